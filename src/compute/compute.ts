@@ -1,4 +1,6 @@
 // The compute half: the emulators, ports and files of this host, as the API's /v2/compute routes.
+
+import type { ComputeEvents } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import { Operations } from '../events/operations.ts';
@@ -13,7 +15,6 @@ import type { Route } from '../http/app/route.ts';
 import type { Documents } from '../store/documents.ts';
 import { SupervisorClient } from '../supervisor/client.ts';
 import { KINDS } from './emulators/registry.ts';
-import type { ComputeEvents } from './events.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
 import { Images } from './images/images.ts';
 import { imageRoutes } from './images/routes.ts';
@@ -51,7 +52,7 @@ export interface ComputeOptions {
 
 export class Compute {
   readonly routes: Route[];
-  readonly events = new EventBus<ComputeEvents>({ writesAtOnce: true });
+  readonly events = new EventBus<ComputeEvents>({ copies: true });
   readonly metrics: readonly Metric[];
   readonly #services: Services;
   readonly #projects: Projects;

@@ -1,10 +1,11 @@
 // What a compute's parts are given to work with.
+
+import type { ComputeEvents } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
-import type { ComputeEvents } from './events.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
 import type { SurvivingPrograms } from './nodes/lifecycle/surviving-programs.ts';

@@ -1,5 +1,7 @@
 // The controller: labs as their users see them. Puts its nouns together and gives their routes.
+
 import { join } from 'node:path';
+import type { Relayed } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import { type OperationAction, Operations } from '../events/operations.ts';
 import { messageOf } from '../failures.ts';
@@ -21,7 +23,7 @@ import { duplicateRoutes } from './archives/duplicate-routes.ts';
 import { Exports } from './archives/exporting.ts';
 import { Imports } from './archives/importing.ts';
 import { archiveRoutes } from './archives/routes.ts';
-import type { Compute, ComputeMessage } from './computes/compute.ts';
+import type { Compute } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
 import { MissingImages } from './computes/missing-images.ts';
 import { computeRoutes } from './computes/routes.ts';
@@ -336,19 +338,19 @@ export class Controller {
   }
 
   /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
-  #announced(compute: Compute, message: ComputeMessage): void {
+  #announced(compute: Compute, message: Relayed): void {
     if (isOperationAction(message.action)) {
-      this.announcer.controller.tell(message.action, { ...message.event, compute_id: compute.id });
+      this.announcer.controller.relayPassing({ ...message, event: { ...message.event, compute_id: compute.id } });
       return;
     }
     if (message.action !== 'node.updated') {
-      const { action, event, project_id: id } = message;
+      const { action, project_id: id } = message;
       const project = id === undefined ? undefined : this.#projects.find(id);
       // A node that was moved is deleted where it was, and goes on elsewhere.
       const moved = action === 'node.deleted' ? project?.nodes.get(String(message.event['node_id'])) : undefined;
       if (moved !== undefined && moved.compute !== compute) return;
       const isMeant = id === undefined || project?.hosts.has(compute) || (project && compute.id === 'local');
-      if (isMeant) this.announcer.project.emit(action, event, id);
+      if (isMeant) this.announcer.project.relay(message);
       return;
     }
     const project = this.#projects.find(String(message.event['project_id']));

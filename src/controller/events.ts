@@ -1,42 +1,6 @@
 // What the controller announces: to everybody, and to the listeners of one project. Payloads are the objects that routes answer with.
+import type { ControllerEvents, ProjectEvents } from '../api/events.ts';
 import { EventBus } from '../events/bus.ts';
-
-/** Controller-wide events (as in release 2.2.57). */
-export interface ControllerEvents extends Record<string, object> {
-  'compute.created': object;
-  'compute.updated': object;
-  'compute.deleted': object;
-  'project.created': object;
-  'project.updated': object;
-  'project.opened': object;
-  'project.closed': object;
-  'project.deleted': object;
-  'template.created': object;
-  'template.updated': object;
-  'template.deleted': object;
-  'log.warning': { message: string };
-  /** Told in passing, to those who asked. */
-  'operation.started': object;
-  'operation.progress': object;
-  'operation.ended': object;
-}
-
-/** Events of one project, and whatever else its computes tell. */
-export interface ProjectEvents extends Record<string, object> {
-  'node.created': object;
-  'node.updated': object;
-  'node.deleted': object;
-  'link.created': object;
-  'link.updated': object;
-  'link.deleted': object;
-  'drawing.created': object;
-  'drawing.updated': object;
-  'drawing.deleted': object;
-  'snapshot.restored': object;
-  'log.error': { message: string };
-  'log.warning': { message: string };
-  'log.info': { message: string };
-}
 
 /** The two buses of the controller. */
 export interface Announcer {

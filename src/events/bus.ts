@@ -1,20 +1,20 @@
 // Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue. The last
 // events are kept, so that a listener whose connection broke can go on where it was.
 import { randomBytes } from 'node:crypto';
+import type { ActionOf, Relayed } from '../api/events.ts';
 import { Histogram } from '../host/metrics.ts';
 import { frozen } from '../host/values/frozen.ts';
+import { snapshot } from '../host/values/snapshot.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
-
-/** From action (`node.created` ...) to the payload that travels with it. */
-export type EventMap = Record<string, object>;
 
 /** Events that are kept for listeners that come back: minutes of a busy lab. */
 const HISTORY = 4_096;
 
 const LAG_BUCKETS_SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
-export class EventBus<Events extends EventMap> {
+/** `Events` maps each action (`node.created` ...) to its payload. */
+export class EventBus<Events extends { [Action in keyof Events]: object }> {
   /** Tells the numbers of this bus from those of one before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
   /** The last events, the oldest first from `oldest` on, round and round. */
@@ -25,33 +25,47 @@ export class EventBus<Events extends EventMap> {
   readonly #subscriptions = new Set<Subscription>();
   readonly #observers: ((message: Message) => void)[] = [];
   #sequence = 0;
-  readonly #writesAtOnce: boolean;
+  /** Makes of a payload one that nobody changes any more. */
+  readonly #payload: <T extends object>(event: T) => T;
 
-  /** @param writesAtOnce for payloads that their owners go on changing: their texts are made when they are emitted */
-  constructor({ writesAtOnce = false }: { writesAtOnce?: boolean } = {}) {
-    this.#writesAtOnce = writesAtOnce;
+  /** @param copies for payloads whose owners go on changing them: a copy is sent */
+  constructor({ copies = false }: { copies?: boolean } = {}) {
+    this.#payload = copies ? snapshot : frozen;
+  }
+
+  /** Announces an event to all listeners, or to those of one project and those of all projects. The payload is frozen. */
+  emit<Action extends ActionOf<Events>>(action: Action, event: Events[Action], projectId?: string): void {
+    this.#emit(action, event, projectId);
+  }
+
+  /** Announces what a compute has said, unchanged. */
+  relay({ action, event, project_id: projectId }: Relayed): void {
+    this.#emit(action, event, projectId);
   }
 
   /**
-   * Announces an event to everybody, or to the listeners of one project and those of all projects. What is told is the payload as it is
-   * now: nobody can change it any more, unless this bus writes at once.
+   * Sends something transient, such as progress, to listeners that asked for it. It has no number of its own and is not kept: a listener
+   * that comes back reads the current state.
    */
-  emit<Action extends keyof Events & string>(action: Action, event: Events[Action], projectId?: string): void {
+  tell<Action extends ActionOf<Events>>(action: Action, event: Events[Action]): void {
+    this.#tell(action, event);
+  }
+
+  /** The same with what a compute has said. */
+  relayPassing({ action, event }: Relayed): void {
+    this.#tell(action, event);
+  }
+
+  #emit(action: string, event: object, projectId: string | undefined): void {
     this.#sequence += 1;
-    const message = new Message(action, this.#writesAtOnce ? event : frozen(event), projectId, this.#sequence);
-    if (this.#writesAtOnce) message.write();
+    const message = new Message(action, this.#payload(event), projectId, this.#sequence);
     this.#keep(message);
     for (const observer of this.#observers) observer(message);
     for (const subscription of this.#subscriptions) if (subscription.wants(message)) subscription.push(message);
   }
 
-  /**
-   * Tells of something that passes, such as progress, to those who have asked for that. It has no number of its own and is not kept:
-   * who comes back reads what holds now.
-   */
-  tell<Action extends keyof Events & string>(action: Action, event: Events[Action]): void {
-    const message = new Message(action, this.#writesAtOnce ? event : frozen(event), undefined, this.#sequence);
-    if (this.#writesAtOnce) message.write();
+  #tell(action: string, event: object): void {
+    const message = new Message(action, this.#payload(event), undefined, this.#sequence);
     for (const subscription of this.#subscriptions)
       if (subscription.hearsPassing && subscription.admits(message)) subscription.push(message);
   }

@@ -15,7 +15,7 @@ export class Message {
   readonly sequence: number;
   /** When it was emitted, on the clock of `performance.now()`. */
   readonly at = performance.now();
-  #text: { plain?: string; scoped?: string } = {};
+  readonly #text: { plain?: string; scoped?: string } = {};
 
   constructor(action: string, event: object, projectId: string | undefined, sequence: number) {
     this.action = action;
@@ -35,11 +35,5 @@ export class Message {
     if (this.projectId === undefined) return this.line;
     this.#text.scoped ??= lineText({ action: this.action, event: this.event, project_id: this.projectId });
     return this.#text.scoped;
-  }
-
-  /** Makes the texts now: the payload may be another later. */
-  write(): void {
-    this.#text.plain = this.line;
-    this.#text.scoped = this.scopedLine;
   }
 }

@@ -1,29 +1,9 @@
 // Long work that clients can watch and cancel: openings, imports, uploads ... One list of what is under way and of what has ended a
 // moment ago, told piece by piece.
 import { randomUUID } from 'node:crypto';
+import type { OperationObject } from '../api/objects.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { ongoing, type Progress, type ProgressUnit, within } from '../host/values/progress.ts';
-
-export type OperationState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
-
-/** What clients see. */
-export interface OperationObject {
-  operation_id: string;
-  /** `open`, `import`, `export`, `duplicate`, `snapshot`, `restore`, `idlepc`, `upload` or `pull`. */
-  kind: string;
-  /** What it is done to: the name of a project, snapshot, file or image. */
-  name: string;
-  project_id: string | null;
-  done: number;
-  /** Null while it is not known. */
-  total: number | null;
-  unit: ProgressUnit | null;
-  state: OperationState;
-  /** Whether it still can be cancelled. */
-  cancellable: boolean;
-  /** What is being done; of one that failed, why. */
-  message: string;
-}
 
 export interface Wanted {
   kind: string;
@@ -52,7 +32,7 @@ export class Operation implements Progress {
   readonly #wanted: Wanted;
   readonly #tell: (action: OperationAction) => void;
   readonly #abort = new AbortController();
-  #state: OperationState = 'running';
+  #state: OperationObject['state'] = 'running';
   #cancellable = true;
   #message = '';
   #done = 0;

@@ -1,4 +1,5 @@
 // What every kind of node has in common. A kind's folder adds what is special about it.
+import type { ComputeNode } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import type { ProcessLoad } from '../../host/processes/process-load.ts';
 import type { Services } from '../services.ts';
@@ -35,7 +36,7 @@ export abstract class Node {
   abstract readonly type: string;
 
   /** The node as routes answer it and events carry it. */
-  abstract describe(): object;
+  abstract describe(): ComputeNode;
 
   /**
    * The port with these numbers.

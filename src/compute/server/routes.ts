@@ -1,5 +1,6 @@
 // /v2/compute: what this compute is, how it is doing, and what happens on it.
 import { platform } from 'node:os';
+import type { ComputeEvents } from '../../api/events.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
@@ -8,7 +9,6 @@ import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import { JsonText, type Route, route, socketRoute } from '../../http/app/route.ts';
 import { socketStream } from '../../http/sockets/event-streams.ts';
-import type { ComputeEvents } from '../events.ts';
 import type { NodeLoad } from '../nodes/load/node-load.ts';
 import { consoleHost } from '../ports/ports.ts';
 

@@ -1,5 +1,7 @@
 // One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
+
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Relayed } from '../../api/events.ts';
 import { log } from '../../host/log.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
@@ -21,18 +23,11 @@ export interface ComputeDescription {
   user: string | null;
 }
 
-/** A message of a compute's notification socket. */
-export interface ComputeMessage {
-  action: string;
-  event: Record<string, unknown>;
-  project_id?: string;
-}
-
 export interface ComputeListener {
   /** The compute's object changed. */
   changed(compute: Compute): void;
   /** Something other than a ping was announced. */
-  announced(compute: Compute, message: ComputeMessage): void;
+  announced(compute: Compute, message: Relayed): void;
   /** It is connected, anew perhaps: calls to it wait until this has settled, except those that are made by it. Never rejects. */
   joined(compute: Compute): Promise<void>;
   /** An attempt to connect to it failed, after one that did not: nothing is known any more of what runs there. */
@@ -126,7 +121,7 @@ export class Compute {
   }
 
   /** The object that clients see (`Compute`); never with the password. */
-  json(): object {
+  json() {
     return {
       ...this.description,
       connected: this.connected,
@@ -337,7 +332,7 @@ function both(one: AbortSignal | undefined, other: AbortSignal | undefined): { s
   return signal ? { signal } : {};
 }
 
-function messageIn(data: SocketData): ComputeMessage | undefined {
+function messageIn(data: SocketData): Relayed | undefined {
   try {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
     const { action, event, project_id: project } = parseJsonBounded(text, MESSAGE_BOUNDS) as Record<string, unknown>;

@@ -1,6 +1,8 @@
 // What can be done with drawings: create, read, change, delete; and their picture files.
+
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import type { DrawingObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
@@ -32,7 +34,7 @@ export class Drawings {
   }
 
   /** The object that clients see (`Drawing`), its picture read from the file where there is one. */
-  async json(project: Project, { record }: Drawing): Promise<object> {
+  async json(project: Project, { record }: Drawing): Promise<DrawingObject> {
     return { ...record, project_id: project.id, svg: await this.#picture(project, record.svg) };
   }
 
@@ -102,7 +104,7 @@ export class Drawings {
       await this.#writer.apply(project.record, [{ drawing: record }]);
       const redrawn = record.svg !== drawing.record.svg;
       drawing.record = record;
-      const { svg: picture, ...rest } = (await this.json(project, drawing)) as DrawingRecord;
+      const { svg: picture, ...rest } = await this.json(project, drawing);
       this.#announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
       return drawing;
     });

@@ -1,8 +1,10 @@
 // The records of nodes: each is written from the one before it, first to the disk, then here; what computes say of nodes is taken over.
+
 import { isDeepStrictEqual } from 'node:util';
+import type { Relayed } from '../../api/events.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { portsOf } from '../../store/node-kinds/kinds.ts';
-import type { Compute, ComputeMessage } from '../computes/compute.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { Renaming } from '../nodes/names.ts';
@@ -71,7 +73,7 @@ export class NodeRecords {
   }
 
   /** A compute announces that one of its nodes changed. What it says of nodes that are not here, or not its own, counts for nothing. */
-  async computeUpdated(project: Project, compute: Compute, { event }: ComputeMessage): Promise<void> {
+  async computeUpdated(project: Project, compute: Compute, { event }: Relayed): Promise<void> {
     const node = project.nodes.get(String(event['node_id']));
     if (node?.compute !== compute || node.leaving) return;
     const isSeen = node.applyRuntime(event);

@@ -1,12 +1,13 @@
 // What can be done with nodes: create, make anew, change, delete, duplicate.
 import { randomUUID } from 'node:crypto';
+import type { Relayed } from '../../api/events.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
 import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
-import type { Compute, ComputeMessage } from '../computes/compute.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Announcer } from '../events.ts';
@@ -316,7 +317,7 @@ export class Nodes {
   }
 
   /** See `NodeRecords`. */
-  computeUpdated(project: Project, compute: Compute, message: ComputeMessage): Promise<void> {
+  computeUpdated(project: Project, compute: Compute, message: Relayed): Promise<void> {
     return this.#records.computeUpdated(project, compute, message);
   }
 

@@ -85,8 +85,8 @@ export class Project {
   }
 
   /** The object that clients see (`Project`). */
-  json(): object {
-    const status = this.isOpen ? 'opened' : 'closed';
+  json() {
+    const status: 'opened' | 'closed' = this.isOpen ? 'opened' : 'closed';
     return { ...this.record, status, ...(this.damaged === undefined ? {} : { damaged: this.damaged }) };
   }
 

@@ -124,7 +124,7 @@ export class Link {
   }
 
   /** The object that clients see (`Link`). */
-  json(): object {
+  json() {
     return {
       ...this.record,
       link_style: this.settings.style,

@@ -201,7 +201,7 @@ export class Node {
   }
 
   /** The object that clients see (`Node`). */
-  json(): object {
+  json() {
     return {
       ...this.record,
       ...(this.forward && { console: this.forward.port }),

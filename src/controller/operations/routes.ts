@@ -1,6 +1,7 @@
 // Long work over HTTP: that of this controller and that of its computes, in one list. An extension of the release's interface.
 
-import type { OperationObject, Operations } from '../../events/operations.ts';
+import type { OperationObject } from '../../api/objects.ts';
+import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import { type Route, route } from '../../http/app/route.ts';

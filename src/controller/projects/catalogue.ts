@@ -1,5 +1,7 @@
 // Which projects there are, under which names and in which directories; and what of that is kept for projects that are being made.
+
 import { readdir } from 'node:fs/promises';
+import type { ControllerEvents } from '../../api/events.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -35,8 +37,8 @@ export class Catalogue {
     this.#options = options;
   }
 
-  announce(action: string, project: Project): void {
-    this.#options.announcer.controller.emit(action as 'project.created', project.json());
+  announce(action: Extract<keyof ControllerEvents, `project.${string}`>, project: Project): void {
+    this.#options.announcer.controller.emit(action, project.json());
   }
 
   /** In the order of registration. */

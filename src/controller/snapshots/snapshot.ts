@@ -1,5 +1,6 @@
 // A snapshot: an archive in the project's folder `snapshots`, which says everything else (as in release 2.2.57).
 import { createHash } from 'node:crypto';
+import type { SnapshotObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { SNAPSHOT_EXTENSION, SNAPSHOTS } from '../archives/repacking.ts';
 
@@ -18,7 +19,7 @@ const FILE_NAME = new RegExp(`^(.+)_(\\d\\d)(\\d\\d)(\\d\\d)_(\\d\\d)(\\d\\d)(\\
 const LONGEST_FILE_NAME_BYTES = 255;
 
 /** The object that clients see (`Snapshot`). */
-export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snapshot): object {
+export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snapshot): SnapshotObject {
   return { snapshot_id, project_id, name, created_at };
 }
 

@@ -56,7 +56,7 @@ export class CloudNode extends Node {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

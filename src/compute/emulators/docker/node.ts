@@ -74,7 +74,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     const { settings, image, usage } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },

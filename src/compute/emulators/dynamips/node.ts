@@ -84,7 +84,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, node_directory: this.directory },
       ...{ dynamips_id: this.#id },

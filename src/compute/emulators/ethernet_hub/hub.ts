@@ -32,7 +32,7 @@ export class HubNode extends Node {
     return new HubNode(identity, mapping, hub, services);
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

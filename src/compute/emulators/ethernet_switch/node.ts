@@ -86,7 +86,7 @@ export class SwitchNode extends Node {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

@@ -95,7 +95,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
       ...{ node_directory: this.directory, command_line: this.commandLine },

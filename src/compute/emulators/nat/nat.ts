@@ -34,7 +34,7 @@ export class NatNode extends Node {
     return new NatNode(identity, services, await services.ports.console.reserve(identity.project.id));
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

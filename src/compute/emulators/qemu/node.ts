@@ -87,7 +87,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     const { emulator, settings, images } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },

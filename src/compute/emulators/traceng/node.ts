@@ -41,7 +41,7 @@ export class TracengNode extends Node {
     return new TracengNode(identity, settings, services);
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

@@ -75,7 +75,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     const { settings, vmname } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },

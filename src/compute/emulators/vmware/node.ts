@@ -81,7 +81,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     const { settings, vmxPath } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },

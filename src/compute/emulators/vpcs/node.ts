@@ -57,7 +57,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

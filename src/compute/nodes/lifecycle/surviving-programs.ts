@@ -1,6 +1,7 @@
 // Programs that outlived the daemon: what the supervisor kept from a former life, until the nodes that they belong to are made again and take
 // them back. The only record of them is the one that the supervisor keeps with each: it is as true and lives as long as the program.
 import * as v from 'valibot';
+import type { ComputeEvents } from '../../../api/events.ts';
 import { endProgram } from '../../../consoles/terminal.ts';
 import type { EventBus } from '../../../events/bus.ts';
 import { messageOf } from '../../../failures.ts';
@@ -8,7 +9,6 @@ import { log } from '../../../host/log.ts';
 import { reapOurs } from '../../../host/processes/child-processes.ts';
 import { Uuid } from '../../../store/vocabulary.ts';
 import { type ProgramHandle, StrangeSupervisor, type SupervisorClient } from '../../../supervisor/client.ts';
-import type { ComputeEvents } from '../../events.ts';
 import type { PortPool } from '../../ports/pool.ts';
 
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));

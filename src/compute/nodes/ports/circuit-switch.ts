@@ -78,7 +78,7 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
     this.#ports = new MemoryPorts(this, PORT_RULES, services, device, (...parts) => new CircuitPort(apply, parts));
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

@@ -1,5 +1,6 @@
 // One lab as the server tells it: read once, kept up to date by events. Without a page, so that it can be tested anywhere.
 import { batch, signal } from '@preact/signals';
+import type { ControllerEvents, MessageOf, ProjectEvents } from '../../../api/events.ts';
 import { WORDS } from '../../words.ts';
 import { whyNotChange } from '../account/permissions.ts';
 import { api, Refusal } from '../server/api.ts';
@@ -178,25 +179,44 @@ export class Lab {
 
   /** Takes up one event. What it does not know it leaves alone. */
   apply(message: Message): void {
-    const { action, event } = message;
     for (const hearer of this.#hearers) hearer(message);
-    const [noun, verb] = action.split('.') as [string, string | undefined];
-    if (noun === 'node' || noun === 'link' || noun === 'drawing') {
-      this.#set(noun, event as never, verb === 'deleted');
-    } else if (action === 'project.updated') {
-      this.project.value = event as unknown as ProjectObject;
-    } else if (action === 'project.closed') {
-      this.#abandonReading();
-      this.project.value = event as unknown as ProjectObject;
-      this.#become('closed');
-    } else if (action === 'project.opened' || action === 'snapshot.restored') {
-      void this.read();
-    } else if (action === 'project.deleted') {
-      this.#abandonReading();
-      this.#become('deleted');
-      this.stop();
-    } else if (noun === 'log' && (verb === 'error' || verb === 'warning')) {
-      this.message.value = String(event['message'] ?? '');
+    const { action, event } = message as MessageOf<ProjectEvents & ControllerEvents>;
+    switch (action) {
+      case 'node.created':
+      case 'node.updated':
+      case 'node.deleted':
+        this.#set('node', event, action === 'node.deleted');
+        break;
+      case 'link.created':
+      case 'link.updated':
+      case 'link.deleted':
+        this.#set('link', event as LinkObject, action === 'link.deleted');
+        break;
+      case 'drawing.created':
+      case 'drawing.updated':
+      case 'drawing.deleted':
+        this.#set('drawing', event as DrawingObject, action === 'drawing.deleted');
+        break;
+      case 'project.updated':
+        this.project.value = event;
+        break;
+      case 'project.closed':
+        this.#abandonReading();
+        this.project.value = event;
+        this.#become('closed');
+        break;
+      case 'project.opened':
+      case 'snapshot.restored':
+        void this.read();
+        break;
+      case 'project.deleted':
+        this.#abandonReading();
+        this.#become('deleted');
+        this.stop();
+        break;
+      case 'log.error':
+      case 'log.warning':
+        this.message.value = String(event.message ?? '');
     }
   }
 
