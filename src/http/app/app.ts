@@ -4,6 +4,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { answerText } from '../../events/json.ts';
 import { Failure } from '../../failures.ts';
+import { jsonCopy } from '../../host/values/json-copy.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { within } from '../../host/values/progress.ts';
 import type { AccessControl } from '../access/access-control.ts';
@@ -65,6 +66,19 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
+/** A call of this process with a JSON body. */
+export interface CallOptions {
+  method: string;
+  headers?: Record<string, string>;
+  body?: object | undefined;
+  signal?: AbortSignal;
+}
+
+/** What a route has answered to a call of this process, with which it shares nothing; undefined without content. */
+export interface Called {
+  value: unknown;
+}
+
 export interface AppOptions {
   /** Runs before every route, in this order. */
   middleware?: readonly MiddlewareHandler<{ Bindings: AppEnvironment }>[];
@@ -83,11 +97,16 @@ const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
+/** Of calls that nobody ends. */
+const NEVER = new AbortController().signal;
+
 const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefined };
 
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
   readonly routes: readonly Route[];
+  /** The routes that take and answer JSON. */
+  readonly #calls = new TrieRouter<HttpRoute>();
   /** The WebSocket routes alone. */
   readonly #sockets = new TrieRouter<SocketRoute>();
   readonly #lock: KeyedLock;
@@ -112,6 +131,7 @@ export class App {
     const allowed = (path: string): string[] => METHODS.filter((method) => this.has(method, path));
     for (const route of routes) {
       if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
+      else this.#calls.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
         context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.#dispatch(route, context),
       );
@@ -141,6 +161,34 @@ export class App {
     if (options.signal) init.signal = options.signal;
     if (options.body != null) Object.assign(init, { body: options.body, duplex: 'half' });
     return this.hono.fetch(new Request('http://localhost/', init), { target });
+  }
+
+  /**
+   * Calls a route of this process with an object for a body, without a request or text between the two. Everything else is as it is over
+   * HTTP: the check of the body, and the turn of the node. What is not answered with JSON, such as a refusal, comes as over HTTP, too.
+   */
+  async call(target: string, { method, headers, body = {}, signal = NEVER }: CallOptions): Promise<Called | Response> {
+    const [found] = this.#calls.match(method, pathOfTarget(target))[0];
+    if (found === undefined || found[0].options.raw) {
+      const sent = Object.keys(body).length > 0 ? JSON.stringify(body) : null;
+      return this.request(target, { method, body: sent, signal, ...(headers && { headers }) });
+    }
+    const [route, params] = found as [HttpRoute, Record<string, string>];
+    const search = target.indexOf('?');
+    const query = queryMembers(search < 0 ? '' : target.slice(search));
+    const merged = mergeQuery(jsonCopy(body), query);
+    try {
+      const answer = await this.#inTurn(route, {
+        params: decoded(params),
+        body: route.options.body ? validatedBody(route.options.body, merged) : merged,
+        headers: new Headers(headers),
+        ...{ query, signal, stream: null, host: '', client: THIS_PROCESS },
+      });
+      if (answer instanceof Response) return answer;
+      return { value: answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer) };
+    } catch (error) {
+      return renderFailure(error, { path: route.pattern, method: route.method, request: merged });
+    }
   }
 
   /**
@@ -272,6 +320,18 @@ function validatedBody(schema: Schema, body: unknown): unknown {
 /** The path that routing goes by. */
 function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
   return pathOfTarget(targetOf(request, options?.env));
+}
+
+/** Parameters of a path, percent-decoded where they can be. */
+function decoded(params: Record<string, string>): Record<string, string> {
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  };
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decode(text)]));
 }
 
 function pathOfTarget(target: string): string {
