@@ -1,5 +1,4 @@
 // What shells and man(1) are told of the command line, made from the definitions of src/commands/definitions.ts and src/client.
-
 import { NOUNS } from '../src/client/commands/nouns.ts';
 import { flagsOf } from '../src/client/frame/command.ts';
 import { allCommands } from '../src/client/frame/help.ts';

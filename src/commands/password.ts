@@ -1,5 +1,4 @@
 // `labwired password`: another password for the account of a state directory.
-
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
 import { makeDirectory } from '../host/files/directories.ts';

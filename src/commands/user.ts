@@ -1,6 +1,5 @@
 // `labwired user`: the accounts of a host that several people share. Works on the state directory, whether the server runs or not; one
 // that runs knows a change with its next request.
-
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';

@@ -1,5 +1,4 @@
 // Which document, or which part of one, the words after `labwired help` mean.
-
 import { WrongUsage } from '../commands/wrong-usage.ts';
 import { distance } from '../host/values/nearest-name.ts';
 import type { Document, Part } from './documents.ts';

@@ -1,5 +1,4 @@
 // The composition root: makes the parts of the server, and one application of all their routes. Nothing starts here.
-
 import { Compute } from '../compute/compute.ts';
 import { creationMembers } from '../compute/emulators/registry.ts';
 import type { Config } from '../config/schema.ts';

@@ -1,5 +1,4 @@
 // What stands before every route of the whole server: who may come in, from where, and what is noted of it.
-
 import type { Config } from '../config/schema.ts';
 import { Authentication } from '../http/access/authentication.ts';
 import { DOCUMENTED_ORIGINS, gate, isWithoutTls } from '../http/access/gate.ts';

@@ -1,6 +1,5 @@
 // A first answer while the executable is built: what V8 compiles for it then, a start need not compile. It does the same each time, or no
 // two builds would be equal.
-
 import { loadConfig } from '../config/load.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { configureLog } from '../host/log.ts';

@@ -1,5 +1,4 @@
 // `labwired compute`: the hosts on which nodes run.
-
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../controller/computes/schema.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';

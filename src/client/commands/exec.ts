@@ -1,5 +1,4 @@
 // `labwired node exec`: one line at a node's console, and its answer.
-
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { messageOf } from '../../failures.ts';
 import { promptAs } from '../console/console-answer.ts';

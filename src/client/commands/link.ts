@@ -1,5 +1,4 @@
 // `labwired link`: the cables between nodes.
-
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { LinkBody } from '../../controller/links/schema.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';

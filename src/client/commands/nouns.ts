@@ -1,5 +1,4 @@
 // All commands of the client, in the order of the help.
-
 import { test } from '../checks/test.ts';
 import type { Noun } from '../frame/command.ts';
 import { appliance } from './appliance.ts';

@@ -1,5 +1,4 @@
 // Runs one command of the client.
-
 import { WRONG_USAGE, WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { NOUNS } from '../commands/nouns.ts';

@@ -1,5 +1,4 @@
 // Which server a command speaks to, and as whom: what the command line says, the environment, the context in use, this host.
-
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { isReachable } from '../../http/access/local-socket.ts';

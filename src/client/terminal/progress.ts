@@ -1,5 +1,4 @@
 // How far a transfer is, on one line of a terminal that is written again and again.
-
 import type { Session } from '../frame/session.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
 import { fitted, textWidth } from './text-width.ts';

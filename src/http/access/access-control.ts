@@ -1,5 +1,4 @@
 // What stands between those who have logged in and a route.
-
 import type { Route, RouteRequest } from '../app/route.ts';
 import type { Admission, Identity } from './identity.ts';
 

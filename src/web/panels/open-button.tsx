@@ -1,5 +1,4 @@
 // Opens a lab that is closed, or says why whoever is logged in cannot.
-
 import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';

@@ -1,5 +1,4 @@
 // The tasks of this page: what the server tells, what is sent to it, and what is begun here.
-
 import { randomId } from '../model/browser/uuid.ts';
 import { api } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';

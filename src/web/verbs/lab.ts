@@ -1,5 +1,4 @@
 // Verbs of a lab as a whole.
-
 import type { ViewSetting } from '../model/browser/view-settings.ts';
 import { type Drawn, newShape } from '../model/lab/drawing.ts';
 import { api } from '../model/server/api.ts';

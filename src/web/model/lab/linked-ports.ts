@@ -1,5 +1,4 @@
 // Which ports of a node have a link.
-
 import type { LinkEnd, LinkObject, NodeObject, PortObject } from '../server/types.ts';
 import type { Lab } from './lab.ts';
 
