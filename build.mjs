@@ -46,6 +46,7 @@ const SCRIPTS = {
   fabric: 'src/fabric/worker.ts',
   checksum: 'src/host/files/checksum-worker.ts',
   decoding: 'src/store/archive/decoding-worker.ts',
+  'audit-merge': 'src/store/audit-merge-worker.ts',
   'lab-text': 'src/store/topology/lab-text-worker.ts',
   'topology-parsing': 'src/store/topology/parsing-worker.ts',
 };

@@ -1,6 +1,6 @@
-// What the domain may answer instead of success. The closed union below becomes status codes in one place (http/app/errors.ts).
+// The expected errors of the domain. http/app/errors.ts is the only place that maps them to status codes.
 
-/** Every way in which a domain verb can fail in a foreseen manner. */
+/** All kinds of expected errors. */
 export type FailureCode =
   | 'invalid' // the request makes no sense as it stands: 400
   | 'unauthorized' // 401
@@ -15,14 +15,14 @@ export type FailureCode =
   | 'out-of-space'; // 507
 
 export interface FailureDetails {
-  /** Class name that release 2.2.57 gives in the member `exception`, such as `VPCSError`. */
+  /** Class name for the member `exception` in release 2.2.57, such as `VPCSError`. */
   exception?: string;
-  /** Name of an image that is missing; the answer then has the release's `exception` for that. */
+  /** Name of a missing image; the response then has the release's `exception` for it. */
   image?: string;
   cause?: unknown;
 }
 
-/** A foreseen failure of a domain verb; its message goes to the client, so it names the field and the fix. */
+/** An expected error. Its message is shown to the client, so it names the member and the fix. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly exception: string | undefined;
@@ -37,12 +37,15 @@ export class Failure extends Error {
   }
 }
 
-/** The text of anything thrown. */
+/** The message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The `code` of a system error (`ENOENT`, `EADDRINUSE` ...), if it has one. */
+/** The `code` of a system error (`ENOENT`, `EADDRINUSE` ...), if any. */
 export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
+
+/** `.catch(ignore)`: the following code does not depend on success. */
+export const ignore = (): void => {};

@@ -1,7 +1,7 @@
-// Entry of the server and of all commands but the supervisor, which is a process of its own and reads no more than it needs.
+// Entry of the server and all commands except the supervisor, a separate process that loads less.
 import { main } from './commands/run.ts';
 
-/** Reads all of the server and lets it answer, without starting it: build.mjs keeps what V8 has compiled then. */
+/** Loads the server and lets it answer without starting it; build.mjs saves the code that V8 compiles meanwhile. */
 export async function evaluate(): Promise<void> {
   await Promise.all([
     import('./start/start.ts'),

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/api/kinds/kinds.ts';
 import { KINDS } from '../src/compute/emulators/registry.ts';
-import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/store/node-kinds/kinds.ts';
 import { NODE_TYPES } from '../src/store/vocabulary.ts';
 import { LabServer } from './controller/lab-server.ts';
 
@@ -12,39 +12,33 @@ const source = join(import.meta.dirname, '../src');
 
 /** Where the names of types stand for a reason. */
 const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
-  [/^store\/node-kinds\//, 'the facts themselves'],
+  [/^api\/kinds\//, 'the facts themselves'],
   [/^compute\/emulators\//, 'the kinds themselves'],
-  [/^store\/vocabulary\.ts$/, 'the list of the types'],
+  [/^api\/vocabulary\.ts$/, 'the list of the types'],
   [
     /^store\/topology\/(upgrade[^/]*|dynamips-files)\.ts$/,
     'what earlier releases wrote, which does not change any more',
   ],
-  [
-    /^(fabric|compute\/nat-network)\//,
-    'the segment of a NAT network is a device of the fabric that is called nat as well',
-  ],
   [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
-  [/^demo\//, 'a client of the API: it asks for the nodes of its lab'],
-  [/^web\/model\/lab\/demonstration\.ts$/, 'the same, in the page'],
-  [/^web\/panels\/inspector\/node\/node-files\.ts$/, 'which nodes have files, in the page'],
-  [/^web\/model\/transfer\/image-heads\.ts$/, 'folders of images on computes, by what a file begins with'],
+  [/^layout\/demonstration\.ts$/, 'what clients of the API ask for: the nodes of the demonstration'],
+  [/^client\/containerlab\/convert\.ts$/, 'what the kinds of containerlab become'],
+  [/^client\/checks\/ping-answer\.ts$/, 'how pings are typed at the consoles of each type'],
+  [/^web\//, 'the page, which has no facts of kinds: its texts and what it shows of a node'],
   [
-    /^client\/labfile\/configurations\.ts$/,
-    'a client of the API: where the configurations of nodes are among their files',
+    /^controller\/(accounts\/rules|projects\/idle-pc|server\/settings(-routes)?)\.ts$/,
+    'routes of the API about one kind',
   ],
-  [/^client\/checks\/ping-answer\.ts$/, 'a client of the API: how pings are typed at the consoles of each type'],
-  [/^client\/containerlab\/convert\.ts$/, 'a client of the API: what the kinds of containerlab become'],
-  [/^controller\/accounts\/rules\.ts$/, 'addresses of routes'],
-  [/^web\/words\.ts$/, 'texts of the page'],
-  [/^config\/schema\.ts$/, 'default names of programs'],
-  [/^controller\/symbols\//, 'names of pictures'],
-  [/^controller\/server\/settings(-routes)?\.ts$/, 'programs that may run a virtual machine for a compute'],
-  [/^controller\/projects\/idle-pc\.ts$/, 'a route of the API about routers: it makes one'],
-  [/^host\/network\/interfaces\.ts$/, 'beginnings of the names of interfaces'],
+  [/^http\/openapi\/setting-words\.ts$/, 'texts of the API document, by kind'],
+  [/^(config\/schema|host\/network\/interfaces)\.ts$/, 'names of programs and of interfaces, not of types'],
+  [
+    /^(fabric|compute\/nat-network|controller\/symbols)\//,
+    'a device of the fabric and pictures that are called so as well',
+  ],
 ];
 
-/** A type as a word of its own in quotes, or as a part of an address. */
-const NAMED = new RegExp(`['"\`](${NODE_TYPES.join('|')})['"\`]|/(${NODE_TYPES.join('|')})/`);
+/** A type as a word of its own in quotes, as a part of an address, or as the key of an object. */
+const TYPES = NODE_TYPES.join('|');
+const NAMED = new RegExp(`['"\`](${TYPES})['"\`]|/(${TYPES})/|(^|[{,])\\s*(${TYPES})\\??:`);
 
 /** Lines, by number, that name a type outside of comments. */
 function naming(text: string): string[] {
@@ -56,7 +50,7 @@ function naming(text: string): string[] {
 }
 
 test('no file asks for a type of node by its name, but those that are to', async () => {
-  const paths = (await readdir(source, { recursive: true })).filter((path) => path.endsWith('.ts'));
+  const paths = (await readdir(source, { recursive: true })).filter((path) => /\.tsx?$/.test(path));
   const used = new Set<RegExp>();
   const found: string[] = [];
   for (const path of paths) {
@@ -66,7 +60,7 @@ test('no file asks for a type of node by its name, but those that are to', async
     if (exception) used.add(exception[0]);
     else found.push(...lines.map((line) => `src/${path}:${line}`));
   }
-  assert.deepEqual(found, [], 'say it in src/store/node-kinds or in the NodeKind of src/compute/emulators');
+  assert.deepEqual(found, [], 'say it in src/api/kinds or in the NodeKind of src/compute/emulators');
   const idle = EXCEPTIONS.filter(([place]) => !used.has(place)).map(([place]) => String(place));
   assert.deepEqual(idle, [], 'exceptions that nobody needs any more');
 });
@@ -74,6 +68,7 @@ test('no file asks for a type of node by its name, but those that are to', async
 test('the search for names finds what it looks for, and nothing else', () => {
   assert.equal(naming("if (type === 'docker') return 0;").length, 1);
   assert.equal(naming('const path = `/v2/compute/qemu/binaries`;').length, 1);
+  assert.equal(naming('const CONSOLES = { vpcs: 1 };\n  qemu: 2,\n  cloudy: 3,').length, 2);
   assert.deepEqual(naming("import { qemu } from './qemu/index.ts';\n// 'qemu'\nconst word = 'cloudy';"), []);
 });
 

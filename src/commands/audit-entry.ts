@@ -1,8 +1,8 @@
-// The line of the audit trail for a command on the host that changes who may log in.
+// The audit trail's entry for a local command that changes accounts.
 import { userInfo } from 'node:os';
 import { AuditFile } from '../store/audit.ts';
 
-/** The system's user who runs this; in containers it often has no name. To be asked before root becomes another. */
+/** The calling system user; containers often have no name for it. Must be called before root switches users. */
 export function callerName(sudoUser: string | undefined): string {
   try {
     return sudoUser ?? userInfo().username;

@@ -6,7 +6,7 @@ import { becomeOwner } from './state-owner.ts';
 
 const LINES = 10_000;
 
-/** Answers what to print: a line a change, or with `json` the lines as they are kept. */
+/** Returns the output: a line per change, or with `json` the stored lines. */
 export async function auditCommand({ state }: Config, json: boolean): Promise<string> {
   await becomeOwner(state);
   const lines = await new AuditFile(state).last(LINES);

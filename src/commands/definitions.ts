@@ -9,18 +9,18 @@ import { WrongUsage } from './wrong-usage.ts';
 export const HELP = `labwired: a network-lab server in one executable (GNS3 API v2)
 
   labwired [serve] [options]   run the server (default)
-  labwired doctor  [options]   what is there and what is missing on this host; --json for scripts,
-                               --fix prints the commands that mend it, and runs none
-  labwired help [TOPIC[#PART]] the documents, which are in this executable; without a topic, their list
+  labwired doctor  [options]   check this host; --json for scripts, --fix prints the commands
+                               that fix it, and runs none
+  labwired help [TOPIC[#PART]] show a document; without a topic, list them
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
-  labwired user add|remove|password|role|list [NAME]   accounts, where several people share the host
+  labwired user add|remove|password|role|list [NAME]   accounts for people who share the host
   labwired audit   [--json]    who changed what, from where
-  labwired recover [options]   rebuild a damaged state database from what can be read of it
-  labwired backup DIR          copy the state directory and all projects there, also while the server runs
+  labwired recover [options]   rebuild a damaged state database from its readable parts
+  labwired backup DIR          copy the state directory and all projects, even while the server runs
   labwired version             print the version
 
-On a running server, this host's or --server URL; labwired lab --help says more of lab, and so on:
+On a running server, this host's or --server URL; for details: labwired lab --help, and so on:
   labwired lab list|create|open|close|update|duplicate|delete|start|stop|export|import|check|schema|
                import-containerlab
   labwired node list|create|update|duplicate|move|start|stop|reload|delete|console|exec
@@ -35,26 +35,26 @@ On a running server, this host's or --server URL; labwired lab --help says more 
   labwired token create|list|revoke
 
 Labs as text, in files (lab.yaml):
-  labwired plan [FILE]     what would be done      labwired apply [FILE]    do it
-  labwired diff [FILE]     what differs            labwired destroy [FILE]  delete the lab
-  labwired test [FILE]     run its checks          labwired export LAB --yaml   a lab as such a file
+  labwired plan [FILE]     show the changes        labwired apply [FILE]    make them
+  labwired diff [FILE]     show the differences    labwired destroy [FILE]  delete the lab
+  labwired test [FILE]     run its checks          labwired export LAB --yaml   write a lab as a file
 
 Options of serve, doctor, password, user, audit, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
-  --state DIR          where everything is kept       --config FILE   read only this configuration file
+  --state DIR          the state directory            --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
   --allow, -A          consoles listen on all addresses
   --insecure           listen beyond loopback without authentication
   --ssl                serve HTTPS, with a certificate made here, or --certfile FILE --certkey FILE
-  --api-version X.Y.Z  the release that clients are told (2.2.57)
+  --api-version X.Y.Z  the release reported to clients (2.2.57)
   --log FILE           write the log there            --quiet, -q     warnings and errors only
-  --pid FILE           write the process id there     --debug, -d     everything
+  --pid FILE           write the process id there     --debug, -d     more
   --record FILE        append one curl line for each JSON request
 `;
 
 const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
 
-/** Words behind `labwired user`, by verb. */
+/** Arguments of `labwired user`, by verb. */
 export const USER_VERBS: Readonly<Record<string, string>> = {
   add: 'NAME [--role ROLE] [--password-file FILE | --generate]',
   remove: 'NAME',
@@ -63,20 +63,20 @@ export const USER_VERBS: Readonly<Record<string, string>> = {
   list: '[--json]',
 };
 
-const USER_HELP = `labwired user: the accounts of a host that several people share (labwired help accounts)
+const USER_HELP = `labwired user: accounts for people who share this host (labwired help accounts)
 
 ${Object.entries(USER_VERBS)
   .map(([verb, words]) => `  labwired user ${verb} ${words}`)
   .join('\n')}
 
-  --role ROLE           admin, user (usual) or observer
+  --role ROLE           admin, user (default) or observer
   --password-file FILE  its first line is the password
-  --generate            make a random password, and print it
-                        Without either, the password is asked for, or read from standard input.
-  --json                of list: for programs
+  --generate            create and print a random password
+                        Without either, type the password, or give it on standard input.
+  --json                with list: for programs
 `;
 
-/** What `labwired COMMAND --help` prints; without a command the whole. */
+/** The output of `labwired COMMAND --help`, or without a command the general help. */
 export function helpOf(command: string | undefined): string {
   if (command === undefined) return HELP;
   if (command === 'user') return USER_HELP + HELP.slice(OPTIONS_AT);
@@ -89,7 +89,7 @@ export function helpOf(command: string | undefined): string {
   return `${own}\n${isConfigured(command) ? HELP.slice(OPTIONS_AT) : ''}`;
 }
 
-/** @throws WrongUsage unless the words behind `labwired user` are a verb and what it takes */
+/** @throws WrongUsage unless the words after `labwired user` are a verb and its arguments */
 function checkUser([verb, name, ...more]: readonly string[], role: string | undefined): void {
   const verbs = Object.keys(USER_VERBS);
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired user ${verbs.join('|')}`);
@@ -100,7 +100,7 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
   const takesName = words.startsWith('NAME');
   if (takesName && !name) throw new WrongUsage(`NAME is missing. ${write}`);
   const [extra] = takesName ? more : [name, ...more];
-  if (extra !== undefined) throw new WrongUsage(`"${extra}" is one word too many. ${write}`);
+  if (extra !== undefined) throw new WrongUsage(`"${extra}" is one argument too many. ${write}`);
   if (verb === 'role' && role === undefined) throw new WrongUsage(`--role ROLE is missing. ${write}`);
 }
 
@@ -122,7 +122,7 @@ const FLAG_KEYS = {
   'api-version': { type: 'string', key: 'version' },
 } as const;
 
-/** Flags of release 2.2.57 that ask for what this server leaves to systemd and journald. */
+/** Flags of release 2.2.57 for things that systemd and journald do here. */
 const IGNORED_FLAGS = {
   daemon: { type: 'boolean' },
   logmaxsize: { type: 'string' },
@@ -159,14 +159,14 @@ export const COMMANDS = [
   'help',
 ] as const;
 
-/** The first words of commands that src/client defines: known here, so that the server does not read that. */
+/** First words of the commands in src/client, listed here so that the server need not load them. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'appliance', 'compute', 'snapshot', 'image', 'events'],
   ...['logs', 'wait', 'context', 'token', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 
-/** All flags that do something, without dashes, and whether a value follows them. */
+/** All effective flags, without dashes, and whether they take a value. */
 export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
   ...FLAG_KEYS,
   ...OTHER_FLAGS,
@@ -186,11 +186,11 @@ export type Command =
       file?: string;
       state?: string;
       pidFile?: string;
-      /** Of `doctor`, `user list` and `audit`: a report for scripts. */
+      /** For `doctor`, `user list` and `audit`: a report for scripts. */
       json: boolean;
-      /** Of `doctor`: the commands that mend what it has found. */
+      /** For `doctor`: show the commands that fix the problems. */
       fix: boolean;
-      /** Of `user`: the verb, and the name of an account. */
+      /** For `user`: the verb and an account name. */
       words: readonly string[];
       role?: string;
       passwordFile?: string;
@@ -198,7 +198,7 @@ export type Command =
       generate: boolean;
       /** Of `password`. */
       user?: string;
-      /** Of `backup`: where the copy goes; empty for all others. */
+      /** For `backup`: the target; empty otherwise. */
       directory: string;
       ignored: string[];
     }
@@ -210,7 +210,7 @@ export type Command =
   | { name: 'version' };
 
 /**
- * Understands the words after the program's name.
+ * Parses the arguments.
  * @throws WrongUsage with the flag and the fix
  */
 export function parseCommand(words: readonly string[]): Command {
@@ -235,22 +235,22 @@ export function parseCommand(words: readonly string[]): Command {
   if (name === 'demo') {
     const [url, ...more] = rest;
     if (url === undefined || more.length > 0 || !URL.canParse(url)) {
-      throw new WrongUsage('Say which server: labwired demo http://127.0.0.1:3080');
+      throw new WrongUsage('The server is missing: labwired demo http://127.0.0.1:3080');
     }
     return { name, url };
   }
-  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Flags stand behind the command: labwired ${name} ...`);
+  if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Write flags after the command: labwired ${name} ...`);
   if (!isConfigured(name))
     throw new WrongUsage(
       `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])}. See labwired --help`,
     );
   const directory = name === 'backup' ? rest.shift() : '';
-  if (directory === undefined) throw new WrongUsage('Say where the copy goes: labwired backup /backup/labwire-today');
+  if (directory === undefined)
+    throw new WrongUsage('The target directory is missing: labwired backup /backup/labwire-today');
   const own = name === 'user' ? rest.splice(0) : [];
   if (name === 'user') checkUser(own, values.role);
   if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
-  if (values.json && values.fix)
-    throw new WrongUsage('--json tells the commands of --fix already: leave one of the two out');
+  if (values.json && values.fix) throw new WrongUsage('--json includes the commands of --fix: leave out one of them');
   const only = (flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file', ...commands: string[]): void => {
     if (values[flag] === undefined || commands.includes(name)) return;
     throw new WrongUsage(`--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`);

@@ -1,4 +1,4 @@
-// `labwired password`: another password for the account of a state directory.
+// `labwired password`: changes the password of the account in the state directory.
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
 import { makeDirectory } from '../host/files/directories.ts';
@@ -13,7 +13,7 @@ export interface PasswordCommand {
   generate: boolean;
 }
 
-/** Fewer characters are guessed. */
+/** Shorter passwords can be guessed. */
 const LEAST = 8;
 
 async function newPassword(): Promise<string> {
@@ -22,14 +22,14 @@ async function newPassword(): Promise<string> {
     throw new Failure('invalid', `A password has at least ${LEAST} characters; --generate makes one.`);
   }
   if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password) {
-    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
+    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
   }
   return password;
 }
 
 /**
- * Sets user and password; a running server takes them at once. Answers what to print.
- * @param sudoUser who has become root by sudo
+ * Sets user and password; a running server uses them at once. Returns the output.
+ * @param sudoUser the user who called sudo
  */
 export async function setPassword(
   { Server, state }: Config,

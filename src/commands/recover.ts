@@ -1,10 +1,10 @@
-// `labwired recover`: a damaged state directory, put in order as far as that goes.
+// `labwired recover`: repairs a damaged state directory as far as possible.
 import type { Config } from '../config/schema.ts';
 import type { DamagedRecord } from '../store/damaged-records.ts';
 import { repairRecords, type Salvage, salvageDatabase } from '../store/salvage.ts';
 import { becomeOwner } from './state-owner.ts';
 
-/** Answers what to print. */
+/** Returns the output. */
 export async function recover({ state, Server: { projects_path: projects } }: Config): Promise<string> {
   await becomeOwner(state);
   const salvage = await salvageDatabase(state);

@@ -1,4 +1,4 @@
-// Understands the command line and runs the command.
+// Parses the command line and runs the command.
 import { writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -14,7 +14,7 @@ import { endAfter } from '../start/end-after-failure.ts';
 import { type Command, HELP, helpOf, parseCommand } from './definitions.ts';
 import { WRONG_USAGE, WrongUsage } from './wrong-usage.ts';
 
-/** Exit code that asks the unit for another start at once (EX_TEMPFAIL of sysexits.h). */
+/** Exit code that makes systemd restart the server at once (EX_TEMPFAIL of sysexits.h). */
 const START_AGAIN = 75;
 
 type Configured = Extract<Command, { directory: string }>;
@@ -43,7 +43,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
     if (stopping) return;
     stopping = true;
     log.info('stopping', { reason, nodes: keepNodes ? 'go on' : 'end' });
-    // What does not end by itself must not keep the daemon: processes left behind are found and ended at the next start.
+    // Remaining work must not keep the daemon alive: leftover processes are ended at the next start.
     setTimeout(() => process.exit(1), 4_500).unref();
     const { daemon, notifier } = await starting.promise;
     notifier.stopping();
@@ -78,6 +78,11 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   });
 }
 
+async function loadClient(): Promise<typeof import('../client/main.ts')> {
+  const script = await loadScript('client', new URL('../client/main.ts', import.meta.url));
+  return script as typeof import('../client/main.ts');
+}
+
 async function run(words: readonly string[]): Promise<void> {
   const command = parseCommand(words);
   switch (command.name) {
@@ -90,18 +95,14 @@ async function run(words: readonly string[]): Promise<void> {
     case 'version':
       process.stdout.write(`labwired ${version()}\n`);
       return;
-    case 'demo': {
-      const { runDemo } = await import('../demo/demo.ts');
-      return runDemo(command.url, (text) => void process.stdout.write(text));
-    }
-    case 'client': {
-      const client = await loadScript('client', new URL('../client/main.ts', import.meta.url));
-      return (client as typeof import('../client/main.ts')).main(command.words, processEnvironment().client);
-    }
+    case 'demo':
+      return (await loadClient()).demo(command.url);
+    case 'client':
+      return (await loadClient()).main(command.words, processEnvironment().client);
     case 'doctor': {
       const { runDoctor } = await import('../doctor/doctor.ts');
       const { report, exitCode } = await runDoctor(command, processEnvironment());
-      // Not before the report is out; a check that ran out of time may still hold something open.
+      // Only after the report is written; a check that timed out may still hold something open.
       process.stdout.write(report, () => process.exit(exitCode));
       return;
     }

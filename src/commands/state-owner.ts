@@ -1,8 +1,11 @@
-// Commands that work on the state directory do so as its owner: what root wrote there the server could neither read nor write.
+// Runs commands on the state directory as its owner, because the server could not access files that root creates there.
 import { stat } from 'node:fs/promises';
 import { Failure, systemCode } from '../failures.ts';
 
-/** Root becomes the user whose state directory it is, for good. One that is not there has no owner yet. @throws Failure for others */
+/**
+ * Switches from root to the user who owns the state directory, for the rest of the process. A missing directory has no owner yet.
+ * @throws Failure for other users
+ */
 export async function becomeOwner(state: string): Promise<void> {
   const found = await stat(state).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;

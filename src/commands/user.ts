@@ -1,5 +1,4 @@
-// `labwired user`: the accounts of a host that several people share. Works on the state directory, whether the server runs or not; one
-// that runs knows a change with its next request.
+// `labwired user`: manages the accounts of a shared host in the state directory. A running server sees changes at its next request.
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';
@@ -16,7 +15,7 @@ import { becomeOwner } from './state-owner.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 export interface UserCommand {
-  /** The verb, and the name of an account, which were checked. */
+  /** The verb and an account name, already checked. */
   words: readonly string[];
   role?: string | undefined;
   passwordFile?: string | undefined;
@@ -34,20 +33,21 @@ interface Host {
   state: string;
   /** Directory of the labs. */
   projects: string;
-  /** The system's user who runs this. */
+  /** The calling system user. */
   caller: string;
 }
 
 /**
- * Does what the words say. Answers what to print.
- * @param sudoUser who has become root by sudo
+ * Runs the subcommand and returns the output.
+ * @param sudoUser the user who called sudo
  */
 export async function userCommand(config: Config, command: UserCommand, sudoUser?: string): Promise<string> {
   const { state } = config;
   const [verb = '', name = ''] = command.words;
-  const act = VERBS[verb]!;
+  const act = VERBS[verb];
+  if (act === undefined) throw new WrongUsage(`There is no "labwired user ${verb}". See labwired user --help`);
   if (command.role !== undefined) roleOf(command.role);
-  // The file may be readable for root alone: before the rights go.
+  // Read before root switches users, as the file may be readable for root only.
   const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
   const caller = callerName(sudoUser);
   await makeDirectory(state, state);
@@ -84,8 +84,8 @@ const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) =>
     return `The password of ${account.name} was changed${said}.\n`;
   },
 
-  async role(host, name, given) {
-    const role = roleOf(given.role!);
+  async role(host, name, { role: given = '' }) {
+    const role = roleOf(given);
     const account = await host.file.update(name, { role }, requireNotHost(host, name));
     await note(host, 'role', account.name, role);
     return `${account.name} is ${role} now.\n`;
@@ -109,7 +109,10 @@ function roleOf(text: string): Role {
   return role;
 }
 
-/** @returns whether there is an admin beside those of the file; @throws Failure for the host's own account */
+/**
+ * @returns whether there is another admin besides those in the file
+ * @throws Failure for the host's own account
+ */
 function requireNotHost(host: Host, name: string): boolean {
   if (host.name !== undefined && host.name === name)
     throw new Failure(
@@ -127,7 +130,7 @@ async function newPassword({ generate, fromFile }: Given): Promise<{ password: s
   if (fromFile !== undefined) return { password: fromFile, said: '' };
   const password = await askSecret('New password: ');
   if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password)
-    throw new Failure('invalid', 'The two are not the same; nothing was changed.');
+    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
   return { password, said: '' };
 }
 

@@ -1,4 +1,4 @@
-// A mistake in a command line, which has an exit code of its own.
+// A command line error, which has its own exit code.
 import { Failure } from '../failures.ts';
 
 /** Exit code for it. */

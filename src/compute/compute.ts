@@ -1,4 +1,6 @@
-// The compute half: the emulators, ports and files of this host, as the API's /v2/compute routes.
+// The compute half: this host's emulators, ports and files, as the API's /v2/compute routes.
+
+import type { ComputeEvents } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import { Operations } from '../events/operations.ts';
@@ -13,7 +15,6 @@ import type { Route } from '../http/app/route.ts';
 import type { Documents } from '../store/documents.ts';
 import { SupervisorClient } from '../supervisor/client.ts';
 import { KINDS } from './emulators/registry.ts';
-import type { ComputeEvents } from './events.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
 import { Images } from './images/images.ts';
 import { imageRoutes } from './images/routes.ts';
@@ -40,18 +41,18 @@ export interface ComputeOptions {
   config: Config;
   /** Started before the compute and stopped after it. */
   fabric: Fabric;
-  /** The state directory's own identifier: processes that carry it are ours. */
+  /** The state directory's identifier. Processes that carry it are ours. */
   instance: string;
   documents: Documents;
-  /** Whether several people with accounts of their own share this host; they do not unless given. */
+  /** Whether several people with their own accounts share this host. Default: no. */
   isShared?: Services['isShared'];
-  /** Projects that the controller of this process knows, and their directories; none unless given. */
+  /** Projects known to this process's controller, and their directories. Default: none. */
   otherProjects?: Services['otherProjects'];
 }
 
 export class Compute {
   readonly routes: Route[];
-  readonly events = new EventBus<ComputeEvents>({ writesAtOnce: true });
+  readonly events = new EventBus<ComputeEvents>({ copies: true });
   readonly metrics: readonly Metric[];
   readonly #services: Services;
   readonly #projects: Projects;
@@ -126,7 +127,7 @@ export class Compute {
     ];
   }
 
-  /** Finds what a former life of the daemon has left running: nodes that are made again take it back. */
+  /** Finds programs left running by the previous run of the daemon. Nodes that are created again reattach them. */
   async start(): Promise<void> {
     const { config, captures, fabric, images, survivingPrograms, switchedOn } = this.#services;
     const directory = config.Server.projects_path;
@@ -153,26 +154,26 @@ export class Compute {
     };
   }
 
-  /** Console ports, with their projects, that nodes of a former life will ask for again; none when those are there. */
+  /** Reserves the console ports, with their projects, of nodes from the previous run; an empty map once those exist. */
   expectConsoles(ports: ReadonlyMap<number, string>): void {
     this.#services.ports.console.expect(ports);
   }
 
-  /** Ends the programs of a former life that no node has taken back. */
+  /** Ends programs of the previous run that no node has reattached. */
   async endUnclaimed(isOver: IsOver): Promise<void> {
     await endUnclaimed(this.#services, isOver);
   }
 
   /**
-   * Closes all projects: every node is stopped, every port given back. The files stay. With `keepNodes` nothing is stopped: the nodes'
-   * programs are left to the supervisor, and to the next life of this process.
+   * Closes all projects: stops every node and releases every port. Files stay. With `keepNodes` nothing is stopped: the
+   * supervisor keeps the nodes' programs for the next run of this process.
    */
   async stop({ keepNodes = false } = {}): Promise<void> {
     if (!keepNodes) {
       await this.#projects.closeAll();
       await this.endUnclaimed(() => true);
     }
-    // What its nodes have goes on with the next life: it gives them the same network.
+    // Its nodes keep their addresses: the next run gives them the same network.
     await this.#services.natNetwork.stop();
     this.events.close('This server is shutting down.');
     await this.#services.supervisor.leave();

@@ -1,8 +1,9 @@
-// What the users of a lab and the log are told when a thread of the fabric dies.
+// Reports crashes of a fabric thread to the users of its labs and in the log.
+
+import type { ComputeEvents } from '../api/events.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { log } from '../host/log.ts';
-import type { ComputeEvents } from './events.ts';
 
 /** The fabric's groups are the projects. */
 export function tellOfCrashes(fabric: Fabric, events: EventBus<ComputeEvents>): void {

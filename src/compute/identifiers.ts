@@ -2,7 +2,7 @@
 import { Failure } from '../failures.ts';
 
 /**
- * Refuses what cannot be read as a UUID (32 hexadecimal digits, dashes optional). What passes is looked up as it is spelled.
+ * Rejects texts that are not a UUID (32 hexadecimal digits, dashes optional). Look-ups use the given spelling.
  * @throws Failure `invalid`
  */
 export function mustBeUuid(name: 'project_id' | 'node_id', value: string): string {

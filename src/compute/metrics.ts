@@ -1,4 +1,4 @@
-// Figures of what runs on this host.
+// Metrics of what runs on this host.
 import { consoleClients } from '../consoles/console.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { fabricMetrics } from '../fabric/metrics.ts';

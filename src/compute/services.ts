@@ -1,10 +1,11 @@
-// What a compute's parts are given to work with.
+// The services that the parts of a compute share.
+
+import type { ComputeEvents } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
-import type { ComputeEvents } from './events.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
 import type { SurvivingPrograms } from './nodes/lifecycle/surviving-programs.ts';
@@ -18,21 +19,21 @@ export interface Services {
   readonly ports: Ports;
   readonly images: Images;
   readonly captures: Captures;
-  /** Keeps the nodes' programs, also while this process is not there. */
+  /** Holds the nodes' programs, also while this process is not running. */
   readonly supervisor: SupervisorClient;
-  /** Those that a former life of this process has left there. */
+  /** Programs left running by the previous run of this process. */
   readonly survivingPrograms: SurvivingPrograms;
-  /** Nodes without a program of the supervisor's that are on, or were when a former life of this process ended. */
+  /** Nodes that are on without a supervised program, now or when the previous run of this process ended. */
   readonly switchedOn: SwitchedOn;
-  /** Of all NAT nodes, where the host has no bridge for them. */
+  /** Shared by all NAT nodes if the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
   readonly events: EventBus<ComputeEvents>;
   /** Long work that clients can watch and cancel. */
   readonly operations: Operations;
-  /** Whether several people with accounts of their own share this host. */
+  /** Whether several people with their own accounts share this host. */
   readonly isShared: () => Promise<boolean>;
-  /** Marks the processes of this daemon, so that it knows them again. */
+  /** Marks the processes of this daemon, so that it finds them again. */
   readonly instance: string;
-  /** Projects of this host that need not be open here, and their directories. */
+  /** Projects of this host, open or not, and their directories. */
   readonly otherProjects: () => Promise<readonly { id: string; path: string }[]>;
 }

@@ -1,26 +1,26 @@
-// The environment of this process, read once. No other module reads process.env.
+// The process environment, read once. No other module reads process.env.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ConfigSources, usualSockets } from './load.ts';
 
 export interface ProcessEnvironment {
   sources: Pick<ConfigSources, 'environment' | 'workingDirectory' | 'home'>;
-  /** Where systemd wants to hear of our state; see host/processes/systemd-notify.ts. */
+  /** systemd's notification socket and watchdog; see host/processes/systemd-notify.ts. */
   notify: { socket: string | undefined; watchdogMicroseconds: string | undefined; watchdogPid: string | undefined };
   /** Standard error is journald. */
   journal: boolean;
-  /** Directory in which addons may be put down, when one is named. */
+  /** Directory for unpacked addons, if set. */
   addonDirectory: string | undefined;
-  /** Who has become root by sudo. */
+  /** The user who called sudo. */
   sudoUser: string | undefined;
-  /** Which server and lab the commands of src/client are about. */
+  /** The server and lab for the commands of src/client. */
   client: {
     server: string | undefined;
     lab: string | undefined;
     context: string | undefined;
     /** The file that keeps contexts. */
     contexts: string;
-    /** What the shell has set, for files that refer to it. */
+    /** Environment variables of the shell, for files that refer to them. */
     variables: Readonly<Record<string, string | undefined>>;
     sockets: readonly string[];
   };
@@ -50,7 +50,7 @@ export function processEnvironment(): ProcessEnvironment {
   };
 }
 
-/** In a directory that was removed commands work, too. */
+/** Commands also work in a deleted directory. */
 function workingDirectory(): string {
   try {
     return process.cwd();

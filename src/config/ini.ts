@@ -1,4 +1,4 @@
-// The INI form of configuration files: sections in brackets, `key = value`, comments after # or ; at the start of a line.
+// Parses INI configuration files: sections in brackets, `key = value`, comments after # or ; at the start of a line.
 
 /** One `key = value` and where it stands, for messages. */
 export interface IniEntry {
@@ -10,7 +10,7 @@ export interface IniEntry {
 
 export interface IniText {
   entries: IniEntry[];
-  /** Lines that are neither, with what is wrong. */
+  /** Invalid lines and why. */
   problems: { line: number; problem: string }[];
 }
 

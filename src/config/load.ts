@@ -1,13 +1,13 @@
-// Makes the one configuration of flags, environment and files, in this order of strength. Nothing else in the project reads process.env.
+// Builds the configuration from flags, environment and files; the earlier ones win.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { Failure, systemCode } from '../failures.ts';
 import { isLoopback } from '../host/network/loopback.ts';
 import { parseIni } from './ini.ts';
-import { type Config, SECTIONS, type SectionName, type Sections } from './schema.ts';
+import { type Config, SECTIONS, type SectionName, type Sections, WITHOUT_EFFECT } from './schema.ts';
 
-/** Where a value comes from, for messages: `file.conf line 3`, `LABWIRE_SERVER_PORT`, `--port`. */
+/** A value and its source for messages: `file.conf line 3`, `LABWIRE_SERVER_PORT`, `--port`. */
 interface Sourced {
   value: string;
   source: string;
@@ -31,11 +31,11 @@ export interface LoadedConfig {
   config: Config;
   /** Files that were read, weakest first. */
   files: string[];
-  /** What was understood but is odd: unknown keys and sections. */
+  /** Unknown keys and sections, and keys without effect. */
   warnings: string[];
 }
 
-/** The release's own places, then ours; a later file wins over an earlier one. */
+/** The release's files, then ours; later files win. */
 export function configFiles({ workingDirectory, home }: Pick<ConfigSources, 'workingDirectory' | 'home'>): string[] {
   return [
     join(workingDirectory, 'gns3_server.conf'),
@@ -92,7 +92,7 @@ function expandHome(value: string, home: string): string {
   return value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value;
 }
 
-/** Variables that configure no key of a section. */
+/** Variables that are not configuration keys. */
 const OTHER_VARIABLES = new Set([
   'LABWIRE_STATE',
   'LABWIRE_CONFIG',
@@ -115,6 +115,14 @@ function readEnvironment(sources: ConfigSources, values: Values, warnings: strin
   }
 }
 
+/** The given keys that have no effect here, in one warning. */
+function warnWithoutEffect(values: Values, warnings: string[]): void {
+  const given = [...values].flatMap(([section, members]) =>
+    (WITHOUT_EFFECT[section] ?? []).filter((key) => members.has(key)).map((key) => `[${section}] ${key}`),
+  );
+  if (given.length > 0) warnings.push(`keys without effect on this server: ${given.join(', ')}`);
+}
+
 function checked<Name extends SectionName>(name: Name, values: Values): Sections[Name] {
   const given = values.get(name) ?? new Map<string, Sourced>();
   const raw = Object.fromEntries([...given].map(([key, { value }]) => [key, value]));
@@ -131,7 +139,7 @@ function checked<Name extends SectionName>(name: Name, values: Values): Sections
   );
 }
 
-/** The state directory when none is named: systemd's, the system's for root, the user's own otherwise. */
+/** The default state directory: systemd's, the system's for root, otherwise the user's own. */
 function defaultState(sources: Pick<ConfigSources, 'environment' | 'home'>): string {
   const given = sources.environment['STATE_DIRECTORY']?.split(':')[0];
   if (given) return given;
@@ -146,7 +154,7 @@ function stateDirectory(sources: Pick<ConfigSources, 'environment' | 'home' | 'w
 
 /** The name of the local socket in its directory. */
 const SOCKET = 'labwired.sock';
-/** Where the socket of the service is, as its unit has it. */
+/** The service's socket, as in its unit file. */
 export const SERVICE_SOCKET = `/run/labwire/${SOCKET}`;
 
 /** Empty: none is wanted. Without a path of its own it is in the directory that systemd makes for this, or in the state directory. */
@@ -155,7 +163,7 @@ function socketPath(given: string, state: string, runtime: string | undefined): 
   return given || join(runtime?.split(':')[0] || state, SOCKET);
 }
 
-/** Where a server of this host may have its local socket, if nobody was told of another place: this user's own first. */
+/** Default places of a local server's socket, this user's own first. */
 export function usualSockets(sources: Pick<ConfigSources, 'environment' | 'home' | 'workingDirectory'>): string[] {
   return [join(stateDirectory(sources), SOCKET), SERVICE_SOCKET];
 }
@@ -183,7 +191,7 @@ function checkTogether({ Server, VMware }: Sections): void {
 
 /**
  * Reads and checks everything.
- * @throws Failure `invalid` naming the line, variable or flag and what would fit
+ * @throws Failure `invalid` with the line, variable or flag and the expected value
  */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const values: Values = new Map();
@@ -192,6 +200,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   const files = readFiles({ ...sources, file }, values, warnings);
   readEnvironment(sources, values, warnings);
   for (const { section, key, value, flag } of sources.flags) put(values, section, key, { value, source: flag });
+  warnWithoutEffect(values, warnings);
   const sections = Object.fromEntries(
     (Object.keys(SECTIONS) as SectionName[]).map((name) => [name, checked(name, values)]),
   ) as unknown as Sections;
@@ -205,7 +214,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
     Server: Object.freeze({
       ...Server,
       auth: Server.auth === 'automatic' ? !Server.insecure && !isLoopback(Server.host) : Server.auth,
-      // Either says it: no address is ever told that nobody serves.
+      // Either key turns TLS on, so announced addresses always match.
       ssl: Server.ssl || Server.protocol === 'https',
       protocol: Server.ssl ? 'https' : Server.protocol,
       socket_path: socketPath(Server.socket_path, state, sources.environment['RUNTIME_DIRECTORY']),

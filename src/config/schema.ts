@@ -1,5 +1,5 @@
-// Every key of the configuration: its section, its form, its default. Values arrive as the text of a file, a variable or a flag.
-// Keys and defaults are those of release 2.2.57's gns3_server.conf where it has them.
+// All configuration keys: section, type and default. Values are text from a file, variable or flag. Keys and defaults follow release
+// 2.2.57's gns3_server.conf where it has them.
 import * as v from 'valibot';
 import { isNetwork } from '../host/network/address-lists.ts';
 import { parseSubnet } from '../host/network/ipv4.ts';
@@ -47,8 +47,8 @@ function isNatSubnet(value: string): boolean {
 const Server = v.strictObject({
   host: v.optional(v.pipe(text, v.nonEmpty('name an address to listen on')), '127.0.0.1'),
   port: v.optional(whole(0, 65535), '3080'),
-  /** `https` is another way to say `ssl`. */
   socket_path: v.optional(v.pipe(text, v.regex(/^(\/.+|off|)$/, 'name an absolute path, or off')), ''),
+  /** `https` is another way to say `ssl`. */
   protocol: v.optional(v.picklist(['http', 'https'], 'use http or https'), 'http'),
   ssl: v.optional(flag, 'false'),
   certfile: v.optional(text, ''),
@@ -146,6 +146,14 @@ export const SECTIONS = {
 } as const;
 
 export type SectionName = keyof typeof SECTIONS;
+
+/** Keys of the release that have no effect here. */
+export const WITHOUT_EFFECT: { readonly [Name in SectionName]?: readonly string[] } = {
+  Server: ['ubridge_path', 'monitor_host', 'hardware_virtualization_check', 'report_errors', 'shell'],
+  Dynamips: ['allocate_aux_console_ports'],
+  Qemu: ['monitor'],
+  VMware: ['block_host_traffic'],
+};
 export type Sections = { readonly [Name in SectionName]: Readonly<v.InferOutput<(typeof SECTIONS)[Name]>> };
 
 /** The whole configuration: read once, frozen, handed down. Paths are absolute and never empty. */

@@ -4,16 +4,16 @@ import { log } from '../host/log.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
 
 const SCROLLBACK_BYTES = 64 * 1024;
-/** What may wait for one client; of what comes meanwhile it gets the end. */
+/** Limit of output that waits for one client. A client that exceeds it gets only the end of later output. */
 const QUEUE_BYTES = 256 * 1024;
-/** A client that has so little left to read gets output again. */
+/** A client with this little left to read gets output again. */
 const CAUGHT_UP_BYTES = 64 * 1024;
-/** How long something may wait for one client while nothing leaves. */
+/** How long output may wait for one client without any progress. */
 const STALL_MS = 10_000;
 const CHECK_MS = 1000;
 const CONTROL_C = Buffer.from([3]);
 
-/** One who looks on, by whatever protocol. */
+/** A client that watches the console, by any protocol. */
 export interface ConsoleClient {
   /** For the log, such as `telnet 192.0.2.1:4242`. */
   readonly description: string;
@@ -21,39 +21,39 @@ export interface ConsoleClient {
   send(output: Buffer): void;
   /** Bytes taken but not yet delivered to the client's connection. */
   readonly queuedBytes: number;
-  /** Ends the connection and tells the client why, as well as its state allows. */
+  /** Ends the connection and reports the reason to the client, if its state allows. */
   close(reason: string): void;
 }
 
-/** Where the clients' input goes. */
+/** The receiver of the clients' input. */
 export interface ConsoleSource {
   /** Name for the log and for clients, such as the node's. */
   readonly name: string;
-  /** Hands bytes to the program; false when they had to be dropped. */
+  /** Passes bytes to the program; false if they were dropped. */
   write(input: Buffer): boolean;
-  /** Adapts the program's window, in characters; the client who changed last decides. */
+  /** Sets the program's window size, in characters; the latest client's size applies. */
   resize?(columns: number, rows: number): void;
-  /** Holds the line (a serial Break). Programs without a line get Ctrl+C. */
+  /** Sends a serial Break. Programs without a serial line get Ctrl+C. */
   sendBreak?(): void;
 }
 
 interface Attached {
   client: ConsoleClient;
-  /** Bytes that ever had to wait, and of these the ones that have left, at the last look. */
+  /** At the last check: bytes ever queued, and how many of them were delivered. */
   queuedBytes: number;
   deliveredBytes: number;
-  /** Bytes of output that it did not get, as too much was waiting; undefined while it gets all. */
+  /** Bytes of output that were skipped because too much was waiting; undefined while nothing is skipped. */
   skippedBytes: number | undefined;
-  /** When one last left, or the queue was last empty (performance.now). */
+  /** Time of the last delivery or empty queue (performance.now). */
   deliveredAt: number;
 }
 
-/** What an attached client may do. */
+/** The actions of an attached client. */
 export interface ConsoleAttachment {
   input(bytes: Buffer): void;
   resize(columns: number, rows: number): void;
   sendBreak(): void;
-  /** To be called when the client has gone by itself. */
+  /** Call this when the client has disconnected. */
   detach(): void;
 }
 
@@ -83,13 +83,13 @@ export class Console {
     return this.#clients.size;
   }
 
-  /** Output of the program, for all clients and for those to come. */
+  /** Delivers the program's output to all present and future clients. */
   output(chunk: Buffer): void {
     this.#scrollback.push(chunk);
     for (const attached of this.#clients) this.#deliver(attached, chunk);
   }
 
-  /** Adds a client, which gets the scrollback (up to 64 KiB) first. */
+  /** Adds a client, which first gets the scrollback (up to 64 KiB). */
   attach(client: ConsoleClient): ConsoleAttachment {
     const attached: Attached = {
       ...{ client, queuedBytes: 0, deliveredBytes: 0, skippedBytes: undefined, deliveredAt: performance.now() },
@@ -129,7 +129,10 @@ export class Console {
     this.#inputLost = !taken;
   }
 
-  /** The chunk is in the scrollback already. A program may print faster than any client reads: that is no reason to disconnect one that could stop it. */
+  /**
+   * The chunk is in the scrollback already. A program may print faster than any client reads; that is no reason to
+   * disconnect a client.
+   */
   #deliver(attached: Attached, chunk: Buffer): void {
     if (attached.skippedBytes === undefined) this.#send(attached, chunk);
     else {
@@ -138,7 +141,7 @@ export class Console {
     }
   }
 
-  /** Gives a client that is behind the end of what it has missed, as soon as it has read nearly all that waited. */
+  /** Sends a client that is behind the end of the skipped output, once it has read nearly everything that waited. */
   #catchUp(attached: Attached): void {
     const { client, skippedBytes } = attached;
     if (skippedBytes === undefined || client.queuedBytes > CAUGHT_UP_BYTES) return;
@@ -161,7 +164,7 @@ export class Console {
     if (queued > 0) this.#check ??= setInterval(() => this.#findStalled(), CHECK_MS).unref();
   }
 
-  /** Runs only while something waits. */
+  /** Runs only while data waits. */
   #findStalled(): void {
     const now = performance.now();
     let waiting = false;

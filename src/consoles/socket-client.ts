@@ -1,18 +1,18 @@
-// A console over a WebSocket: clean bytes both ways, as a web terminal wants them, no telnet.
+// A console over a WebSocket: plain bytes both ways for web terminals, without telnet.
 
 import type { Console } from './console.ts';
 import { controlMessage, type TerminalSize } from './socket-control.ts';
 
-/** Clients of release 2.2.57 know messages of up to this size. */
+/** Clients of release 2.2.57 accept messages of up to this size. */
 const MESSAGE_BYTES = 1024;
 /** Close codes of RFC 6455's registry. */
 const TRY_AGAIN_LATER = 1013;
 const BAD_MESSAGE = 1007;
 
-/** What is needed of a WebSocket that is open. */
+/** The required part of an open WebSocket. */
 export interface ConsoleSocket {
   send(data: Uint8Array): void;
-  /** Bytes handed to `send` that have not left yet. */
+  /** Bytes passed to `send` that are not sent yet. */
   readonly bufferedAmount: number;
   close(code?: number, reason?: string): void;
   listen(events: { message: (data: string | Uint8Array) => void; close: () => void }): void;
@@ -20,7 +20,7 @@ export interface ConsoleSocket {
 
 /**
  * Makes the socket a client of the console until it closes. Text and binary messages are input.
- * @param size of the client's window: with it, text messages are control messages (`socket-control.ts`)
+ * @param size of the client's window: if given, text messages are control messages (`socket-control.ts`)
  */
 export function attachSocket(console: Console, socket: ConsoleSocket, description: string, size?: TerminalSize): void {
   const attachment = console.attach({
@@ -31,7 +31,7 @@ export function attachSocket(console: Console, socket: ConsoleSocket, descriptio
     get queuedBytes() {
       return socket.bufferedAmount;
     },
-    // A close frame has room for 123 bytes of reason.
+    // A close frame holds 123 bytes of reason.
     close: (reason) => socket.close(TRY_AGAIN_LATER, Buffer.from(reason).subarray(0, 120).toString('utf8')),
   });
   if (size) attachment.resize(size.cols, size.rows);

@@ -1,4 +1,4 @@
-// What a client of a WebSocket console can say beside input: the size of its window, and Break.
+// Control messages of WebSocket console clients: window size and Break.
 import { Failure } from '../failures.ts';
 
 /** In characters. */
@@ -9,14 +9,14 @@ export interface TerminalSize {
 
 export type ControlMessage = ({ type: 'resize' } & TerminalSize) | { type: 'break' };
 
-/** Larger windows exist nowhere; a terminal takes 16 bits. */
+/** Larger windows do not exist; a terminal's sizes have 16 bits. */
 const MOST_CHARACTERS = 1_000;
 
 function isSide(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_CHARACTERS;
 }
 
-/** The control message in this text; undefined if it is none. */
+/** The control message in this text; undefined if it is invalid. */
 export function controlMessage(text: string): ControlMessage | undefined {
   let message: unknown;
   try {
@@ -31,7 +31,8 @@ export function controlMessage(text: string): ControlMessage | undefined {
 }
 
 /**
- * The window of a client that names it (`?cols=100&rows=30`), and so announces control messages; undefined for one that does not.
+ * The window size of a client that gives one (`?cols=100&rows=30`), and so announces control messages; otherwise
+ * undefined.
  * @throws Failure `invalid`
  */
 export function sizeOf({ cols, rows }: Readonly<Record<string, string>>): TerminalSize | undefined {

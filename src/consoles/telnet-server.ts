@@ -8,9 +8,9 @@ import { escapeTelnet, TelnetSession } from './telnet.ts';
 const KEEP_ALIVE_IDLE_MS = 60_000;
 const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const KEEP_ALIVE_PROBES = 4;
-/** How long a disconnected client may take to read what is left, the reason included. */
+/** How long (ms) a disconnected client may take to read the remaining output, including the reason. */
 const FAREWELL_MS = 2000;
-/** What may wait for a client before its telnet questions go unanswered. */
+/** Limit of data waiting for a client before its telnet requests go unanswered. */
 const REPLY_BYTES = 16 * 1024;
 
 export interface TelnetServerOptions {
@@ -29,7 +29,7 @@ export class TelnetServer {
     this.#options = options;
   }
 
-  /** @throws Failure `conflict` when the port cannot be had */
+  /** @throws Failure `conflict` if the port is not available */
   async start(): Promise<void> {
     const { host, port } = this.#options;
     const server = createServer({ noDelay: true }, (socket) => this.#welcome(socket));
@@ -37,7 +37,7 @@ export class TelnetServer {
       server.once('error', (error) => reject(this.#portFailure(error)));
       server.listen({ host, port, exclusive: true }, resolve);
     });
-    // A connection that cannot be taken (no descriptor left) is the client's loss, not the daemon's end.
+    // If a connection cannot be accepted (no descriptor left), only that client fails, not the daemon.
     server.on('error', () => {});
     this.#server = server;
   }
@@ -79,7 +79,7 @@ export class TelnetServer {
     const attachment = console.attach(client);
     socket.on('data', (chunk) => {
       const { data, reply, windowSize } = session.receive(chunk);
-      // Who asks without ever reading the answers gets no more of them.
+      // A client that never reads its answers gets no more of them.
       if (reply.length > 0 && socket.writable && socket.writableLength < REPLY_BYTES) socket.write(reply);
       if (windowSize) attachment.resize(windowSize.columns, windowSize.rows);
       if (data.length > 0) attachment.input(data);
@@ -91,14 +91,14 @@ export class TelnetServer {
     });
   }
 
-  /** Stops listening and closes every connection at once; resolves when the port is free again. */
+  /** Stops listening and closes every connection at once. Resolves when the port is free again. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (!server) return;
     this.#server = undefined;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of this.#sockets) {
-      // What the kernel has taken still arrives; who lags behind is not waited for.
+      // Data accepted by the kernel still arrives. Slow clients are not waited for.
       if (socket.writableLength > 0) socket.destroy();
       else socket.destroySoon();
     }

@@ -25,13 +25,13 @@ const LF = 10;
 const NUL = 0;
 const ETX = 3;
 
-/** Longest subnegotiation that is kept; what a client sends beyond it is skipped. */
+/** Longest subnegotiation that is kept; the rest is skipped. */
 const SUBNEGOTIATION_BYTES = 64;
 
 export interface TelnetOptions {
   /** Ask for the client's window size. */
   windowSize: boolean;
-  /** Answer to "are you there?". */
+  /** Answer to AYT ("are you there?"). */
   greeting: string;
 }
 
@@ -41,17 +41,17 @@ export interface WindowSize {
   rows: number;
 }
 
-/** What came out of one piece of input. */
+/** The result of one piece of input. */
 export interface TelnetInput {
   /** Keystrokes. */
   data: Buffer;
-  /** To be sent back, already encoded. */
+  /** Encoded answer to the client. */
   reply: Buffer;
-  /** The client's last window size, if it told one. */
+  /** The client's last window size, if it sent one. */
   windowSize: WindowSize | undefined;
 }
 
-/** Output as it goes over the wire: 255 doubled. */
+/** Encodes output for the connection: byte 255 is doubled. */
 export function escapeTelnet(output: Buffer): Buffer {
   let count = 0;
   for (let at = output.indexOf(IAC); at >= 0; at = output.indexOf(IAC, at + 1)) count++;
@@ -67,14 +67,14 @@ export function escapeTelnet(output: Buffer): Buffer {
 
 type State = 'data' | 'carriage-return' | 'command' | 'option' | 'subnegotiation' | 'subnegotiation-command';
 
-/** One connection. Input may be split anywhere. */
+/** One connection. Input may be split at any byte. */
 export class TelnetSession {
   readonly #greeting: Buffer;
-  /** Options that are on, or will be unless the client says no: what we do (WILL) and what the client does (DO). */
+  /** Options that are on, or will be unless the client refuses: what we do (WILL) and what the client does (DO). */
   readonly #ours = new Set(OUR_OPTIONS);
   readonly #theirs = new Set([BINARY]);
   readonly #acceptable = new Set([BINARY, SGA]);
-  /** Options that we proposed and whose answer is still to come. */
+  /** Options that we proposed and the client has not answered yet. */
   readonly #proposed = new Set<string>();
   #state: State = 'data';
   #verb = 0;
@@ -89,7 +89,7 @@ export class TelnetSession {
     }
   }
 
-  /** What the server says first. */
+  /** The server's first message. */
   start(): Buffer {
     const words: number[] = [];
     for (const option of this.#ours) words.push(...this.#propose(WILL, option));
@@ -103,7 +103,7 @@ export class TelnetSession {
   }
 
   receive(chunk: Buffer): TelnetInput {
-    // Most input is plain: nothing to take apart.
+    // Fast path: most input is plain.
     if (this.#state === 'data' && !chunk.includes(IAC) && (this.#clientIsBinary || !chunk.includes(CR))) {
       return { data: chunk, reply: Buffer.alloc(0), windowSize: undefined };
     }
@@ -117,7 +117,7 @@ export class TelnetSession {
     switch (this.#state) {
       case 'carriage-return':
         this.#state = 'data';
-        // Without binary mode Enter comes as CR NUL or CR LF (RFC 854, page 11); a terminal wants CR.
+        // Without binary mode Enter is sent as CR NUL or CR LF (RFC 854, page 11); a terminal expects CR.
         if (byte === NUL || byte === LF) return;
         this.#takeData(byte, data);
         return;
@@ -141,7 +141,7 @@ export class TelnetSession {
           this.#state = 'subnegotiation';
           return;
         }
-        // Anything but SE here is a client that forgot it: the command counts.
+        // The client left out SE: treat this as a command.
         this.#state = 'data';
         out.windowSize = this.#windowSize() ?? out.windowSize;
         if (byte !== SE) this.#takeCommand(byte, data, out.reply);
@@ -181,11 +181,11 @@ export class TelnetSession {
       case BREAK:
         data.push(ETX);
         return;
-      default: // no operation, go ahead, data mark …: nothing to do
+      default: // no operation, go ahead, data mark …: ignored
     }
   }
 
-  /** Answers a change of an option and nothing else, so that two sides never answer each other for ever (RFC 854, page 3). */
+  /** Answers only changes of options, so that the two sides never answer each other for ever (RFC 854, page 3). */
   #negotiate(verb: number, option: number): number[] {
     const theirs = verb === WILL || verb === WONT;
     const [current, possible] = theirs ? [this.#theirs, this.#acceptable] : [this.#ours, OUR_OPTIONS];
@@ -204,12 +204,11 @@ export class TelnetSession {
     if (this.#subnegotiation.length < SUBNEGOTIATION_BYTES) this.#subnegotiation.push(byte);
   }
 
-  /** The window size if the subnegotiation told one. Zero means that the client does not know (RFC 1073). */
+  /** The window size in the subnegotiation, if any. Zero means that the client does not know its size (RFC 1073). */
   #windowSize(): WindowSize | undefined {
-    const [option, ...bytes] = this.#subnegotiation;
-    if (option !== NAWS || bytes.length !== 4 || !this.#theirs.has(NAWS)) return undefined;
-    const columns = bytes[0]! * 256 + bytes[1]!;
-    const rows = bytes[2]! * 256 + bytes[3]!;
+    const said = Buffer.from(this.#subnegotiation);
+    if (said[0] !== NAWS || said.length !== 5 || !this.#theirs.has(NAWS)) return undefined;
+    const [columns, rows] = [said.readUInt16BE(1), said.readUInt16BE(3)];
     return columns > 0 && rows > 0 ? { columns, rows } : undefined;
   }
 }

@@ -1,4 +1,4 @@
-// A program under a pseudo-terminal, which the supervisor keeps for us.
+// A program on a pseudo-terminal, held by the supervisor.
 
 import { EventEmitter } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
@@ -7,17 +7,17 @@ import { resolve as absolute } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import type { ProgramHandle, ProgramListener, SupervisorClient } from '../supervisor/client.ts';
-import type { ProgramExit } from '../supervisor/protocol.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
+import type { ProgramExit } from '../supervisor/welcome.ts';
 
 const GRACE_MS = 3000;
 const LAST_OUTPUT_BYTES = 4096;
 const LAST_OUTPUT_LINES = 10;
 
 export interface TerminalOptions {
-  /** Keeps the program and its terminal, beyond the life of this process. */
+  /** Holds the program and its terminal, beyond the end of this process. */
   supervisor: SupervisorClient;
-  /** Absolute path, or a name that is looked for on the environment's PATH. */
+  /** Absolute path, or a name to look up on the environment's PATH. */
   program: string;
   arguments: readonly string[];
   /** Working directory; must exist. */
@@ -26,37 +26,40 @@ export interface TerminalOptions {
   environment: Readonly<Record<string, string>>;
   columns?: number;
   rows?: number;
-  /** How late the program may be woken from sleeps and time-outs, for programs that poll; 0 leaves the host's precision. */
+  /**
+   * How late (ms) the kernel may wake the program from sleeps and time-outs, for programs that poll; 0 keeps the host's
+   * precision.
+   */
   timerSlackMilliseconds?: number;
-  /** The terminal passes bytes unchanged and echoes nothing, as a pipe would: for programs that do all of that by themselves. */
+  /** The terminal passes bytes unchanged, without echo, like a pipe: for programs with their own terminal handling. */
   raw?: boolean;
-  /** File that the output is added to; the program has no terminal then, and `output` is not announced. */
+  /** File to append the output to. Then the program has no terminal, and there are no `output` events. */
   log?: string;
-  /** Names of TAPs that are made for it, as its descriptors from 3 on. */
+  /** Names of TAPs to create for it, as its descriptors from 3 on. */
   taps?: readonly string[];
-  /** Kept with the program, for the daemon that takes it back. */
+  /** Kept with the program, for the daemon that reattaches it. */
   record?: object;
 }
 
 export interface TerminalExit {
-  /** Exit code; 0 when a signal ended the program. */
+  /** Exit code; 0 if it was ended by a signal. */
   code: number;
   /** Name of the signal that ended it, such as `SIGKILL`. */
   signal: string | undefined;
-  /** True when `stop` asked for it. */
+  /** True after `stop`. */
   expected: boolean;
-  /** The last lines of output as plain text, for a report. */
+  /** The last lines of output as plain text, for error messages. */
   lastOutput: string;
 }
 
 interface TerminalEvents {
   /** Bytes from the program, unchanged. */
   output: [Buffer];
-  /** It is gone, all its output has been announced, the pseudo-terminal is closed. Once per start. */
+  /** The program has ended, all its output was reported, the pseudo-terminal is closed. Once per start. */
   exit: [TerminalExit];
 }
 
-/** Text without escape sequences and control characters, the last `lines` lines of it. */
+/** The last `lines` lines of a text, without escape sequences and control characters. */
 function plainText(bytes: Buffer, lines: number): string {
   return (
     bytes
@@ -72,7 +75,7 @@ function plainText(bytes: Buffer, lines: number): string {
   );
 }
 
-/** The last bytes of a log; none when it cannot be read. */
+/** The last bytes of a log; empty if it cannot be read. */
 function endOfFile(path: string): Buffer {
   try {
     using undo = new DisposableStack();
@@ -86,7 +89,7 @@ function endOfFile(path: string): Buffer {
   }
 }
 
-/** One program under one pseudo-terminal; after its exit it can be started again. */
+/** One program on one pseudo-terminal. After its exit it can be started again. */
 export class Terminal extends EventEmitter<TerminalEvents> {
   readonly #options: TerminalOptions;
   #handle: ProgramHandle | undefined;
@@ -104,7 +107,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
     return this.#handle?.pid;
   }
 
-  /** @throws Failure `conflict` when there is no such program or directory, or no pseudo-terminal is free */
+  /** @throws Failure `conflict` if the program or directory is missing, or no pseudo-terminal is free */
   async start(): Promise<void> {
     if (this.#handle || this.#starting) return;
     this.#starting = true;
@@ -139,7 +142,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
     this.#begin();
     try {
       const handle = await supervisor.start(request, this.#listener());
-      // A short life is over by now, and was announced.
+      // A program that ended at once was already reported.
       if (!handle.exit) this.#handle = handle;
     } catch (error) {
       throw new Failure(
@@ -150,7 +153,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
     }
   }
 
-  /** Takes a program over that runs already; what was kept of its output is announced first. */
+  /** Reattaches a running program. Its kept output is reported first. */
   reattach(handle: ProgramHandle): void {
     this.#begin();
     this.#handle = handle;
@@ -185,25 +188,25 @@ export class Terminal extends EventEmitter<TerminalEvents> {
   }
 
   /**
-   * Hands bytes to the program, as if typed. False when they were dropped, because it is not running or has left
-   * 256 KiB of input unread.
+   * Writes bytes to the program, as if typed. False if they were dropped, because it is not running or has left 256 KiB
+   * of input unread.
    */
   write(bytes: Uint8Array): boolean {
     return this.#handle?.write(bytes) ?? false;
   }
 
-  /** Sets the window's size in characters; the program gets SIGWINCH. Values outside 1 … 65,535 are ignored. */
+  /** Sets the window size in characters; the program gets SIGWINCH. Values outside 1 … 65,535 are ignored. */
   resize(columns: number, rows: number): void {
     const valid = [columns, rows].every((value) => Number.isInteger(value) && value >= 1 && value <= 65_535);
     if (valid) this.#handle?.resize(columns, rows);
   }
 
-  /** Sends a signal to the program and what it started. */
+  /** Sends a signal to the program and its children. */
   signal(name: NodeJS.Signals): void {
     this.#handle?.signal(name);
   }
 
-  /** SIGTERM, up to three seconds, then SIGKILL, each to the program and what it started; resolves when it is gone. */
+  /** SIGTERM, up to three seconds, then SIGKILL, each to the program and its children. Resolves when it has ended. */
   async stop(): Promise<void> {
     const handle = this.#handle;
     if (!handle) return;
@@ -216,7 +219,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
   }
 }
 
-/** Ends a program that nobody takes back, as `Terminal.stop` does. */
+/** Ends a program that is not reattached, as `Terminal.stop` does. */
 export async function endProgram(supervisor: SupervisorClient, handle: ProgramHandle): Promise<void> {
   const terminal = new Terminal({ supervisor, program: '', arguments: [], directory: '/', environment: {} });
   terminal.reattach(handle);

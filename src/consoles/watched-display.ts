@@ -1,21 +1,21 @@
-// What of a VNC client's bytes reaches the display when its user may only watch (RFC 6143, and the messages that others have added to it).
-// Only whole messages that choose what is sent to this client are passed on. So the display never sees a part of a message, and how long
-// a dropped one is does not matter to it: whoever lies about that confuses only this reader.
+// Filters a VNC client's messages to the display when its user may only watch (RFC 6143, and later extensions). Only
+// whole messages that select what this client receives are passed on. The display never gets a partial message, and
+// does not depend on the length of dropped ones: a client that forges a length confuses only this reader.
 
-/** Versions in which the client says how it logs in; before them the server alone decides, and does not say so here. */
+/** Versions in which the client chooses the login method. In older ones only the server knows it. */
 const VERSION = /^RFB 003\.00[78]\n$/;
 const VERSION_BYTES = 12;
-/** By ways to log in: bytes of what the client answers. The others hide what follows, or have no such answer. */
+/** Bytes of the client's answer by login method. Other methods encrypt what follows, or have no such answer. */
 const LOGIN_BYTES: ReadonlyMap<number, number> = new Map([
   [1, 0], // none
   [2, 16], // a password
 ]);
-/** Others may look, too: a client that asks to be alone would have all others sent away. */
+/** Shared access: a client that requests exclusive access would disconnect all others. */
 const SHARED = Uint8Array.of(1);
-/** Encodings that a client can name; today's have fewer than 40. */
+/** Limit of encodings that a client may list; today's clients list fewer than 40. */
 const MOST_ENCODINGS = 1024;
 
-/** A message of a client: how many bytes tell its length, that length, and whether it is passed on. */
+/** A client message: bytes needed to know its length, that length, and whether it is passed on. */
 interface MessageKind {
   head: number;
   length(head: DataView): number;
@@ -34,8 +34,8 @@ const KINDS: ReadonlyMap<number, MessageKind> = new Map([
   [2, passed(4, (head) => 4 + 4 * encodings(head.getUint16(2)))], // SetEncodings
   [3, passed(10)], // FramebufferUpdateRequest
   [4, dropped(8)], // KeyEvent
-  [5, dropped(2, (head) => (head.getUint8(1) & 0x80 ? 7 : 6))], // PointerEvent; more than seven buttons take a byte more
-  [6, dropped(8, (head) => 8 + Math.abs(head.getInt32(4)))], // ClientCutText; a negative length: with its formats
+  [5, dropped(2, (head) => (head.getUint8(1) & 0x80 ? 7 : 6))], // PointerEvent; more than seven buttons take one more byte
+  [6, dropped(8, (head) => 8 + Math.abs(head.getInt32(4)))], // ClientCutText; negative length: extended format
   [150, passed(10)], // EnableContinuousUpdates
   [248, passed(9, (head) => 9 + head.getUint8(8))], // ClientFence
   [250, dropped(4)], // shutdown and reset of the machine (xvp)
@@ -45,16 +45,16 @@ const KINDS: ReadonlyMap<number, MessageKind> = new Map([
 
 export class UnfitMessage extends Error {}
 
-/** Reads the bytes of one client, however they are cut, and gives those that are passed on. */
+/** Reads the bytes of one client, split at any point, and returns those to pass on. */
 export class WatcherBytes {
   #state: 'version' | 'way' | 'login' | 'init' | 'messages' = 'version';
   #loginBytes = 0;
-  /** The beginning of what is not whole yet: at most a list of encodings. */
+  /** The beginning of an incomplete message: at most a list of encodings. */
   #held: Uint8Array = new Uint8Array(0);
   /** Bytes of a dropped message that are still to come. */
   #toDrop = 0;
 
-  /** @throws UnfitMessage for what this reader does not know: its sentence is for the client, whose connection has to end */
+  /** @throws UnfitMessage for unknown messages: its text is for the client, whose connection must be closed */
   take(bytes: Uint8Array): Uint8Array {
     const passing: Uint8Array[] = [];
     let rest = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
@@ -68,10 +68,11 @@ export class WatcherBytes {
       rest = rest.subarray(taken);
     }
     this.#held = Uint8Array.from(rest);
-    return passing.length === 1 ? passing[0]! : Buffer.concat(passing);
+    const [only] = passing;
+    return only && passing.length === 1 ? only : Buffer.concat(passing);
   }
 
-  /** @returns how many bytes were taken; 0: more are needed */
+  /** @returns the number of bytes consumed; 0: more are needed */
   #greeting(rest: Uint8Array, passing: Uint8Array[]): number {
     const length = { version: VERSION_BYTES, way: 1, login: this.#loginBytes, init: 1, messages: 0 }[this.#state];
     if (rest.length < length) return 0;
@@ -82,7 +83,7 @@ export class WatcherBytes {
       if (!VERSION.test(version)) throw new UnfitMessage('Only clients of RFB 3.7 and 3.8 can watch this display.');
       this.#state = 'way';
     } else if (this.#state === 'way') {
-      const loginBytes = LOGIN_BYTES.get(piece[0]!);
+      const loginBytes = LOGIN_BYTES.get(piece[0] ?? -1);
       if (loginBytes === undefined)
         throw new UnfitMessage(`A display cannot be watched with security type ${piece[0]}.`);
       this.#loginBytes = loginBytes;
@@ -91,9 +92,9 @@ export class WatcherBytes {
     return length;
   }
 
-  /** The same. What is dropped need not be there as a whole. */
+  /** Returns the same. A dropped message need not be complete. */
   #message(rest: Uint8Array, passing: Uint8Array[]): number {
-    const kind = KINDS.get(rest[0]!);
+    const kind = KINDS.get(rest[0] ?? -1);
     if (!kind)
       throw new UnfitMessage(`Message ${rest[0]} is not known: a display that is watched takes no such thing.`);
     if (rest.length < kind.head) return 0;
@@ -114,7 +115,7 @@ function encodings(count: number): number {
   return count;
 }
 
-/** Of QEMU's own messages, by their kind in the second byte. */
+/** Length of QEMU's own messages, by their type in the second byte. */
 function qemuLength(head: DataView): number {
   const kind = head.getUint8(1);
   if (kind === 0) return 12; // a key with its scan code

@@ -1,5 +1,7 @@
-// The controller: labs as their users see them. Puts its nouns together and gives their routes.
+// The controller: labs as their users see them. Assembles its parts and their routes.
+
 import { join } from 'node:path';
+import type { Relayed } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import { type OperationAction, Operations } from '../events/operations.ts';
 import { messageOf } from '../failures.ts';
@@ -21,7 +23,7 @@ import { duplicateRoutes } from './archives/duplicate-routes.ts';
 import { Exports } from './archives/exporting.ts';
 import { Imports } from './archives/importing.ts';
 import { archiveRoutes } from './archives/routes.ts';
-import type { Compute, ComputeMessage } from './computes/compute.ts';
+import type { Compute } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
 import { MissingImages } from './computes/missing-images.ts';
 import { computeRoutes } from './computes/routes.ts';
@@ -68,11 +70,11 @@ export interface ControllerOptions {
   store: Store;
   /** The compute of this process. */
   local: ComputeTransport;
-  /** The properties that computes take of a type of node. */
+  /** The properties that computes accept for a type of node. */
   properties: (type: NodeType) => ReadonlySet<string>;
-  /** Where accounts are kept. */
+  /** The stores of accounts and the audit trail. */
   accounts: AccountDirectory;
-  /** The ports for consoles of this host. */
+  /** This host's ports for consoles. */
   consolePorts: ConsolePorts;
   /** Ends this process cleanly. */
   shutdown: () => void;
@@ -82,7 +84,7 @@ function isOperationAction(action: string): action is OperationAction {
   return action.startsWith('operation.');
 }
 
-/** Milliseconds that computes have to stop their nodes at the end. */
+/** How long (ms) computes may take to stop their nodes at the end. */
 const PATIENCE_MS = 2_000;
 
 export class Controller {
@@ -91,9 +93,9 @@ export class Controller {
   readonly announcer = createAnnouncer();
   readonly #journals = new Journals(this.announcer);
   readonly metrics: readonly Metric[];
-  /** Decides what accounts may do. */
+  /** Checks the rights of accounts. */
   readonly access: Access;
-  /** When tokens were used. */
+  /** When tokens were last used. */
   readonly tokenUses: TokenUses;
   readonly #sharing: Sharing;
   readonly #computes: Computes;
@@ -268,15 +270,15 @@ export class Controller {
     ];
   }
 
-  /** Takes up what is stored; `port` is the one that this server listens on. */
+  /** Loads the stored state; `port` is the one that this server listens on. */
   async start(port: number): Promise<void> {
     const { config, store } = this.#options;
     if (await this.#options.accounts.file.isShared()) await this.#closeToOthers();
-    // Before anybody looks at the files of a project.
+    // Before anything reads the files of a project.
     const paths = (await store.projects.list()).map(({ path }) => path);
     await recoverExchanges(config.Server.projects_path, paths);
     for (const path of paths) await recoverExchanges(path, [path]);
-    // Before the first lab is told of.
+    // Before the first lab is announced.
     await this.#sharing.start();
     await Promise.all([
       this.tokenUses.start(),
@@ -291,14 +293,14 @@ export class Controller {
   }
 
   /**
-   * Opens the labs that were open when a former life of this server ended, with all that runs on in them. They are `opening` when the
-   * call returns. Never rejects.
+   * Reopens the labs that were open when the previous run of the server ended, and reattaches their programs. They are
+   * `opening` when the call returns. Never rejects.
    */
   reopenAll(): Promise<void> {
     return this.#projects.reopenAll();
   }
 
-  /** Where people have accounts, labs are not for all users of the host. */
+  /** With several accounts, other users of the host must not read the labs. */
   #closeToOthers(): Promise<void> {
     const { config } = this.#options;
     return closeToOthers(config.state, config.Server.projects_path);
@@ -308,16 +310,19 @@ export class Controller {
     return this.#projects.isOurs(id);
   }
 
-  /** What may take longer than a client waits for the first answer. */
+  /** Opens the projects with `auto_open`, which may take longer than a client waits for its first answer. */
   openAutomatic(): Promise<void> {
     return this.#projects.openAutomatic();
   }
 
-  /** Ends the notification streams, then stops and writes every lab; with `keepNodes` all labs stay open, and run on. */
+  /**
+   * Ends the notification streams, then stops and writes every lab. With `keepNodes` all labs stay open and their nodes
+   * run on.
+   */
   async stop({ keepNodes = false } = {}): Promise<void> {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
-    // A compute that hangs must not keep the others' labs from being written.
+    // A compute that hangs must not keep other labs from being written.
     const impatient = setTimeout(() => this.#computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });
     clearTimeout(impatient);
@@ -325,7 +330,7 @@ export class Controller {
     this.#computes.stop();
   }
 
-  /** Its consoles may have become reachable, or hidden. */
+  /** Its consoles may have become reachable or unreachable. */
   async #followConsoles(compute: Compute): Promise<void> {
     const nodes = this.#projects.list().flatMap((project) => [...project.nodes.values()]);
     for (const node of nodes.filter((node) => node.compute === compute)) {
@@ -335,20 +340,23 @@ export class Controller {
     }
   }
 
-  /** A compute tells something other than a ping: its nodes' changes become ours, everything else goes to the listeners of the project. */
-  #announced(compute: Compute, message: ComputeMessage): void {
+  /**
+   * Handles a compute's notification other than a ping: changes of nodes are applied, all others are passed to the
+   * project's listeners.
+   */
+  #announced(compute: Compute, message: Relayed): void {
     if (isOperationAction(message.action)) {
-      this.announcer.controller.tell(message.action, { ...message.event, compute_id: compute.id });
+      this.announcer.controller.relayPassing({ ...message, event: { ...message.event, compute_id: compute.id } });
       return;
     }
     if (message.action !== 'node.updated') {
-      const { action, event, project_id: id } = message;
+      const { action, project_id: id } = message;
       const project = id === undefined ? undefined : this.#projects.find(id);
-      // A node that was moved is deleted where it was, and goes on elsewhere.
+      // A moved node is deleted on its old host and lives on elsewhere.
       const moved = action === 'node.deleted' ? project?.nodes.get(String(message.event['node_id'])) : undefined;
       if (moved !== undefined && moved.compute !== compute) return;
       const isMeant = id === undefined || project?.hosts.has(compute) || (project && compute.id === 'local');
-      if (isMeant) this.announcer.project.emit(action, event, id);
+      if (isMeant) this.announcer.project.relay(message);
       return;
     }
     const project = this.#projects.find(String(message.event['project_id']));

@@ -1,5 +1,5 @@
-// Copies of directories. Where the file system can, copies share their blocks with the originals until one of both is written;
-// hard links would share every later write, too, so there are none.
+// Copies directories. Where the file system supports it, a copy shares its blocks with the original until either is
+// written. Never hard links: they would share later writes, too.
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,13 +10,13 @@ import type { OpenFile } from '../host/files/regular-file.ts';
 import { writeSparsely } from '../host/files/sparse-file.ts';
 import { ongoing } from '../host/values/progress.ts';
 
-/** A larger file is copied piece by piece where blocks cannot be shared, so that its copy can be watched and cancelled. */
+/** Where blocks cannot be shared, a larger file is copied in pieces, for progress and cancellation. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Copies what is below `from` to below `to`, which is made: files, links as links, empty folders.
- * @param wanted tells by the relative path whether something is copied
+ * Copies the content of `from` to the new folder `to`: files, links as links, empty folders.
+ * @param wanted whether to copy something, by its relative path
  */
 export async function copyTree(
   from: string,
@@ -43,7 +43,7 @@ export async function copyTree(
   }
 }
 
-/** One that vanishes meanwhile is not missed. */
+/** A file that vanishes meanwhile is ignored. */
 async function copyOne({ open }: ContainedEntry & { kind: 'file' }, target: string): Promise<void> {
   const opened = await open().catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'not-found') return undefined;
@@ -52,7 +52,7 @@ async function copyOne({ open }: ContainedEntry & { kind: 'file' }, target: stri
   if (!opened) return;
   await using source = opened.handle;
   const { size } = opened.stat;
-  // The open file itself, whatever its name leads to by now.
+  // Copies the open file itself, wherever its name leads by now.
   const copy = (mode: number): Promise<void> =>
     copyFile(`/proc/self/fd/${source.fd}`, target, constants.COPYFILE_EXCL | mode);
   if (size < LARGE_BYTES) await copy(constants.COPYFILE_FICLONE);
@@ -80,7 +80,7 @@ async function copyInPieces({ handle, stat }: OpenFile, target: string): Promise
   await copy.truncate(place);
 }
 
-/** Bytes of the files below a directory that are wanted. Those that cannot be read are told by whoever reads them. */
+/** Bytes of the wanted files below a directory. Unreadable files are skipped; reading them reports the error. */
 export async function bytesBelow(
   directory: string,
   wanted: (path: string) => boolean,
@@ -91,7 +91,7 @@ export async function bytesBelow(
   return bytes;
 }
 
-/** A file of the server's own that may not be touched is, to a client, a conflict: it has not asked for the file. */
+/** Reports an inaccessible file of the server as a conflict: the client did not request that file. */
 export function asConflict(error: unknown): unknown {
   if (!(error instanceof Failure) || (error.code !== 'forbidden' && error.code !== 'not-found')) return error;
   return new Failure('conflict', error.message, { cause: error });

@@ -1,4 +1,4 @@
-// Figures of the labs as their users see them.
+// Metrics of the labs for `GET /metrics`.
 import { Counters, type Metric, type Sample, single } from '../host/metrics.ts';
 import type { Computes } from './computes/computes.ts';
 import type { Projects } from './projects/projects.ts';

@@ -1,5 +1,6 @@
-// Where projects are put together before they are moved into their place as a whole: hidden folders beside the projects. What a
-// killed server leaves in them is removed at its next start; the lock on a folder shows that its server lives, which may be another one.
+// Staging folders: hidden folders beside the projects, where projects are assembled before they are moved into place as
+// a whole. The next start removes those of a killed server. A lock on a folder shows that its server, perhaps another
+// one, is alive.
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,18 +11,18 @@ import { STAGING_PREFIX } from '../host/files/reserved-names.ts';
 import { log } from '../host/log.ts';
 import { copyTree } from './copying.ts';
 
-/** How long a killed server may take to give a lock back, and how often the lock is tried. */
+/** How long (ms) a killed server may take to release a lock, and how often the lock is tried. */
 const ENDING_MS = 1_000;
 const ENDING_POLL_MS = 20;
 
-/** A new empty folder in `directory`, which goes when `held` is disposed of, whatever is in it then. */
+/** A new empty folder in `directory`, removed with its content when `held` is disposed of. */
 export async function makeStaging(directory: string, held: AsyncDisposableStack): Promise<string> {
   const staging = await mkdtemp(join(directory, STAGING_PREFIX)).catch((error: unknown) => {
     throw fileFailure(error, directory);
   });
   const lock = await holdDirectory(staging);
   if (lock !== undefined) held.use(lock);
-  // That it cannot be removed changes nothing of what was done; the next start tries again.
+  // A failed removal does not matter for the result; the next start tries again.
   held.defer(() =>
     rm(staging, { recursive: true, force: true }).catch((error: unknown) => {
       log.warn('a folder for what was put together stays', { folder: staging, error: messageOf(error) });
@@ -30,12 +31,15 @@ export async function makeStaging(directory: string, held: AsyncDisposableStack)
   return staging;
 }
 
-/** Whether a path begins in such a folder. */
+/** Whether a path begins with a staging folder. */
 export function isStaging(path: string): boolean {
   return path.startsWith(STAGING_PREFIX);
 }
 
-/** Ends what killed servers left in `directory`, one folder after the other; what `recover` throws is logged, and the folder stays. */
+/**
+ * Recovers and removes the folders of killed servers in `directory`, one after the other. If `recover` throws, that is
+ * logged and the folder stays.
+ */
 export async function endStagings(
   directory: string,
   recover: (staging: string) => Promise<void> = async () => {},
@@ -45,7 +49,7 @@ export async function endStagings(
     const staging = join(directory, name);
     try {
       await using lock = await holdWhenFree(staging);
-      if (lock === undefined) continue; // a server works in it
+      if (lock === undefined) continue; // a server is working in it
       await recover(staging);
       await rm(staging, { recursive: true, force: true });
     } catch (error) {
@@ -54,7 +58,7 @@ export async function endStagings(
   }
 }
 
-/** A killed server gives its locks back one after the other: that of the state directory before that of the folder. */
+/** A killed server releases its locks one after the other: that of the state directory before that of the folder. */
 async function holdWhenFree(staging: string): Promise<DirectoryLock | undefined> {
   const end = performance.now() + ENDING_MS;
   for (;;) {
@@ -65,8 +69,8 @@ async function holdWhenFree(staging: string): Promise<DirectoryLock | undefined>
 }
 
 /**
- * Moves a folder as a whole to a place where there is nothing, or an empty folder.
- * @throws Failure `conflict` when something has come there meanwhile
+ * Moves a folder as a whole to a place that is missing or an empty folder.
+ * @throws Failure `conflict` when something is there by now
  */
 export async function moveFolder(from: string, to: string): Promise<void> {
   try {
@@ -79,7 +83,7 @@ export async function moveFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** To another file system: the copy is made beside the place. */
+/** To another file system: copies next to the place first. */
 async function moveAcross(from: string, to: string): Promise<void> {
   await using held = new AsyncDisposableStack();
   const copy = join(await makeStaging(dirname(to), held), 'copy');

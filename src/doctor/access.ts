@@ -1,8 +1,9 @@
-// Who gets in: the account and the first password, the accounts of a host that several share, the local socket; and what is written down
-// of what they change.
+// Checks access: the account and first password, shared accounts, the local socket, and the audit trail.
+
 import { lstat, stat, statfs } from 'node:fs/promises';
 import { SERVICE_SOCKET } from '../config/load.ts';
 import { messageOf, systemCode } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { quoted } from '../host/terminal/shell-word.ts';
 import { commands, missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
 import { isReachable } from '../http/access/local-socket.ts';
@@ -16,7 +17,7 @@ const FOR_OTHERS = 0o077;
 
 const MIB = 2 ** 20;
 
-/** What is wrong with whose the file is and who may read it; undefined where nothing is, or there is none. */
+/** Problems with the file's owner or permissions; undefined if there are none or no file. */
 async function examineRights(path: string, state: string): Promise<Verdict | undefined> {
   const [file, directory] = await Promise.all([path, state].map((one) => stat(one).catch(() => undefined)));
   if (file === undefined || directory === undefined) return undefined;
@@ -107,7 +108,7 @@ export const auditTrail: Check = { subject: 'audit trail', see: 'accounts#the-au
 async function examineSocket({ loaded: { config }, daemon }: Patient): Promise<Verdict> {
   const { socket_path: configured } = config.Server;
   if (configured === '') return ok('none: socket_path = off');
-  // A service has it in a directory that systemd makes.
+  // For a service, systemd creates its directory.
   const status = (path: string) =>
     lstat(path).catch((error: unknown) => (systemCode(error) === 'EACCES' ? ('hidden' as const) : undefined));
   const isService = daemon !== undefined && (await status(configured)) === undefined;
@@ -125,7 +126,7 @@ async function examineSocket({ loaded: { config }, daemon }: Patient): Promise<V
       return warning(`${path} can be opened by other users`, commands(`chmod 600 ${quoted(path)}`));
     return ok(`${path}, owner ${userName(found.uid)}`);
   }
-  const isOthers = process.geteuid!() !== 0 && process.geteuid!() !== found.uid;
+  const isOthers = ![0, found.uid].includes(ownUser());
   if (isOthers) return ok(`${path}, for ${userName(found.uid)} and root alone`);
   if (daemon === undefined) return ok(`${path}, left by a server that was killed; the next one takes its place`);
   return warning(`nobody answers at ${path}`, 'start the server again: without it commands need address and password');

@@ -1,4 +1,4 @@
-// What a check is, and how a list of them is run: side by side, each within its time, none of them able to spoil the others.
+// Defines a check and runs a list of checks in parallel, each with a time limit and independent of the others.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { messageOf } from '../failures.ts';
@@ -6,14 +6,14 @@ import { type Verdict, warning } from '../host/values/check-result.ts';
 
 export interface Finding extends Verdict {
   subject: string;
-  /** The part of a document that says more: `install#limits`, as `labwired help` takes it. */
+  /** Documentation for it: `install#limits`, an argument of `labwired help`. */
   see: string;
 }
 
-/** What the checks look at. */
+/** What the checks examine. */
 export interface Patient {
   loaded: LoadedConfig;
-  /** Process id of the daemon that has the state directory, if there is one. */
+  /** Process id of the daemon that uses the state directory, if any. */
   daemon: number | undefined;
   /** Directory in which addons may be put down, when one is named. */
   addonDirectory: string | undefined;
@@ -23,7 +23,7 @@ export interface Check {
   subject: string;
   /** As in a finding. */
   see: string;
-  /** Changes nothing on the host. Undefined when there is nothing to look at. */
+  /** Must not change the host. Undefined if there is nothing to examine. */
   examine(patient: Patient): Verdict | undefined | Promise<Verdict | undefined>;
 }
 

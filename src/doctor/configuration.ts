@@ -1,4 +1,4 @@
-// The configuration: which files were read, and what in them is odd.
+// Checks the configuration: the files read and their warnings.
 import { stat } from 'node:fs/promises';
 import { quoted } from '../host/terminal/shell-word.ts';
 import { commands, ok, warning } from '../host/values/check-result.ts';
@@ -16,7 +16,7 @@ export const configuration: Check = {
   see: 'configuration#configuration',
   async examine({ loaded: { config, files, warnings } }: Patient) {
     const read = files.length === 0 ? 'no file: defaults, flags and variables' : files.join(', ');
-    if (warnings.length > 0) return warning(`${read}; ${warnings.join('; ')}`, 'remove or correct what is not known');
+    if (warnings.length > 0) return warning(`${read}; ${warnings.join('; ')}`, 'remove these keys, or correct them');
     const open = config.Server.password === '' ? undefined : await readableByAll(files);
     if (open !== undefined)
       return warning(`${open} holds a password and everybody may read it`, commands(`chmod o-r ${quoted(open)}`));

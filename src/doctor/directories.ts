@@ -1,9 +1,11 @@
-// The directories and files that the server writes.
+// Checks the directories and files that the server writes.
+
 import { constants, type Stats } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
 import { isBelow } from '../host/files/relative-path.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { quoted } from '../host/terminal/shell-word.ts';
 import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
@@ -37,7 +39,7 @@ interface Place {
   status: Stats;
 }
 
-/** The directory itself or, as long as it is not there or out of sight, the nearest one above that is. */
+/** The directory, or its nearest accessible parent. */
 async function nearest(directory: string): Promise<Place> {
   for (let path = directory; ; path = dirname(path)) {
     try {
@@ -58,9 +60,9 @@ function reasonOf(thrown: unknown): string {
   return REASONS[systemCode(thrown) ?? ''] ?? messageOf(thrown);
 }
 
-/** What the owner of the place can do, beside choosing another one. */
+/** Fixes for the owner of the place, besides choosing another one. */
 function remedy(directory: string, { status }: Place): Remedy {
-  const [owner, own] = [userName(status.uid), userName(process.getuid!())];
+  const [owner, own] = [userName(status.uid), userName(ownUser())];
   if (status.uid !== 0 && owner !== own)
     return { words: `run labwired as ${owner}: sudo -u ${owner} labwired`, commands: [] };
   const give = `install -d -o ${own} ${quoted(directory)}`;
@@ -151,7 +153,7 @@ export const logFile: Check = {
   async examine({ loaded: { config } }) {
     const { log } = config.Server;
     if (log === '') return undefined;
-    const fix = `make it writable for ${userName(process.getuid!())}, or choose another with --log`;
+    const fix = `make it writable for ${userName(ownUser())}, or choose another with --log`;
     try {
       const place = await nearest(log);
       if (place.path !== log && place.path !== dirname(log)) return missing(`${log}: no such directory`, fix);

@@ -1,4 +1,4 @@
-// What is there and what is missing on this host. Looks only, changes nothing.
+// Reports what this host has and what is missing. Changes nothing.
 import { KINDS } from '../compute/emulators/registry.ts';
 import type { HostCheck } from '../compute/nodes/kind.ts';
 import type { ProcessEnvironment } from '../config/environment.ts';
@@ -20,12 +20,12 @@ import { cablePorts, consolePorts } from './port-ranges.ts';
 import { fixReport, jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
 
-/** What a kind of node needs. */
+/** The requirements of a kind of node. */
 function checkOf({ subject, see, examine }: HostCheck): Check {
   return { subject, see, examine: ({ loaded: { config }, daemon }) => examine(config, daemon) };
 }
 
-/** All there is to look at, in the order of the report. */
+/** All checks, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   ...[kernel, user, configuration],
   ...[listenAddress, account, accounts, localSocket, certificate, consoleAccess, consolePorts, cablePorts],
@@ -36,11 +36,11 @@ export const CHECKS: readonly Check[] = [
   ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],
 ];
 
-/** What the command line says. */
+/** Options from the command line. */
 export interface DoctorOptions extends Pick<ConfigSources, 'flags' | 'file' | 'state'> {
   /** A report for scripts. */
   json: boolean;
-  /** The commands that mend what was found. */
+  /** Show the commands that fix the problems. */
   fix: boolean;
 }
 

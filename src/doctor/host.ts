@@ -1,4 +1,4 @@
-// The system itself: kernel, user, network buffers, terminals.
+// Checks the system: kernel, user, network buffers, terminals.
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { release, userInfo } from 'node:os';

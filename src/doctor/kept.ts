@@ -1,4 +1,4 @@
-// What the server keeps beyond its own life: the database, and the programs of nodes.
+// Checks what outlives the server: the database, and the nodes' programs.
 import { readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,7 +16,7 @@ const MIB = 2 ** 20;
 const FOR_OTHERS = 0o077;
 const RECOVER = 'labwired recover rebuilds it from what can be read; or put a copy of it back';
 
-/** Checks the file as it lies there: neither locked nor written, and no file is made beside it. */
+/** Checks the file without locking, writing or creating other files. */
 async function soundness(path: string): Promise<Verdict | undefined> {
   const flags = sqlite3.OPEN_READONLY | sqlite3.OPEN_URI;
   const connection = await new Promise<sqlite3.Database>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Small files in which the kernel tells its limits and who uses what (proc(5)).
+// Reads the kernel's files on limits and usage (proc(5)).
 import { readFileSync } from 'node:fs';
 
 /** The text of a file, undefined if it is not there or may not be read. */
@@ -10,7 +10,7 @@ export function textOf(path: string): string | undefined {
   }
 }
 
-/** The number in a file; Infinity for the word `max`; undefined if there is none. */
+/** The number in a file; Infinity for `max`; undefined if there is none. */
 export function numberIn(path: string): number | undefined {
   const text = textOf(path);
   if (text === 'max') return Number.POSITIVE_INFINITY;
@@ -31,7 +31,7 @@ export interface SocketRow {
   inode: string;
 }
 
-/** TCP_LISTEN of linux/net/tcp_states.h, as the files write it. */
+/** TCP_LISTEN of linux/net/tcp_states.h, in the files' notation. */
 const LISTENING = '0A';
 
 export function socketRows(text: string): SocketRow[] {
@@ -45,7 +45,7 @@ export function socketRows(text: string): SocketRow[] {
     });
 }
 
-/** The sockets of this host's network, IPv4 and IPv6; undefined when the kernel does not tell. */
+/** The sockets of this host, IPv4 and IPv6; undefined if unavailable. */
 export function sockets(protocol: 'tcp' | 'udp'): SocketRow[] | undefined {
   const texts = [textOf(`/proc/net/${protocol}`), textOf(`/proc/net/${protocol}6`)].filter(
     (text) => text !== undefined,

@@ -1,18 +1,20 @@
-// How large a lab this host allows: each limit told in virtual PCs, so that people can compare.
+// The size of lab that this host allows: each limit in virtual PCs, for comparison.
+
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { commands, missing, ok, type Remedy, type Verdict, warning } from '../host/values/check-result.ts';
 import type { Check, Patient } from './check.ts';
 import { numberIn, softLimit, textOf } from './kernel-files.ts';
 
-// What one running, connected virtual PC takes (counted in /proc on a daemon with a lab), and the daemon by itself.
+// Resources of one running, connected virtual PC (counted in /proc on a daemon with a lab), and of the daemon.
 const PC = { descriptors: 5, threads: 5, watches: 3, bytes: 2.1 * 2 ** 20 };
 const DAEMON = { descriptors: 50, threads: 20, watches: 50, bytes: 100 * 2 ** 20 };
 
-/** Labs of this size are usual: a host that allows fewer PCs is told what to change. */
+/** A usual size: if the host allows fewer PCs, a fix is suggested. */
 const USUAL = 200;
-/** With room for fewer PCs there is no lab at all. */
+/** A lab needs at least this many PCs. */
 const FEWEST = 2;
 
 function judged(pcs: number, detail: string, fix: string | Remedy): Verdict {
@@ -31,7 +33,7 @@ function count(amount: number): string {
   return amount === Number.POSITIVE_INFINITY ? 'unlimited' : amount.toLocaleString('en');
 }
 
-/** The limits that count are the running server's, where there is one and this user may see them. */
+/** Uses the limits of the running server, if any and visible to this user. */
 function limitsOf(daemon: number | undefined): string {
   return (daemon && textOf(`/proc/${daemon}/limits`)) || (textOf('/proc/self/limits') ?? '');
 }
@@ -54,7 +56,7 @@ export const openFiles: Check = {
   },
 };
 
-/** The control groups that this process is in and those above, as directories that limit its tasks (cgroups(7)). */
+/** The control groups of this process and their parents, as directories that limit its tasks (cgroups(7)). */
 export function taskGroups(cgroups: string): string[] {
   return cgroups.split('\n').flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -89,7 +91,7 @@ function taskLimits(daemon: number | undefined): TaskLimit[] {
     limits.push({ name: `kernel.${name}`, limit, used: threads, fix: commands(`sysctl -w kernel.${name}=${plenty}`) });
   }
   // Root is not held to it (setrlimit(2), RLIMIT_NPROC).
-  if (process.getuid!() === 0) return limits;
+  if (ownUser() === 0) return limits;
   return [
     ...limits,
     { name: 'ulimit -u', limit: softLimit('Max processes', limitsOf(daemon)), used: 0, fix: 'ulimit -u 65536' },
@@ -100,8 +102,9 @@ export const processes: Check = {
   subject: 'processes',
   see: 'install#limits',
   examine({ daemon }) {
-    const known = taskLimits(daemon).filter(({ limit }) => limit !== undefined);
-    const rooms = known.map(({ limit, used, name, fix }) => ({ room: limit! - used, name, fix }));
+    const rooms = taskLimits(daemon).flatMap(({ limit, used, name, fix }) =>
+      limit === undefined ? [] : { room: limit - used, name, fix },
+    );
     const [least] = rooms.sort((one, other) => one.room - other.room);
     if (least === undefined) return undefined;
     const { room, name, fix } = least;
@@ -119,7 +122,7 @@ export const terminals: Check = {
   },
 };
 
-/** The error of watching a directory at this moment, if there is one: the only way to learn what others have left. */
+/** The error of watching a directory now, if any: the only way to learn how many watches are left. */
 async function watchError(): Promise<unknown> {
   try {
     const watcher = watch('/');

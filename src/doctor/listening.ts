@@ -1,4 +1,4 @@
-// The address that the server listens on, and its certificate.
+// Checks the listening address and the certificate.
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir, readlink } from 'node:fs/promises';
@@ -78,7 +78,7 @@ async function examineAddress(patient: Patient): Promise<Verdict> {
   return ok(place);
 }
 
-/** Whoever reaches the console of a virtual PC has a shell of this host: VPCS runs what follows a `!`. */
+/** The console of a virtual PC gives a shell of this host: VPCS runs what follows a `!`. */
 export const consoleAccess: Check = {
   subject: 'console access',
   see: 'vpcs#who-may-use-a-console',

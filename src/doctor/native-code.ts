@@ -1,4 +1,4 @@
-// The native code that is loaded while the server runs.
+// Checks the native code that is loaded at run time.
 import { messageOf } from '../failures.ts';
 import { isPackaged } from '../host/files/assets.ts';
 import { compileFilter } from '../host/network/libpcap.ts';
@@ -36,7 +36,7 @@ export const addons: Check = {
       const fix = isPackaged()
         ? 'set LABWIRE_ADDON_DIR to a directory that can be written and is not mounted noexec'
         : 'npm ci, then npm run addons';
-      return missing(messageOf(thrown).split('\n', 1)[0]!, fix);
+      return missing(messageOf(thrown).replace(/\n.*/s, ''), fix);
     }
   },
 };

@@ -1,4 +1,4 @@
-// The way out of labs: what clouds and NAT nodes need of this host (docs/clouds.md).
+// Checks what clouds and NAT nodes need on this host (docs/clouds.md).
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { findNft, NO_NFT } from '../compute/nat-network/rules.ts';
@@ -13,11 +13,11 @@ import { commands, ok, type Remedy, warning } from '../host/values/check-result.
 import { CHECK_MS, type Check, type Patient } from './check.ts';
 import { numberIn, textOf } from './kernel-files.ts';
 
-/** The drop-in of the package, which gives the service its capabilities. */
+/** The package's drop-in with the service's capabilities. */
 const PACKAGED = '/usr/lib/labwired/interfaces.conf';
 const DROP_INS = '/etc/systemd/system/labwired.service.d';
 
-/** How the service gets what networks of this host need. */
+/** Gives the service the rights for this host's networks. */
 function dropIn(): Remedy {
   const words = 'install systemd/interfaces.conf as docs/clouds.md says';
   if (!existsSync(PACKAGED)) return { words, commands: [] };
@@ -61,7 +61,7 @@ export const tun: Check = {
   },
 };
 
-/** What is missing without it. */
+/** What does not work without it. */
 const USES = {
   CAP_NET_ADMIN: 'TAPs, bridges and the NAT network',
   CAP_NET_RAW: 'ports of clouds on Ethernet interfaces',
@@ -134,7 +134,7 @@ export const forwarding: Check = {
   },
 };
 
-/** Other programs' rules for what is forwarded, such as those of Docker, drop everything that they do not know. */
+/** Forwarding rules of other programs, such as Docker, drop all unknown traffic. */
 export const forwardPolicy: Check = {
   subject: 'firewall',
   see: 'clouds#nat',

@@ -1,4 +1,4 @@
-// The ranges of ports for consoles and cables: how many are free, and whether the kernel gives them to others.
+// Checks the port ranges for consoles and links: how many are free, and whether the kernel assigns them to other programs.
 import { BLOCKED_BY_BROWSERS } from '../compute/ports/ports.ts';
 import type { Config } from '../config/schema.ts';
 import { missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
@@ -44,7 +44,7 @@ function examineRange({ protocol, key, avoided }: Range, { Server }: Config): Ve
   const shared = sharedWithKernel(first, last, local, reserved);
   if (shared === undefined) return ok(detail);
   const ports = shared.join('-');
-  // The kernel forgets the ports that it is not told again.
+  // The setting replaces the whole list, so reserved ports must be repeated.
   const reserve = `sysctl -w net.ipv4.ip_local_reserved_ports=${[reserved, ports].filter(Boolean).join(',')}`;
   return warning(`${detail}; the kernel gives ${ports} to outgoing connections of any program, too`, {
     words: `choose another range with ${keys}, or ${reserve}`,

@@ -1,4 +1,4 @@
-// The findings as text for people and as JSON for scripts.
+// The findings as text for users and as JSON for scripts.
 import { styleText } from 'node:util';
 import type { State } from '../host/values/check-result.ts';
 import type { Finding } from './check.ts';
@@ -10,7 +10,7 @@ export function worst(findings: readonly Finding[]): State {
   return (['missing', 'warning'] as const).find((state) => findings.some((one) => one.state === state)) ?? 'ok';
 }
 
-/** Aligned lines: state, subject, detail, and below what to do; colours only where standard output is a terminal. */
+/** Aligned lines with state, subject and detail, and the fix below; coloured only on a terminal. */
 export function textReport(version: string, findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ subject }) => subject.length));
   const below = `${' '.repeat(9 + width)}  `;
@@ -25,7 +25,7 @@ export function textReport(version: string, findings: readonly Finding[]): strin
 /** In one line of a comment: a newline in the name of a file must not begin a command. */
 const commented = (text: string): string => `# ${text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')}`;
 
-/** A text for a shell: what is to be done as commands, why and where to read of it as comments. Nothing of it was run. */
+/** A shell script: fixes as commands, reasons and references as comments. None of it has been run. */
 export function fixReport(version: string, findings: readonly Finding[]): string {
   const open = findings.filter(({ state }) => state !== 'ok');
   const parts = open.map(({ subject, state, detail, see, fix = '', commands = [] }) => {

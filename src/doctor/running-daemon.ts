@@ -1,4 +1,4 @@
-// Whether a daemon has the state directory, found out without touching its lock (see src/store/lock.ts).
+// Finds the daemon that uses the state directory, without touching its lock (see src/store/lock.ts).
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../failures.ts';
@@ -15,8 +15,8 @@ function lives(pid: number): boolean {
 }
 
 /**
- * Process id of the daemon that has the state directory. A killed daemon leaves its pid file behind, and the number may be
- * another program's by now: the kernel's list of locks tells them apart, where it is there.
+ * Process id of the daemon that uses the state directory. A killed daemon leaves its pid file, and another program may have the number by
+ * now; the kernel's list of locks decides if it is available.
  */
 export async function runningDaemon(state: string): Promise<number | undefined> {
   const pid = numberIn(join(state, 'labwired.pid'));

@@ -1,67 +1,81 @@
-// Tells what happens to whoever listens. Each bus has one typed map from action to payload; each listener has a bounded queue. The last
-// events are kept, so that a listener whose connection broke can go on where it was.
+// Event buses: each has a typed map from action to payload, and a bounded queue per listener. Recent events are kept, so that a listener
+// can resume after a lost connection.
 import { randomBytes } from 'node:crypto';
+import type { ActionOf, Relayed } from '../api/events.ts';
 import { Histogram } from '../host/metrics.ts';
 import { frozen } from '../host/values/frozen.ts';
+import { snapshot } from '../host/values/snapshot.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
 
-/** From action (`node.created` ...) to the payload that travels with it. */
-export type EventMap = Record<string, object>;
-
-/** Events that are kept for listeners that come back: minutes of a busy lab. */
+/** Events kept for returning listeners: enough for some minutes of a busy lab. */
 const HISTORY = 4_096;
 
 const LAG_BUCKETS_SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
-export class EventBus<Events extends EventMap> {
-  /** Tells the numbers of this bus from those of one before a restart. */
+/** `Events` maps each action (`node.created` ...) to its payload. */
+export class EventBus<Events extends { [Action in keyof Events]: object }> {
+  /** Distinguishes this bus's event numbers from those before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
-  /** The last events, the oldest first from `oldest` on, round and round. */
+  /** The recent events as a ring buffer, oldest at `oldest`. */
   readonly #history: (Message | undefined)[] = [];
   #oldest = 0;
-  /** Seconds from an event to the moment at which a listener's stream takes it. */
+  /** Seconds from an event to its delivery to a listener's stream. */
   readonly lag = new Histogram(LAG_BUCKETS_SECONDS);
   readonly #subscriptions = new Set<Subscription>();
   readonly #observers: ((message: Message) => void)[] = [];
   #sequence = 0;
-  readonly #writesAtOnce: boolean;
+  /** Makes a payload immutable. */
+  readonly #payload: <T extends object>(event: T) => T;
 
-  /** @param writesAtOnce for payloads that their owners go on changing: their texts are made when they are emitted */
-  constructor({ writesAtOnce = false }: { writesAtOnce?: boolean } = {}) {
-    this.#writesAtOnce = writesAtOnce;
+  /** @param copies for payloads that their owners continue to change: a copy is sent */
+  constructor({ copies = false }: { copies?: boolean } = {}) {
+    this.#payload = copies ? snapshot : frozen;
+  }
+
+  /** Emits an event to all listeners, or to those of one project and those of all projects. The payload is frozen. */
+  emit<Action extends ActionOf<Events>>(action: Action, event: Events[Action], projectId?: string): void {
+    this.#emit(action, event, projectId);
+  }
+
+  /** Emits a compute's event unchanged. */
+  relay({ action, event, project_id: projectId }: Relayed): void {
+    this.#emit(action, event, projectId);
   }
 
   /**
-   * Announces an event to everybody, or to the listeners of one project and those of all projects. What is told is the payload as it is
-   * now: nobody can change it any more, unless this bus writes at once.
+   * Sends a transient event, such as progress, to listeners that want these. It has no number and is not kept: a returning listener reads
+   * the current state instead.
    */
-  emit<Action extends keyof Events & string>(action: Action, event: Events[Action], projectId?: string): void {
+  tell<Action extends ActionOf<Events>>(action: Action, event: Events[Action]): void {
+    this.#tell(action, event);
+  }
+
+  /** Sends a compute's transient event. */
+  relayPassing({ action, event }: Relayed): void {
+    this.#tell(action, event);
+  }
+
+  #emit(action: string, event: object, projectId: string | undefined): void {
     this.#sequence += 1;
-    const message = new Message(action, this.#writesAtOnce ? event : frozen(event), projectId, this.#sequence);
-    if (this.#writesAtOnce) message.write();
+    const message = new Message(action, this.#payload(event), projectId, this.#sequence);
     this.#keep(message);
     for (const observer of this.#observers) observer(message);
     for (const subscription of this.#subscriptions) if (subscription.wants(message)) subscription.push(message);
   }
 
-  /**
-   * Tells of something that passes, such as progress, to those who have asked for that. It has no number of its own and is not kept:
-   * who comes back reads what holds now.
-   */
-  tell<Action extends keyof Events & string>(action: Action, event: Events[Action]): void {
-    const message = new Message(action, this.#writesAtOnce ? event : frozen(event), undefined, this.#sequence);
-    if (this.#writesAtOnce) message.write();
+  #tell(action: string, event: object): void {
+    const message = new Message(action, this.#payload(event), undefined, this.#sequence);
     for (const subscription of this.#subscriptions)
       if (subscription.hearsPassing && subscription.admits(message)) subscription.push(message);
   }
 
   /**
-   * A queue of what is emitted from now on: of one project (and of what names none), or of everything.
-   * @param since undefined for a listener without numbers; 'now' for one that wants them from now on; or the number of the last event that it
-   * had, to begin with what it has missed. What is no longer known is told as the subscription's gap.
-   * @param hearsPassing also of what is told by `tell`
-   * @param admits whether the listener may be told a message; everything without it
+   * Subscribes to the events of one project (and those without a project), or to all.
+   * @param since undefined: without event numbers; 'now': numbered from now on; otherwise the number of the last event received, to resume
+   * after it. Events no longer kept are reported as the subscription's gap.
+   * @param hearsPassing whether to receive transient events, too (see `tell`)
+   * @param admits whether the listener may receive a message; all if not given
    */
   subscribe(
     projectId?: string,
@@ -83,18 +97,18 @@ export class EventBus<Events extends EventMap> {
     return subscription;
   }
 
-  /** Has a part of this process told of everything that is emitted, at once and for good. It must be quick and never throw. */
+  /** Adds a permanent in-process observer, called synchronously for each event. It must be fast and never throw. */
   observe(observer: (message: Message) => void): void {
     this.#observers.push(observer);
   }
 
-  /** Keeps some events no longer: listeners that come back are not told them. */
+  /** Removes some events from the history, so that returning listeners do not get them. */
   forget(isMeant: (message: Message) => boolean): void {
     for (const [index, message] of this.#history.entries())
       if (message !== undefined && isMeant(message)) this.#history[index] = undefined;
   }
 
-  /** Events so far. */
+  /** Number of events emitted. */
   get emitted(): number {
     return this.#sequence;
   }
@@ -103,7 +117,7 @@ export class EventBus<Events extends EventMap> {
     return this.#subscriptions.size;
   }
 
-  /** Listeners of this project's events. */
+  /** Number of listeners of this project's events. */
   listeners(projectId: string): number {
     let count = 0;
     for (const subscription of this.#subscriptions) if (subscription.projectId === projectId) count += 1;
@@ -133,7 +147,7 @@ export class EventBus<Events extends EventMap> {
     }
   }
 
-  /** Ends every subscription, saying why. */
+  /** Ends all subscriptions with this reason. */
   close(reason: string): void {
     for (const subscription of [...this.#subscriptions]) subscription.end(reason);
   }

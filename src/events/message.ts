@@ -1,7 +1,7 @@
-// One notification: what happened, to what, in which project; numbered in the order of emission.
+// One notification: action, payload and project, numbered in the order of emission.
 import { lineText } from './json.ts';
 
-/** Adds the member `sequence` to a message's text: its number, and the epoch of the bus that it is counted from. */
+/** Adds the member `sequence` to a message's text: the bus's epoch and the message's number. */
 export function withSequence(line: string, epoch: string, sequence: number): string {
   return `${line.slice(0, -1)},"sequence":"${epoch}-${sequence}"}`;
 }
@@ -9,13 +9,13 @@ export function withSequence(line: string, epoch: string, sequence: number): str
 export class Message {
   readonly action: string;
   readonly event: object;
-  /** The project that the event belongs to, if it belongs to one. */
+  /** The event's project, if any. */
   readonly projectId: string | undefined;
-  /** Position in the order of emission of its bus, from 1. */
+  /** Number of the event on its bus, from 1. */
   readonly sequence: number;
-  /** When it was emitted, on the clock of `performance.now()`. */
+  /** When it was emitted, by `performance.now()`. */
   readonly at = performance.now();
-  #text: { plain?: string; scoped?: string } = {};
+  readonly #text: { plain?: string; scoped?: string } = {};
 
   constructor(action: string, event: object, projectId: string | undefined, sequence: number) {
     this.action = action;
@@ -24,22 +24,16 @@ export class Message {
     this.sequence = sequence;
   }
 
-  /** `{"action": ..., "event": ...}` on one line; made once, however many listeners there are. */
+  /** `{"action": ..., "event": ...}` on one line; created once for all listeners. */
   get line(): string {
     this.#text.plain ??= lineText({ action: this.action, event: this.event });
     return this.#text.plain;
   }
 
-  /** The same with `project_id` beside them, as computes tell their controllers. */
+  /** The same with `project_id`, as computes send it to controllers. */
   get scopedLine(): string {
     if (this.projectId === undefined) return this.line;
     this.#text.scoped ??= lineText({ action: this.action, event: this.event, project_id: this.projectId });
     return this.#text.scoped;
-  }
-
-  /** Makes the texts now: the payload may be another later. */
-  write(): void {
-    this.#text.plain = this.line;
-    this.#text.scoped = this.scopedLine;
   }
 }

@@ -1,10 +1,10 @@
-// Figures of event buses.
+// Prometheus metrics of event buses.
 import type { Metric } from '../host/metrics.ts';
-import type { EventBus, EventMap } from './bus.ts';
+import type { EventBus } from './bus.ts';
 
-/** @param buses by what they are called in the label `bus` */
+/** @param buses by their value of the label `bus` */
 export function eventMetrics(
-  buses: Readonly<Record<string, Pick<EventBus<EventMap>, 'lag' | 'emitted' | 'listenerCount'>>>,
+  buses: Readonly<Record<string, Pick<EventBus<object>, 'lag' | 'emitted' | 'listenerCount'>>>,
 ): Metric[] {
   const each = (value: (bus: (typeof buses)[string]) => number) => () =>
     Object.entries(buses).map(([bus, own]) => ({ labels: { bus }, value: value(own) }));

@@ -1,35 +1,15 @@
-// Long work that clients can watch and cancel: openings, imports, uploads ... One list of what is under way and of what has ended a
-// moment ago, told piece by piece.
+// Long operations that clients can watch and cancel, such as imports and uploads: the running ones, those that have ended recently, and
+// their progress events.
 import { randomUUID } from 'node:crypto';
+import type { OperationObject } from '../api/objects.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { ongoing, type Progress, type ProgressUnit, within } from '../host/values/progress.ts';
-
-export type OperationState = 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
-
-/** What clients see. */
-export interface OperationObject {
-  operation_id: string;
-  /** `open`, `import`, `export`, `duplicate`, `snapshot`, `restore`, `idlepc`, `upload` or `pull`. */
-  kind: string;
-  /** What it is done to: the name of a project, snapshot, file or image. */
-  name: string;
-  project_id: string | null;
-  done: number;
-  /** Null while it is not known. */
-  total: number | null;
-  unit: ProgressUnit | null;
-  state: OperationState;
-  /** Whether it still can be cancelled. */
-  cancellable: boolean;
-  /** What is being done; of one that failed, why. */
-  message: string;
-}
 
 export interface Wanted {
   kind: string;
   name: string;
   projectId?: string | undefined;
-  /** Chosen by the client, so that it knows the operation again. */
+  /** Chosen by the client to recognize its operation. */
   id?: string | undefined;
 }
 
@@ -37,14 +17,14 @@ export type OperationAction = 'operation.started' | 'operation.progress' | 'oper
 
 export interface OperationsOptions {
   tell: (action: OperationAction, operation: OperationObject) => void;
-  /** Milliseconds for which one that has ended is listed. */
+  /** How long (ms) an ended operation stays listed. */
   keptMs?: number;
 }
 
-/** Milliseconds between two messages about one operation. */
+/** Least time (ms) between two progress events of an operation. */
 const PACE_MS = 250;
 const KEPT_MS = 60_000;
-/** Listed after their end; more is no use to anybody. */
+/** Maximum ended operations in the list. */
 const MOST_KEPT = 100;
 
 export class Operation implements Progress {
@@ -52,7 +32,7 @@ export class Operation implements Progress {
   readonly #wanted: Wanted;
   readonly #tell: (action: OperationAction) => void;
   readonly #abort = new AbortController();
-  #state: OperationState = 'running';
+  #state: OperationObject['state'] = 'running';
   #cancellable = true;
   #message = '';
   #done = 0;
@@ -106,7 +86,7 @@ export class Operation implements Progress {
     this.#changed();
   }
 
-  /** Brings count and total to what somebody else has counted. */
+  /** Sets count and total to values counted elsewhere. */
   set(done: number, total: number, unit: ProgressUnit): void {
     this.#unit = unit;
     this.#done = done;
@@ -130,7 +110,7 @@ export class Operation implements Progress {
     this.#changed();
   }
 
-  /** @throws Failure `conflict` when it is too late */
+  /** @throws Failure `conflict` if it is too late to cancel */
   cancel(): void {
     if (this.#state === 'cancelling') return;
     if (this.isOver) throw new Failure('conflict', 'operation_id: the operation has ended already.');
@@ -142,16 +122,19 @@ export class Operation implements Progress {
     this.#abort.abort(this.#cancelled());
   }
 
-  /** Cancels it if that is still possible. */
+  /** Cancels the operation if possible. */
   giveUp(): void {
     if (this.#cancellable && this.#state === 'running') this.cancel();
   }
 
-  /** Nothing happens the second time. @returns what whoever asked for it is to be told */
+  /**
+   * Ends the operation; a second call does nothing.
+   * @returns the error for the client
+   */
   end(...[thrown]: [thrown?: unknown]): unknown {
     if (this.isOver) return thrown;
     const failed = thrown !== undefined;
-    // What was cancelled too late is done.
+    // If the work finished although it was cancelled, the operation counts as done.
     const cancelled = failed && this.signal.aborted;
     this.#state = cancelled ? 'cancelled' : failed ? 'failed' : 'done';
     if (failed && !cancelled) {
@@ -188,19 +171,25 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Those under way and those that have ended a moment ago, the oldest first. */
+  /** Running and recently ended operations, oldest first. */
   list(): OperationObject[] {
     return [...this.#operations.values()].map((operation) => operation.json());
   }
 
-  /** @throws Failure `conflict` when it is too late; @returns whether there is such an operation */
+  /**
+   * @throws Failure `conflict` if it is too late to cancel
+   * @returns whether there is such an operation
+   */
   cancel(id: string): boolean {
     const operation = this.#operations.get(id);
     operation?.cancel();
     return operation !== undefined;
   }
 
-  /** Whoever begins one ends it. @throws Failure `conflict` for an identifier that is taken */
+  /**
+   * Starts an operation, which the caller must end.
+   * @throws Failure `conflict` if the id is taken
+   */
   begin(wanted: Wanted): Operation {
     const known = wanted.id === undefined ? undefined : this.#operations.get(wanted.id);
     if (known && !known.isOver) {
@@ -209,7 +198,7 @@ export class Operations {
         `X-Operation-Id: ${known.id} is the identifier of another operation; make a new one.`,
       );
     }
-    // Whoever loses the right to the request that it is part of has it cancelled.
+    // Cancelled when the client loses its right to the request.
     const { signal } = ongoing();
     const giveUp = (): void => operation.giveUp();
     const operation = new Operation(wanted, (one, action) => {
@@ -226,7 +215,10 @@ export class Operations {
     return operation;
   }
 
-  /** Does something long; what it does finds the operation with `ongoing`. @throws Failure `conflict` when it was cancelled */
+  /**
+   * Runs `work` as an operation, which the work gets by `ongoing`.
+   * @throws Failure `conflict` if it was cancelled
+   */
   async run<T>(wanted: Wanted, work: (operation: Operation) => Promise<T>): Promise<T> {
     const operation = this.begin(wanted);
     try {

@@ -1,24 +1,24 @@
-// A listener's queue: bounded, emptied at the listener's own pace. One that cannot keep up is ended and told why, never skipped in silence.
+// A listener's bounded queue. A listener that is too slow is ended with a reason; no message is skipped silently.
 import type { Message } from './message.ts';
 
-/** Messages that may wait for one listener: minutes of a busy lab, a few MiB at most. */
+/** Maximum queued messages: minutes of a busy lab, a few MiB at most. */
 const QUEUE_LIMIT = 10_000;
 
-/** What `take` gives: the next message, that nothing came for a while, or that it is over and why. */
+/** Result of `take`: the next message, a timeout without messages, or the end with its reason. */
 export type Taken = { kind: 'message'; message: Message } | { kind: 'silence' } | { kind: 'end'; reason: string };
 
-/** How the events of a bus are numbered: `<epoch>-<sequence>`. */
+/** The numbering of a bus's events: `<epoch>-<sequence>`. */
 export interface Numbering {
   epoch: string;
-  /** The number of the last event. */
+  /** Number of the last event. */
   position: () => number;
 }
 
-/** What a listener that came back has missed and cannot be told any more. */
+/** Events that a returning listener has missed and that are no longer kept. */
 export interface Gap {
-  /** The number that it named. */
+  /** The number that the listener gave. */
   since: string;
-  /** The number from which on it hears everything. */
+  /** The number after which it receives everything. */
   position: string;
 }
 
@@ -26,19 +26,19 @@ export interface SubscriptionParts {
   projectId: string | undefined;
   numbering: Numbering | undefined;
   hearsPassing: boolean;
-  /** Whether its listener may be told this; everything without it. */
+  /** Whether the listener may receive a message; all if not given. */
   admits?: ((message: Message) => boolean) | undefined;
-  /** Called for each message that its listener takes. */
+  /** Called for each message taken. */
   taken: (message: Message) => void;
-  /** Called when it is over. */
+  /** Called at the end. */
   forget: () => void;
 }
 
 export class Subscription {
   readonly projectId: string | undefined;
-  /** Of a listener that wants to be able to come back. */
+  /** Set for a listener that can resume. */
   readonly numbering: Numbering | undefined;
-  /** Of one that asked for what is not kept, too. */
+  /** Whether the listener receives transient events, too. */
   readonly hearsPassing: boolean;
   gap: Gap | undefined;
   #queue: Message[] = [];
@@ -55,14 +55,14 @@ export class Subscription {
     this.hearsPassing = parts.hearsPassing;
   }
 
-  /** Whether the event is of its project, or of none, and one that its listener may be told. */
+  /** Whether the event is for this listener: of its project or of none, and allowed. */
   wants(message: Message): boolean {
     const { projectId } = message;
     const isMeant = this.projectId === undefined || projectId === undefined || this.projectId === projectId;
     return isMeant && this.admits(message);
   }
 
-  /** Whether its listener may be told this. */
+  /** Whether the listener may receive the message. */
   admits(message: Message): boolean {
     return this.#parts.admits?.(message) ?? true;
   }
@@ -82,7 +82,7 @@ export class Subscription {
     this.#arrived?.();
   }
 
-  /** Ends the subscription; what already waits is still delivered. */
+  /** Ends the subscription; queued messages are still delivered. */
   end(reason = ''): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -91,13 +91,13 @@ export class Subscription {
     this.#arrived?.();
   }
 
-  /** Calls `arrived` within each `push`, and at the end; for who takes by {@link takeAll}. */
+  /** Calls `arrived` synchronously at each `push` and at the end, for use with {@link takeAll}. */
   onArrival(arrived: () => void): void {
     this.#arrived = arrived;
     if (this.#queue.length > this.#head || this.#ended !== undefined) arrived();
   }
 
-  /** What waits now, at most so many messages. */
+  /** Takes the queued messages, at most `most`. */
   takeAll(most: number): Message[] {
     const end = Math.min(this.#queue.length, this.#head + most);
     const taken = this.#queue.slice(this.#head, end);
@@ -110,12 +110,12 @@ export class Subscription {
     return taken;
   }
 
-  /** Why it is over, when everything has been taken; undefined while it is not. */
+  /** The reason of the end, once all messages are taken; undefined before. */
   get reasonOfEnd(): string | undefined {
     return this.#head === this.#queue.length ? this.#ended : undefined;
   }
 
-  /** The next message, or `silence` when `patience` milliseconds pass without one. */
+  /** The next message, or `silence` after `patience` milliseconds without one. */
   async take(patience: number): Promise<Taken> {
     if (this.#head === this.#queue.length && this.#ended === undefined) await this.#arrival(patience);
     if (this.#head < this.#queue.length) {

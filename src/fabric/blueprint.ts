@@ -1,10 +1,10 @@
-// What the worker has been asked for and still is to have: all that a new one needs to build the same again.
+// The state that a fabric worker is meant to have, so that a replacement worker can be built with the same ports and devices.
 
 import type { Verb, Verbs, WireDevice } from './protocol.ts';
 
 /**
- * What a verb leaves behind. `keep`: asked again, in the order of the last time, in place of the same verb before. `close`: its
- * port or device is gone with all that was kept for it. A list: these verbs are undone. `pass`: nothing.
+ * What happens to the noted verbs when a verb is done. `keep`: noted in place of an earlier verb of the same kind, to be repeated in this
+ * order. `close`: everything noted for its port or device is dropped. A list: the listed verbs are dropped. `pass`: nothing is noted.
  */
 type Effect = 'keep' | 'close' | 'pass' | readonly Verb[];
 
@@ -44,19 +44,19 @@ interface Kept {
   sequence: number;
 }
 
-/** The number of the port or device that a verb is about; a port's comes first, as its device may be named, too. */
+/** The number of the port or device that a verb acts on. The port is checked first because such a verb may also name a device. */
 function subjectOf(body: AnyBody): number {
   const { port, device } = body as { port?: number; device?: number };
   return port ?? device!;
 }
 
-/** Whether a verb takes something away: such a wish is fulfilled when the thread is no more. */
+/** Whether the verb removes something. It counts as done when the worker has ended. */
 export function takesAway(verb: Verb): boolean {
   const effect = EFFECTS[verb];
   return effect === 'close' || Array.isArray(effect);
 }
 
-/** The number of the port or device that the verb ends. */
+/** The number of the port or device that the verb closes. */
 export function closes(verb: Verb, body: AnyBody): number | undefined {
   return EFFECTS[verb] === 'close' ? subjectOf(body) : undefined;
 }
@@ -65,7 +65,7 @@ export class Blueprint {
   readonly #subjects = new Map<number, Map<Verb, Kept>>();
   #sequence = 0;
 
-  /** Notes a verb that the worker has done. */
+  /** Notes a verb that the worker has completed. */
   note<V extends Verb>(verb: V, body: Verbs[V]['takes']): void {
     const effect: Effect = EFFECTS[verb];
     if (effect === 'pass') return;
@@ -75,7 +75,7 @@ export class Blueprint {
     } else if (effect !== 'keep') {
       for (const undone of effect) this.#subjects.get(subject)?.delete(undone);
     } else if (verb === 'createPort' && (body as Verbs['createPort']['takes']).device !== null) {
-      // Apart, as it may be exchanged for a device that is made later.
+      // The device is kept separately because it may later be replaced by one that is created after the port.
       const { device, ...rest } = body as Verbs['createPort']['takes'];
       this.#keep(subject, 'createPort', { ...rest, device: null });
       this.#keep(subject, 'setDevice', { port: subject, device });
@@ -84,7 +84,7 @@ export class Blueprint {
     }
   }
 
-  /** The verbs that build it all, in an order in which they can be done. */
+  /** The verbs that rebuild everything, in a valid order. */
   verbs(): { verb: Verb; body: AnyBody }[] {
     return [...this.#subjects.values()]
       .flatMap((kept) => [...kept.values()])
@@ -98,7 +98,7 @@ export class Blueprint {
     kept.set(verb, { verb, body, sequence: this.#sequence++ });
   }
 
-  /** Whether the device is there: one in memory leaves its ports behind when it is closed. */
+  /** Whether the device still exists. A closed device in memory leaves its ports behind. */
   #has(device: WireDevice | null): boolean {
     return device?.kind !== 'memory' || this.#subjects.has(device.device);
   }

@@ -1,8 +1,8 @@
-// Memory in which records go from the worker to the main thread and, emptied, back: no byte is copied and nothing is allocated.
+// Shared memory that carries capture records from the worker to the main thread and back, without copying or allocating.
 
 import type { CaptureStatistics } from './model.ts';
 
-/** Before the records: whose the chunk is, and the capture's figures when it was handed over. */
+/** The header: the capture's number and its statistics at handover. */
 const HEADER_BYTES = 64;
 const RECORDS_BYTES = 256 << 10;
 const LENT = 1;
@@ -20,12 +20,12 @@ export class CaptureChunk {
     this.#figures = new Float64Array(memory, 8, 4);
   }
 
-  /** Whether the main thread has it. */
+  /** Whether the main thread holds the chunk. */
   get lent(): boolean {
     return Atomics.load(this.#state, 0) === LENT;
   }
 
-  /** The worker hands it over. */
+  /** Hands the chunk to the main thread (called by the worker). */
   lend({ frames, bytes, drops, filtered }: CaptureStatistics): void {
     this.#figures[0] = frames;
     this.#figures[1] = bytes;
@@ -34,13 +34,13 @@ export class CaptureChunk {
     Atomics.store(this.#state, 0, LENT);
   }
 
-  /** The main thread gives it back. */
+  /** Returns the chunk to the worker (called by the main thread). */
   release(): void {
     Atomics.store(this.#state, 0, 0);
   }
 
   statistics(): CaptureStatistics {
-    const [frames, bytes, drops, filtered] = this.#figures as unknown as [number, number, number, number];
+    const [frames = 0, bytes = 0, drops = 0, filtered = 0] = this.#figures;
     return { frames, bytes, drops, filtered };
   }
 }

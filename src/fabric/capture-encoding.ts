@@ -1,8 +1,8 @@
-// What a format of captures has to say.
+// The interface of a capture file format.
 
 import type { CaptureSettings, CaptureStatistics } from './model.ts';
 
-/** Time of day since 1970, both whole numbers. */
+/** Time since 1970; both members are integers. */
 export interface RecordTime {
   seconds: number;
   nanoseconds: number;
@@ -10,11 +10,11 @@ export interface RecordTime {
 
 export interface CaptureEncoding {
   readonly contentType: string;
-  /** What every file begins with. */
+  /** The file header. */
   header(settings: CaptureSettings): Buffer;
-  /** Bytes of the record of a frame of which `captured` bytes are kept. */
+  /** Size of a record that holds `captured` bytes of a frame. */
   recordBytes(captured: number): number;
-  /** Writes a record at `offset` and answers the offset behind it; `outgoing` says that the frame left the node. */
+  /** Writes a record at `offset` and returns the offset after it. `outgoing`: the frame left the node. */
   write(
     target: Buffer,
     offset: number,
@@ -24,8 +24,8 @@ export interface CaptureEncoding {
     length: number,
     outgoing: boolean,
   ): number;
-  /** Where the record at `offset` ends; undefined when too little of it is there to tell. */
+  /** The end offset of the record at `offset`, or undefined if too few bytes are available. */
   nextRecord(view: DataView, offset: number): number | undefined;
-  /** What a complete file ends with. */
+  /** The last bytes of a complete file. */
   trailer(statistics: CaptureStatistics): Buffer;
 }

@@ -1,4 +1,4 @@
-// The main thread's half of a capture: records from the worker go to the file, in order, without ever holding anybody up.
+// The main thread's side of a capture: writes the worker's records to the file in order and never blocks the worker.
 
 import { readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join, parse } from 'node:path';
@@ -12,7 +12,7 @@ import { CaptureReader } from './capture-reader.ts';
 import type { CaptureRing, CaptureSettings, CaptureStatistics } from './model.ts';
 
 const NO_SPACE = ['ENOSPC', 'EDQUOT', 'EFBIG'];
-/** Digits of the numbers of a ring's files. */
+/** Number of digits in the file names of a ring. */
 const DIGITS = 5;
 
 function captureFailure(error: unknown, path: string): Failure {
@@ -25,7 +25,7 @@ function captureFailure(error: unknown, path: string): Failure {
   );
 }
 
-/** What a numbered file of a ring is called: `web.pcap` becomes `web_00001.pcap`. */
+/** The name of a numbered file of a ring: `web.pcap` becomes `web_00001.pcap`. */
 function numbered(path: string, number: number): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}_${String(number).padStart(DIGITS, '0')}${ext}`);
@@ -42,7 +42,7 @@ export interface CaptureFileOptions extends CaptureSettings {
 }
 
 export class CaptureFile {
-  /** The file that is being written; those of a ring that are complete have numbers. */
+  /** The file that is being written. Completed files of a ring have numbers in their names. */
   readonly path: string;
   readonly #options: CaptureFileOptions;
   readonly #encoding: CaptureEncoding;
@@ -65,9 +65,9 @@ export class CaptureFile {
   }
 
   /**
-   * Creates the file, or empties it, and writes its header; the numbered files of an earlier ring of that name go. Symbolic links and
-   * anything but plain files are refused. `failed` is called at most once, when a later write fails: the file then ends with the last
-   * whole record and is closed.
+   * Creates or empties the file and writes its header. Numbered files of an earlier ring with that name are deleted. Symbolic links and
+   * special files are refused. `failed` is called at most once, when a later write fails; the file is then cut after the last whole record
+   * and closed.
    */
   static async create(options: CaptureFileOptions, failed: (failure: Failure) => void): Promise<CaptureFile> {
     const file = new CaptureFile(options, failed);
@@ -84,34 +84,34 @@ export class CaptureFile {
     return this.#encoding.contentType;
   }
 
-  /** Whether nothing comes any more. */
+  /** Whether no more records will come. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** The oldest file that is left. */
+  /** The oldest file that still exists. */
   get oldest(): CapturePart {
     return this.#parts[0]!;
   }
 
-  /** What was recorded of what is in the file. */
+  /** Statistics of the records in the file. */
   get statistics(): CaptureStatistics {
     return this.#statistics;
   }
 
-  /** Resolves when there is more to read, or when nothing comes any more. */
+  /** Resolves when there is more to read or the capture has ended. */
   grown(): Promise<void> {
     if (this.#ended) return Promise.resolve();
     this.#grown ??= Promise.withResolvers();
     return this.#grown.promise;
   }
 
-  /** Somebody who reads the capture, and on as it grows: from its beginning, or its header and then about the `last` bytes. */
+  /** Creates a reader that follows the growing capture, from its beginning or from the header plus about the `last` bytes. */
   reader(last?: number): CaptureReader {
     return new CaptureReader(this, last);
   }
 
-  /** Queues whole records; the chunk is released when they are written. */
+  /** Queues whole records. The chunk is released once they are written. */
   append(memory: SharedArrayBuffer, length: number): void {
     const chunk = new CaptureChunk(memory);
     if (this.#ended) chunk.release();
@@ -121,7 +121,7 @@ export class CaptureFile {
     }
   }
 
-  /** Writes what is queued and closes the file; with the capture's last figures, when these are known. */
+  /** Writes the queued records and closes the file, with the capture's final statistics if they are known. */
   async close(statistics?: CaptureStatistics): Promise<void> {
     await this.#writing;
     if (this.#ended) return;
@@ -133,7 +133,7 @@ export class CaptureFile {
     return this.#parts.at(-1)!;
   }
 
-  /** Completes the current file and closes it. */
+  /** Completes and closes the current file. */
   async #end(): Promise<void> {
     await this.#complete(this.#current);
     this.#ended = true;
@@ -141,7 +141,7 @@ export class CaptureFile {
     await this.#current.release();
   }
 
-  /** Writes the trailer; one for which there is no room is left out. */
+  /** Writes the trailer, which is left out if the disk is full. */
   async #complete(part: CapturePart): Promise<void> {
     if (part.complete) return;
     part.complete = true;
@@ -171,7 +171,7 @@ export class CaptureFile {
     this.#writing = undefined;
   }
 
-  /** Writes whole records into the current file, and into the next ones of a ring when that is full. */
+  /** Writes whole records to the current file, and to the next ones when a file of the ring is full. */
   async #write(records: Uint8Array): Promise<void> {
     const encoding = this.#encoding;
     const { ring } = this.#options;
@@ -179,7 +179,7 @@ export class CaptureFile {
       const part = this.#current;
       const room = (ring?.fileBytes ?? Infinity) - part.size;
       const fits = rest.length <= room ? rest.length : wholeRecords(encoding, rest, room);
-      // A record that fits into no file has one of its own.
+      // A record that is larger than any file gets a file of its own.
       if (fits === 0 && part.size > part.begin) {
         await this.#rotate();
         continue;
@@ -196,7 +196,7 @@ export class CaptureFile {
     }
   }
 
-  /** Completes the current file, gives it a number and begins another one. */
+  /** Completes and numbers the current file and starts the next one. */
   async #rotate(): Promise<void> {
     const complete = this.#current;
     await this.#complete(complete);
@@ -208,7 +208,10 @@ export class CaptureFile {
     while (this.#parts.length > this.#options.ring!.files) await this.#removeOldest();
   }
 
-  /** On a full disk the oldest file of a ring goes. @throws the error when it is another one, or when there is no such file */
+  /**
+   * Deletes the ring's oldest file when the disk is full.
+   * @throws the error if it is a different one or there is no file to delete
+   */
   async #makeRoom(error: unknown): Promise<void> {
     if (!NO_SPACE.includes(systemCode(error) ?? '') || this.#parts.length < 2) throw error;
     await this.#removeOldest();

@@ -1,4 +1,4 @@
-// How the records of a capture look, by format.
+// The record encoding of each capture format.
 
 import type { CaptureFormat } from '../store/captures.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
@@ -11,7 +11,7 @@ export const ENCODINGS: Record<CaptureFormat, CaptureEncoding> = {
   pcapng,
 };
 
-/** Bytes of the whole records within the first `limit` bytes. */
+/** Total size of the whole records within the first `limit` bytes. */
 export function wholeRecords(encoding: CaptureEncoding, records: Uint8Array, limit: number): number {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
   let end = 0;

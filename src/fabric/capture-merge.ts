@@ -1,21 +1,21 @@
-// Several captures as one file of pcapng, in the order of the frames' times, with an interface for each of them and each of its link types.
+// Merges captures into one pcapng file ordered by frame time, with one interface per capture and link type.
 import { type CaptureBytes, type CaptureRecord, CaptureRecords } from './capture-records.ts';
 import { interfaceBlock, packetBytes, sectionBlock, statisticsBlock, writePacket } from './pcapng.ts';
 
 export interface MergedCapture {
-  /** Of its interface. */
+  /** The name of its interface. */
   name: string;
-  /** Its files, the oldest first; opened one after the other. Undefined: it is gone. */
+  /** Functions that open its files, oldest first, each called when needed. Undefined: the file no longer exists. */
   files: readonly (() => Promise<CaptureBytes | undefined>)[];
 }
 
-/** Bytes that are given out at a time. */
+/** Bytes per piece of output. */
 const OUTPUT_BYTES = 128 << 10;
-/** What is read at a time, of all captures together and of one. */
+/** Read buffer: for all captures together, and per capture. */
 const INPUT_BYTES = 16 << 20;
 const [LEAST_PIECE_BYTES, MOST_PIECE_BYTES] = [16 << 10, 256 << 10];
 
-/** One capture: its record that comes next, across its files. */
+/** One capture: its next record, across its files. */
 class Source {
   readonly name: string;
   readonly place: number;
@@ -23,7 +23,7 @@ class Source {
   readonly #pieceBytes: number;
   #next = 0;
   #records: CaptureRecords | undefined;
-  /** Link types of the files that were opened. */
+  /** Link types of the files opened up to now. */
   readonly linkTypes = new Set<number>();
   readonly damages: string[] = [];
   current!: CaptureRecord;
@@ -35,14 +35,14 @@ class Source {
     this.#pieceBytes = pieceBytes;
   }
 
-  /** Takes the next record up if it has been read already. */
+  /** Moves to the next record if it is already in memory. */
   take(): boolean {
     const record = this.#records?.take();
     if (record) this.current = record;
     return record !== undefined;
   }
 
-  /** Takes the next record up. False: there is none any more. */
+  /** Moves to the next record. False at the end. */
   async advance(): Promise<boolean> {
     for (;;) {
       if (this.take()) return true;
@@ -69,7 +69,7 @@ class Source {
   }
 }
 
-/** Whether the frame of one comes before that of the other: of equal times the capture that was named first. */
+/** Whether the frame of one comes before that of the other. With equal times the capture that was listed first comes first. */
 function isBefore(one: Source, other: Source): boolean {
   const { seconds, nanoseconds } = one.current;
   const seconds2 = other.current.seconds;
@@ -78,7 +78,7 @@ function isBefore(one: Source, other: Source): boolean {
   return difference === 0 ? one.place < other.place : difference < 0;
 }
 
-/** Puts it where it belongs among those that wait, the earliest first. */
+/** Inserts the source into the list, which is sorted by time. */
 function queue(waiting: Source[], source: Source): void {
   let [low, high] = [0, waiting.length];
   while (low < high) {
@@ -89,12 +89,12 @@ function queue(waiting: Source[], source: Source): void {
   waiting.splice(low, 0, source);
 }
 
-/** Blocks that are given out when there are enough of them. */
+/** Collects blocks and yields them when there are enough. */
 class Output {
   #buffer = Buffer.allocUnsafe(OUTPUT_BYTES);
   #length = 0;
 
-  /** What has to be given out before so many bytes fit. */
+  /** Yields what is needed to make room for that many bytes. */
   *room(bytes: number): Generator<Buffer> {
     if (this.#length + bytes <= this.#buffer.length) return;
     yield* this.rest();
@@ -124,8 +124,8 @@ class Output {
 }
 
 /**
- * The file, a piece at a time, in memory that does not grow with it. Of one capture the order stays, whatever its clock says. A record
- * that is not whole ends its capture; so does damage, which the file tells of its interface at its end.
+ * Yields the merged file in pieces, in constant memory. Within one capture the order stays, whatever its clock says. A capture ends at an
+ * incomplete or damaged record; damage is noted in its interface statistics at the end of the file.
  */
 export async function* mergedCapture(captures: readonly MergedCapture[]): AsyncGenerator<Buffer, void> {
   const share = Math.floor(INPUT_BYTES / Math.max(1, captures.length));
@@ -170,7 +170,7 @@ async function* merge(sources: readonly Source[]): AsyncGenerator<Buffer, void> 
     }
   }
   for (const source of sources) {
-    // A capture without frames is there, too.
+    // A capture without frames still gets its interfaces.
     for (const linkType of source.linkTypes) yield* interfaceOf(source, linkType);
     for (const damage of source.damages) {
       const number = yield* interfaceOf(source, [...source.linkTypes][0] ?? 1);

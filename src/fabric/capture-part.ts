@@ -1,4 +1,4 @@
-// One file of a capture. Whoever writes or reads it shares one descriptor, so that nobody opens by name what was renamed meanwhile.
+// One file of a capture. Writer and readers share one descriptor, so a renamed file is never opened by its old name.
 
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -6,21 +6,21 @@ import { inTurn } from './disk-turns.ts';
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC } = constants;
 
-/** Bytes between two places at which a record is known to begin, at first. */
+/** Initial distance in bytes between two marks (known record offsets). */
 const MARK_BYTES = 64 << 10;
-/** Marks of one file; when there are more, every other one goes. */
+/** Maximum marks per file; beyond it every second one is dropped. */
 const MOST_MARKS = 4096;
 
 export class CapturePart {
-  /** Bytes of the header and of whole records: what readers may see. */
+  /** Size of the header and the whole records: what readers may see. */
   size = 0;
-  /** Where the records begin. */
+  /** Offset of the first record. */
   begin = 0;
-  /** The one that was begun when this one was complete. */
+  /** The next file, started when this one was complete. */
   next: CapturePart | undefined;
-  /** The trailer was written, or there was no room for it. */
+  /** The trailer is written, or was left out for lack of space. */
   complete = false;
-  /** It is not among the capture's files any more. */
+  /** The file was deleted from the ring. */
   removed = false;
   path: string;
   #handle: FileHandle | undefined;
@@ -33,8 +33,8 @@ export class CapturePart {
   }
 
   /**
-   * Creates the file, or empties it; {@link release} is due then. Symbolic links and anything but plain files are refused.
-   * Without O_NONBLOCK a named pipe would wait for its reader.
+   * Creates or empties the file; the caller must {@link release} it. Symbolic links and special files are refused. O_NONBLOCK keeps a named
+   * pipe from blocking until it has a reader.
    */
   async create(): Promise<void> {
     const handle = await open(this.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o640);
@@ -46,7 +46,7 @@ export class CapturePart {
     this.#users = 1;
   }
 
-  /** Opens the complete file again for a reader, or lets it share what is open; {@link release} is due then. */
+  /** Opens the complete file for a reader or shares the open descriptor; the caller must {@link release} it. */
   async acquire(): Promise<void> {
     this.#users++;
     if (this.#handle !== undefined) return;
@@ -67,7 +67,7 @@ export class CapturePart {
     await handle?.close();
   }
 
-  /** Appends all of it. What is written when it fails is cut off, but for what `whole` says of the bytes that fit. */
+  /** Appends all bytes. If writing fails, the file is cut back to the part of them that `whole` accepts. */
   async write(bytes: Uint8Array, whole: (written: number) => number = () => 0): Promise<void> {
     let written = 0;
     try {
@@ -86,7 +86,7 @@ export class CapturePart {
     }
   }
 
-  /** Where a record begins, at or before `offset`. */
+  /** The offset of a record at or before `offset`. */
   recordAt(offset: number): number {
     if (offset >= this.size) return this.size;
     return this.#marks.findLast((mark) => mark <= offset) ?? this.begin;
@@ -100,7 +100,7 @@ export class CapturePart {
     this.#markBytes *= 2;
   }
 
-  /** What there is from `offset` on, up to the buffer's length. */
+  /** Reads from `offset`, at most the buffer's length. */
   async read(buffer: Buffer, offset: number): Promise<number> {
     const length = Math.min(buffer.length, this.size - offset);
     return (await inTurn(() => this.#handle!.read(buffer, 0, length, offset))).bytesRead;

@@ -1,43 +1,43 @@
-// Reads a capture while it is written: from the beginning of its oldest file, or from near its end, across the files of a ring.
+// Reads a capture while it is being written, from its oldest file or from near its end, across the files of a ring.
 
 import type { CapturePart } from './capture-part.ts';
 
 const BUFFER_BYTES = 256 << 10;
 
-/** What is read. */
+/** The capture to read. */
 export interface CaptureSource {
-  /** The oldest file that is left. */
+  /** The oldest file that still exists. */
   readonly oldest: CapturePart;
-  /** Whether nothing comes any more. */
+  /** Whether no more records will come. */
   readonly ended: boolean;
-  /** Resolves when there is more to read, or when nothing comes any more. */
+  /** Resolves when there is more to read or the capture has ended. */
   grown(): Promise<void>;
 }
 
-/** One reader; however slow it is, nobody else notices. One that falls behind a ring goes on with the oldest file that is left. */
+/** One reader. A slow one holds up nobody; one that falls behind a ring continues with the oldest remaining file. */
 export class CaptureReader {
   readonly #file: CaptureSource;
   readonly #last: number | undefined;
   #part: CapturePart | undefined;
   #offset = 0;
-  /** Where reading goes on behind the header. */
+  /** Where reading continues after the header. */
   #behindHeader: number | undefined;
   #skipped = 0;
   #begun = false;
   #closed = false;
 
-  /** `last`: begins, behind the header, at a record that has about so many bytes behind it, or some more. */
+  /** `last`: after the header, skip to a record with at least about that many bytes after it. */
   constructor(file: CaptureSource, last?: number) {
     this.#file = file;
     this.#last = last;
   }
 
-  /** Bytes of records that a ring gave up before they were read. */
+  /** Bytes of records that the ring deleted before they were read. */
   get skipped(): number {
     return this.#skipped;
   }
 
-  /** Waits for what comes next; undefined at the end. One call at a time. The bytes are the caller's. */
+  /** Waits for the next bytes; undefined at the end. One call at a time. The caller owns the bytes. */
   async read(): Promise<Uint8Array | undefined> {
     while (!this.#closed) {
       const part = this.#part ?? (await this.#begin());
@@ -50,7 +50,7 @@ export class CaptureReader {
       if (this.#offset < end) {
         const buffer = Buffer.allocUnsafeSlow(Math.min(BUFFER_BYTES, end - this.#offset));
         const size = await part.read(buffer, this.#offset);
-        // Somebody else has cut the file off.
+        // The file was truncated from outside.
         if (size === 0) break;
         this.#offset += size;
         return buffer.subarray(0, size);
@@ -73,7 +73,7 @@ export class CaptureReader {
     await part?.release();
   }
 
-  /** Only the first file is read with its header. */
+  /** Only the first file is read including its header. */
   async #begin(): Promise<CapturePart | undefined> {
     if (this.#begun) return this.#open(this.#file.oldest);
     const { part, offset } = this.#start();
@@ -86,7 +86,7 @@ export class CaptureReader {
     return opened;
   }
 
-  /** The file to begin with, and where in it. */
+  /** The first file and the offset to start at. */
   #start(): { part: CapturePart; offset: number | undefined } {
     if (this.#last === undefined) return { part: this.#file.oldest, offset: undefined };
     const parts: CapturePart[] = [];
@@ -100,7 +100,7 @@ export class CaptureReader {
     return { part: this.#file.oldest, offset: undefined };
   }
 
-  /** Opens this file behind its header, or the oldest one that is left when a ring has given it up. */
+  /** Opens this file after its header, or the oldest remaining one if the ring has deleted it. */
   async #open(wanted: CapturePart): Promise<CapturePart | undefined> {
     let part = wanted;
     while (!(await acquired(part))) {
@@ -117,7 +117,7 @@ export class CaptureReader {
   }
 }
 
-/** False for a file that a ring has given up. */
+/** False if the ring has deleted the file. */
 async function acquired(part: CapturePart): Promise<boolean> {
   if (part.removed) return false;
   try {

@@ -1,21 +1,21 @@
-// Reads the records of capture files, a piece at a time: pcap in both byte orders and with either kind of times, and pcapng.
+// Reads records of capture files piece by piece: pcap in both byte orders and time units, and pcapng.
 import type { RecordTime } from './capture-encoding.ts';
 
-/** A file, from its beginning. */
+/** A capture file, read from its beginning. */
 export interface CaptureBytes {
-  /** Reads what comes next into `target` from `offset` on; answers how many bytes, 0 at the end. */
+  /** Reads the next bytes into `target` at `offset` and returns their number, 0 at the end. */
   read(target: Buffer, offset: number): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface CaptureRecord extends RecordTime {
-  /** Number of the link type. */
+  /** Link type number. */
   linkType: number;
-  /** Bytes that the frame had on the link. */
+  /** Length of the frame on the link in bytes. */
   length: number;
-  /** What was kept of it: good until more is read. */
+  /** The captured bytes; valid until more is read. */
   frame: Buffer;
-  /** The flags of pcapng, with its direction; undefined where the format has none. */
+  /** The pcapng flags, which include the direction; undefined if the format has none. */
   flags: number | undefined;
 }
 
@@ -25,18 +25,18 @@ const PCAP_HEADER_BYTES = 24;
 const RECORD_HEADER_BYTES = 16;
 const [SECTION, INTERFACE, PACKET] = [0x0a0d0d0a, 1, 6];
 const BYTE_ORDER = 0x1a2b3c4d;
-/** Type, length, the least content, length. */
+/** Smallest block: type, length, minimal content, length. */
 const LEAST_BLOCK_BYTES = 12;
 const PACKET_HEADER_BYTES = 28;
 const [RESOLUTION_OPTION, FLAGS_OPTION] = [9, 2];
-/** A record that claims more is a damaged one. */
+/** A longer record is treated as damage. */
 const LARGEST_BYTES = 4 << 20;
-/** Nanoseconds of later times do not fit 64 bits. */
+/** Later times in nanoseconds do not fit 64 bits. */
 const LATEST_SECOND = 2n ** 34n;
 
 interface Interface {
   linkType: number;
-  /** Units of its times in a second. */
+  /** Time units per second. */
   perSecond: bigint;
 }
 
@@ -49,29 +49,29 @@ export class CaptureRecords {
   #end = 0;
   #format: 'pcap' | 'pcapng' | undefined;
   #isLittle = true;
-  /** Nanoseconds of a unit of the times of pcap. */
+  /** Nanoseconds per time unit (pcap). */
   #unit = 1;
-  /** Those of the section of pcapng; of pcap the one. */
+  /** Interfaces of the current pcapng section; exactly one for pcap. */
   #interfaces: Interface[] = [];
   #damage: string | undefined;
 
-  /** @param pieceBytes so many are read at a time, and held; more only for a record that is longer */
+  /** @param pieceBytes size of the read buffer; it grows only for a longer record */
   constructor(bytes: CaptureBytes, pieceBytes: number) {
     this.#bytes = bytes;
     this.#buffer = Buffer.alloc(pieceBytes);
   }
 
-  /** What is wrong where reading ended; undefined for a file that is good, or whose last record is not whole (yet). */
+  /** What is wrong at the point where reading ended. Undefined for a good file, or if only the last record is incomplete. */
   get damage(): string | undefined {
     return this.#damage;
   }
 
-  /** Link types that are known so far: those of a file without frames, too. */
+  /** Link types known up to now, including those of files without frames. */
   get linkTypes(): readonly number[] {
     return this.#interfaces.map(({ linkType }) => linkType);
   }
 
-  /** The next record, as far as it has been read; undefined: `fill` has to be asked for more. */
+  /** The next record that is in memory. Undefined: call `fill` first. */
   take(): CaptureRecord | undefined {
     for (;;) {
       if (this.#damage !== undefined) return undefined;
@@ -83,7 +83,7 @@ export class CaptureRecords {
     }
   }
 
-  /** Reads more. False: there is no more that could be understood. What was taken before is overwritten. */
+  /** Reads more and overwrites earlier records. False: nothing more can be read. */
   async fill(): Promise<boolean> {
     if (this.#damage !== undefined) return false;
     this.#buffer.copyWithin(0, this.#begin, this.#end);
@@ -117,7 +117,7 @@ export class CaptureRecords {
     this.#damage = reason;
   }
 
-  /** Finds out which format it is; passes the header of pcap. */
+  /** Detects the format and skips the header of pcap. */
   #header(): undefined {
     if (this.#left < 4) return;
     this.#isLittle = true;
@@ -201,7 +201,7 @@ export class CaptureRecords {
     };
   }
 
-  /** Where the value of an option begins, from the beginning of the block; its options begin at `from`. */
+  /** The offset of an option's value within the block, whose options begin at `from`. */
   #option(wanted: number, from: number, length: number): number | undefined {
     for (let at = from; at + 8 <= length - 4; ) {
       const [code, bytes] = [this.#half(at), this.#half(at + 2)];

@@ -1,12 +1,12 @@
-// How many captures write or read at the same moment: Node has four threads for all files of the process, and a disk that hangs under
-// captures must leave some for everybody else.
+// Limits simultaneous reads and writes of captures: Node has four threads for all file access, and a hanging disk must not block all of
+// them.
 
 const MOST = 2;
 
 let busy = 0;
 const waiting: (() => void)[] = [];
 
-/** Does `task` when it is its turn. */
+/** Runs `task` as soon as a slot is free. */
 export async function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
   if (busy < MOST) busy++;
   else await new Promise<void>((resolve) => waiting.push(resolve));

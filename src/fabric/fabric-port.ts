@@ -1,4 +1,4 @@
-// Handles of the ports, which lie in the worker.
+// Main-thread handles of the ports in the worker.
 
 import { isIP } from 'node:net';
 import { Failure } from '../failures.ts';
@@ -22,8 +22,8 @@ import type {
 import type { WireDevice } from './protocol.ts';
 
 /**
- * What a port belongs to: a program that speaks UDP (the port's own socket is bound to loopback if that is where it is),
- * an interface of this host, or a device in memory, where it has the number `number`.
+ * The device of a port: a program that uses UDP (the port's socket is bound to loopback if the program is local), an interface of this
+ * host, or a device in memory with its port number `number`.
  */
 export type Device =
   | ({ kind: 'udp' } & UdpAddress)
@@ -40,18 +40,18 @@ function checkAddress({ localPort, remoteHost, remotePort }: UdpAddress): void {
   if (isIP(remoteHost) === 0) throw new Failure('invalid', `remoteHost must be an IP address, not '${remoteHost}'`);
 }
 
-/** Bytes of the name of an interface (IFNAMSIZ without the zero byte). */
+/** Longest interface name in bytes (IFNAMSIZ without the zero byte). */
 const LONGEST_NAME_BYTES = 15;
 
 function checkInterface({ interface: name }: InterfaceAddress): void {
-  // What the kernel refuses (dev_valid_name), and `%`, which it takes for a pattern of names.
+  // Excludes what the kernel refuses (dev_valid_name), and `%`, which it treats as a name pattern.
   const plain = /^[^\s/:%\0]+$/.test(name) && name !== '.' && name !== '..';
   if (plain && Buffer.byteLength(name) <= LONGEST_NAME_BYTES) return;
   const rule = `1 to ${LONGEST_NAME_BYTES} bytes, without spaces, "/", ":" and "%"`;
   throw new Failure('invalid', `interface: ${JSON.stringify(name)} is no name of an interface; use ${rule}`);
 }
 
-/** The device as the worker knows it. */
+/** The device in the form that the worker uses. */
 export function wireDevice(device: Device | null, thread: FabricThread): WireDevice | null {
   if (device?.kind === 'memory' && device.device.thread !== thread)
     throw new Failure('invalid', 'A port and its device in memory must be made in one group');
@@ -71,13 +71,13 @@ function checkImpairments({ frequencyDrop = 0, packetLoss = 0, delay, corrupt = 
     ['delay.jitter', delay?.jitter ?? 0, jitter],
   ];
   for (const [name, value, { minimum, maximum }] of checks) {
-    // Said this way, NaN is outside.
+    // Written like this to reject NaN, too.
     if (!(value >= minimum && value <= maximum))
       throw new Failure('invalid', `${name} must be between ${minimum} and ${maximum}, not ${value}`);
   }
 }
 
-/** A port of a node. Made by `Fabric.createPort`. */
+/** A port of a node, created by `Fabric.createPort`. */
 export class FabricPort {
   readonly #thread: FabricThread;
   readonly #id: number;
@@ -91,9 +91,9 @@ export class FabricPort {
   }
 
   /**
-   * Plugs in a cable. The UDP port is this port's until {@link disconnect}.
-   * @throws Failure `conflict` when the UDP port is taken, when there is no route to the peer, when the port has a cable, or when an
-   * interface cannot be had; `forbidden` without the capability for it
+   * Plugs in a cable. It holds its UDP port until {@link disconnect}.
+   * @throws Failure `conflict` if the UDP port is taken, there is no route to the peer, the port already has a cable, or the interface is
+   * not available; `forbidden` if the capability for it is missing
    */
   async connect(cable: Cable, impairments: Impairments = {}): Promise<void> {
     if (cable.kind === 'udp') checkAddress(cable);
@@ -102,45 +102,45 @@ export class FabricPort {
     await this.#thread.request('connect', { port: this.#id, cable, impairments });
   }
 
-  /** Replaces the impairments of the cable. Frames that are held by a delay already arrive when they would have. */
+  /** Replaces the impairments of the cable. Frames already held by a delay keep their arrival time. */
   async impair(impairments: Impairments): Promise<void> {
     checkImpairments(impairments);
     await this.#thread.request('impair', { port: this.#id, impairments });
   }
 
-  /** Replaces what happens in each direction, beside the impairments of both; a schedule that runs has ended. */
+  /** Replaces the per-direction impairments, which apply in addition to those of both directions. Ends a running schedule. */
   async impairDirections(impairments: CableImpairments): Promise<void> {
     await this.#thread.request('impairDirections', { port: this.#id, impairments });
   }
 
-  /** Starts a schedule, in place of the one that runs; it ends with the next change of the directions, or with the cable. */
+  /** Starts a schedule in place of a running one. It ends with the next change of the directions, or with the cable. */
   async schedule(plan: SchedulePlan): Promise<ScheduleState> {
     return await this.#thread.request('schedule', { port: this.#id, plan });
   }
 
-  /** Ends the schedule that runs, if one does: the directions are as they were before it. */
+  /** Ends a running schedule and restores the directions to their earlier state. */
   async cancelSchedule(): Promise<void> {
     await this.#thread.request('cancelSchedule', { port: this.#id });
   }
 
-  /** Of the schedule that was started last on this cable. */
+  /** State of the cable's most recent schedule. */
   async scheduleState(): Promise<ScheduleState | undefined> {
     return await this.#thread.request('scheduleState', { port: this.#id });
   }
 
-  /** Pulls the cable, if there is one: frames that are on their way are lost, the UDP port is free. */
+  /** Unplugs the cable, if any: frames in flight are lost and the UDP port is freed. */
   async disconnect(): Promise<void> {
     await this.#thread.request('disconnect', { port: this.#id });
   }
 
-  /** Exchanges the device; cable and capture stay. When it fails, the port has none. */
+  /** Replaces the device; the cable and capture stay. If it fails, the port has no device. */
   async setDevice(device: Device | null): Promise<void> {
     await this.#thread.request('setDevice', { port: this.#id, device: wireDevice(device, this.#thread) });
   }
 
   /**
-   * Records what passes the cable, in both directions, behind the impairments, until {@link stopCapture}. The answer can be read.
-   * @throws Failure `conflict` when a capture is running or the file cannot be created, `out-of-space`
+   * Records the cable's frames in both directions, after impairments, until {@link stopCapture}. The returned file can be read meanwhile.
+   * @throws Failure `conflict` if a capture is running or the file cannot be created, `out-of-space`
    */
   async startCapture(options: CaptureFileOptions): Promise<CaptureFile> {
     if (this.#capture !== undefined) throw new Failure('conflict', 'The port is being captured already');
@@ -168,7 +168,7 @@ export class FabricPort {
     }
   }
 
-  /** Ends the capture, if there is one; resolves when the file is complete. */
+  /** Ends the capture, if any; resolves when the file is complete. */
   async stopCapture(): Promise<void> {
     if (this.#capture === undefined) return;
     await this.#completeCapture(await this.#thread.request('stopCapture', { port: this.#id }));
@@ -178,17 +178,20 @@ export class FabricPort {
     return await this.#thread.request('statistics', { port: this.#id });
   }
 
-  /** What was seen of the cable. @throws Failure `conflict` when there is none */
+  /**
+   * Statistics of the cable.
+   * @throws Failure `conflict` without a cable
+   */
   async cableStatistics(): Promise<CableStatistics> {
     return await this.#thread.request('cableStatistics', { port: this.#id });
   }
 
-  /** Starts counting what passes the cable from zero. */
+  /** Resets the cable's counters to zero. */
   async resetStatistics(): Promise<void> {
     await this.#thread.request('resetStatistics', { port: this.#id });
   }
 
-  /** Removes the port with its device's socket, its cable and its capture. */
+  /** Removes the port with its device socket, cable and capture. */
   async close(): Promise<void> {
     await this.stopCapture();
     await this.#thread.request('closePort', { port: this.#id });

@@ -1,4 +1,4 @@
-// The main thread's end of a worker: requests and answers, its start, its end, and its death, after which a new one is built like it.
+// The main thread's side of a worker: requests and answers, start and end. Replaces a crashed worker by an identical new one.
 
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,60 +14,60 @@ import type { FabricTotals } from './model.ts';
 import { type Report, type Request, SIGNAL, type Verb, type Verbs, type WorkerData } from './protocol.ts';
 import { add, noTotals, sumOf } from './totals.ts';
 
-/** A request that is not answered yet. */
+/** A request without an answer yet. */
 interface Asked {
   request: Request;
   resolve: (result: never) => void;
   reject: (failure: Failure) => void;
-  /** By whom: a caller, one that asks a second time as the worker died meanwhile, or the thread, which rebuilds a dead worker's ports. */
+  /** Who sent it: a caller, a caller whose first attempt died with the worker, or this class while it rebuilds a worker. */
   by: 'caller' | 'caller again' | 'thread';
 }
 
-/** A worker has died. */
+/** A worker has crashed. */
 export interface Crash {
   reason: string;
-  /** Whose cables it had. */
+  /** The groups on that worker. */
   groups: readonly string[];
 }
 
 export interface Recovery extends Crash {
-  /** Since the worker's end. */
+  /** Time since the crash. */
   milliseconds: number;
-  /** What could not be had again, such as a UDP port. */
+  /** What could not be restored, for example a taken UDP port. */
   failures: readonly string[];
 }
 
 export interface ThreadWatcher {
-  /** The worker is dead, a new one is on its way. */
+  /** The worker has crashed; a new one is starting. */
   crashed(crash: Crash): void;
-  /** It has all that the dead one had. */
+  /** The new worker has everything that the old one had. */
   recovered(recovery: Recovery): void;
-  /** There will be no new one. */
+  /** No new worker will be started. */
   lost(crash: Crash): void;
 }
 
-/** Megabytes of V8's heap; the frames lie outside of it. */
+/** V8 heap limits in megabytes; frames are stored outside the heap. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 1 };
 
-/** A thread whose workers die so often in so many milliseconds is given up: what kills them would kill the next one, too. */
+/** A thread is given up after this many crashes within this time (ms), as the next worker would crash for the same reason. */
 const MOST_CRASHES = 3;
 const CRASH_PERIOD_MS = 60_000;
 
-/** Milliseconds after which a worker that does not tell its totals has those that it told last. */
+/** If a worker does not report totals within this time (ms), its last report is used. */
 const TOTALS_PATIENCE_MS = 1_000;
 
-/** What an eventfd takes: a number of 8 bytes. */
+/** The 8-byte number to write to an eventfd. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
 export class FabricThread {
-  /** Open captures, by their number. */
+  /** Running captures, by number. */
   readonly captures = new Map<number, CaptureFile>();
-  /** Who hears what a device in memory or a port says, by its number. */
+  /** Receivers of the messages of devices in memory and ports, by number. */
   readonly listeners = new Map<number, (message: unknown) => void>();
   readonly groups = new Groups();
   readonly #signals = new Int32Array(new SharedArrayBuffer(12));
   readonly #asked = new Map<number, Asked>();
-  /** Why TypeScript moves all frames of this thread. */
+  /** Why the native frame loop is not used; undefined if it is. */
   withoutLoop: string | undefined;
   readonly #watcher: ThreadWatcher;
   readonly #frameLoop: WorkerData['frameLoop'];
@@ -76,13 +76,13 @@ export class FabricThread {
     this.#interrupt();
   };
   #blueprint = new Blueprint();
-  /** A worker that listens. */
+  /** The worker, once it accepts requests. */
   #worker: Worker | undefined;
   #ended = Promise.resolve();
-  /** Why no request can be answered. */
+  /** Why requests are refused at present. */
   #down: Failure | undefined = new Failure('internal', 'The fabric is not started');
   #crashes: number[] = [];
-  /** Of workers that are no more, and what the one that is has told last. */
+  /** Totals of ended workers, and the last report of the present one. */
   readonly #past = noTotals();
   #told = noTotals();
   #lastId = 0;
@@ -92,7 +92,7 @@ export class FabricThread {
     this.#watcher = watcher;
   }
 
-  /** Resolves when frames move. Requests may be made at once. */
+  /** Starts the worker; resolves when frames move. Requests may be made at once. */
   async start(): Promise<void> {
     this.#down = undefined;
     this.#crashes = [];
@@ -105,7 +105,7 @@ export class FabricThread {
     }
   }
 
-  /** Ends the worker and completes the captures' files. */
+  /** Ends the worker and completes its capture files. */
   async stop(): Promise<void> {
     if (this.#down === undefined) {
       const stopped = this.#worker && this.request('stop', {});
@@ -120,12 +120,12 @@ export class FabricThread {
     await this.#closeCaptures();
   }
 
-  /** A number that nothing else has. */
+  /** Returns an unused number. */
   nextId(): number {
     return ++this.#lastId;
   }
 
-  /** Has the worker do a verb. */
+  /** Sends a verb to the worker and returns its answer. */
   request<V extends Verb>(verb: V, body: Verbs[V]['takes']): Promise<Verbs[V]['gives']> {
     const request = { id: this.nextId(), verb, body } as Request;
     if (this.#down !== undefined) {
@@ -136,7 +136,7 @@ export class FabricThread {
     return this.#ask(request, 'caller') as Promise<Verbs[V]['gives']>;
   }
 
-  /** What has passed since the start, all workers together; of the last moments of one that has died nothing is known. */
+  /** Totals since the start, over all workers. The last moments of a crashed one are not included. */
   async totals(): Promise<FabricTotals> {
     const worker = this.#worker;
     if (worker !== undefined) {
@@ -150,7 +150,7 @@ export class FabricThread {
   #ask(request: Request, by: Asked['by']): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#asked.set(request.id, { request, resolve, reject, by });
-    // Otherwise it waits for a worker.
+    // Without a worker the request waits for the next one.
     if (this.#worker !== undefined) this.#post(request);
     return promise;
   }
@@ -160,13 +160,13 @@ export class FabricThread {
     if (Atomics.exchange(this.#signals, SIGNAL.posted, 1) === 0) this.#interrupt();
   }
 
-  /** Ends the worker's wait. */
+  /** Wakes the worker from its wait. */
   #interrupt(): void {
     const wakeUp = Atomics.load(this.#signals, SIGNAL.wakeUp);
     if (wakeUp !== 0) writeSync(wakeUp, ONE);
   }
 
-  /** Starts a worker. Resolves when it listens; fails when it dies before. */
+  /** Starts a worker. Resolves when it accepts requests; fails if it ends before that. */
   #launch(): Promise<void> {
     this.#signals.fill(0);
     const descriptors = new OpenDescriptors();
@@ -180,7 +180,7 @@ export class FabricThread {
     const ready = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
     this.#ended = end.promise;
-    // Node waits for its workers when the process exits, and this one waits for frames.
+    // At exit Node waits for its workers, and this one waits for frames.
     process.on('exit', this.#leave);
     let reason = 'its thread has ended';
     worker.on('message', (report: Report) => {
@@ -211,7 +211,7 @@ export class FabricThread {
     return ready.promise.then(() => this.#postAll());
   }
 
-  /** Gives the worker what was asked for before it listened. */
+  /** Sends the requests that were made before the worker was ready. */
   #postAll(): void {
     for (const { request } of this.#asked.values()) this.#post(request);
   }
@@ -240,14 +240,14 @@ export class FabricThread {
     asked.resolve(report.result as never);
   }
 
-  /** Notes what is done. */
+  /** Notes a completed verb in the blueprint. */
   #note({ verb, body }: Request): void {
     this.#blueprint.note(verb, body);
     const closed = closes(verb, body);
     if (closed !== undefined) this.groups.leave(closed);
   }
 
-  /** Builds a new worker like the one that has died, unless they die again and again. */
+  /** Starts an identical new worker, unless workers keep crashing. */
   #crashed(reason: string): void {
     const now = performance.now();
     const crash = { reason, groups: this.groups.names };
@@ -259,7 +259,7 @@ export class FabricThread {
       return;
     }
     this.#watcher.crashed(crash);
-    // What was asked of the dead one is asked once more, behind all that it had; whatever kills a second one is not asked again.
+    // Pending requests are repeated once, after everything is rebuilt. One that was pending in two crashes is not repeated again.
     const asked = [...this.#asked.values()];
     this.#asked.clear();
     const rebuilt = this.#blueprint
@@ -275,7 +275,7 @@ export class FabricThread {
         const failures = (await results).flatMap((result) =>
           result.status === 'rejected' ? [messageOf(result.reason)] : [],
         );
-        // If the new one has died meanwhile, the next one tells.
+        // If the new worker has crashed meanwhile, its successor reports.
         if (this.#crashes.at(-1) === now)
           this.#watcher.recovered({ ...crash, milliseconds: performance.now() - now, failures });
       },

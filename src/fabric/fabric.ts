@@ -1,4 +1,4 @@
-// The fabric as the rest of the program sees it: devices in memory, ports and their cables. The frames move in worker threads.
+// The fabric's interface to the rest of the program: devices in memory, ports and cables. Frames are moved by worker threads.
 
 import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -38,20 +38,20 @@ export {
 } from './model.ts';
 
 interface FabricEvents {
-  /** A capture has ended, as its file could not be written; the cable does not mind. */
+  /** A capture ended because its file could not be written. The cable is unaffected. */
   'capture-failed': [{ port: FabricPort; file: string; failure: Failure }];
-  /** A thread has died; a new one is built like it. */
+  /** A worker crashed; an identical new one is starting. */
   crashed: [Crash];
-  /** A thread was rebuilt. Frames of that time are lost, devices have forgotten what they had learned, counters begin at 0. */
+  /** A worker was rebuilt. Frames of that time are lost, learned addresses are forgotten and counters start at 0. */
   recovered: [Recovery];
-  /** A thread has died again and again and was given up: what its groups have moves no frame, and can only be closed. */
+  /** A worker kept crashing and was given up: its groups move no frames and can only be closed. */
   lost: [Crash];
 }
 
 export interface FabricOptions {
-  /** The most threads; one more is started for one more group. Without it one less than there are cores, four at the most. */
+  /** Maximum number of threads; each new group may get a new one. Default: one less than the number of cores, at most four. */
   threads?: number | undefined;
-  /** Whether plain frames may be moved by native code, where that can be loaded. */
+  /** Whether native code may move plain frames, if it can be loaded. */
   frameLoop?: 'automatic' | 'off' | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
   readonly #frameLoop: 'automatic' | 'off';
   #threads: FabricThread[];
   readonly #placed = new Map<string, FabricThread>();
-  /** Of threads that were given up. */
+  /** Totals of threads that were given up. */
   readonly #past = noTotals();
 
   constructor({ threads, frameLoop = 'automatic' }: FabricOptions = {}) {
@@ -71,12 +71,12 @@ export class Fabric extends EventEmitter<FabricEvents> {
     this.#threads = [this.#newThread()];
   }
 
-  /** Resolves when frames move. */
+  /** Starts the fabric; resolves when frames move. */
   async start(): Promise<void> {
     await this.#threads[0]!.start();
   }
 
-  /** For moments without work: the threads give back memory that they do not need any more. Frames wait some 10 ms meanwhile. */
+  /** Makes the threads return unused memory; call it when idle, since frames wait some 10 ms. */
   async trimMemory(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.request('trimMemory', {})));
   }
@@ -89,8 +89,8 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /**
-   * A device in memory without ports; {@link createPort} adds them. `told` is given what it says by itself. What is in one group, such as
-   * a lab, is on one thread.
+   * Creates a device in memory; ports are added with {@link createPort}. `told` receives its messages. A group, such as a lab, stays on one
+   * thread.
    */
   async createDevice<Kind extends DeviceKind>(
     kind: Kind,
@@ -104,9 +104,9 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /**
-   * A port without a cable, of a device or, for a start, of none. `interfaceChanged` is told of interfaces of the port that go down
-   * or away, and that are back. A port of a device in memory is in that one's group.
-   * @throws Failure `conflict` when the device's UDP port is taken by another program, and for an interface that cannot be had
+   * Creates a port without a cable, with or without a device. `interfaceChanged` is called when an interface of the port goes down,
+   * disappears or returns. A port of a device in memory is in the device's group.
+   * @throws Failure `conflict` if another program has the device's UDP port, or the interface is not available
    */
   async createPort(
     device: Device | null,
@@ -129,22 +129,22 @@ export class Fabric extends EventEmitter<FabricEvents> {
     return new FabricPort(thread, id, (event) => this.emit('capture-failed', event));
   }
 
-  /** Why TypeScript moves all frames; undefined when the native frame loop moves plain ones. Known after {@link start}. */
+  /** Why the native frame loop is not used; undefined if it moves plain frames. Known after {@link start}. */
   get withoutLoop(): string | undefined {
     return this.#threads[0]?.withoutLoop;
   }
 
-  /** Captures that run. */
+  /** Number of running captures. */
   get captures(): number {
     return this.#threads.reduce((sum, { captures }) => sum + captures.size, 0);
   }
 
-  /** What has passed since the start, and what did not arrive. */
+  /** Frames moved and dropped since the start. */
   async totals(): Promise<FabricTotals> {
     return sumOf([this.#past, ...(await Promise.all(this.#threads.map((thread) => thread.totals())))]);
   }
 
-  /** The thread that has the group; a new group gets the one with the least on it, or a new one as long as all have something. */
+  /** The group's thread. A new group gets a new thread if all have groups and the maximum allows it, otherwise the least loaded one. */
   #threadOf(group: string): FabricThread {
     const placed = this.#placed.get(group);
     if (placed?.groups.has(group) && this.#threads.includes(placed)) return placed;
@@ -152,7 +152,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
     if (thread === undefined || (thread.groups.members > 0 && this.#threads.length < this.#most)) {
       thread = this.#newThread();
       this.#threads.push(thread);
-      thread.start().catch(() => this.#forget(thread!)); // the requests that wait for it fail with the reason
+      thread.start().catch(() => this.#forget(thread!)); // pending requests fail with the reason
     }
     this.#placed.set(group, thread);
     return thread;
@@ -172,23 +172,23 @@ export class Fabric extends EventEmitter<FabricEvents> {
 
   #forget(thread: FabricThread): void {
     if (!this.#threads.includes(thread)) return;
-    // It has no worker any more, so that it answers what it has told last.
+    // The thread has no worker any more, so this returns its last report.
     void thread.totals().then((totals) => add(this.#past, totals));
     this.#threads = this.#threads.filter((one) => one !== thread);
   }
 }
 
-/** A fabric on its way. */
+/** A fabric that is starting. */
 export interface StartingFabric {
   fabric: Fabric;
-  /** Resolves when frames move; fails when the fabric's thread does not start. */
+  /** Resolves when frames move; fails if the fabric's thread does not start. */
   moving: Promise<void>;
 }
 
-/** Lets the fabric's first thread start on a core of its own, some 40 ms, while the caller goes on with something else. */
+/** Starts the fabric's first thread (some 40 ms on another core) while the caller continues. */
 export function startFabric(options: FabricOptions = {}): StartingFabric {
   const fabric = new Fabric(options);
   const moving = fabric.start();
-  moving.catch(() => {}); // for whoever waits for it, perhaps only later
+  moving.catch(() => {}); // a caller may wait for it only later
   return { fabric, moving };
 }

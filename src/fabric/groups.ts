@@ -1,4 +1,4 @@
-// What belongs together on a thread: the ports and devices of each group, by number.
+// The groups on a thread: the numbers of each group's ports and devices.
 
 export class Groups {
   readonly #groupOf = new Map<number, string>();
@@ -27,12 +27,12 @@ export class Groups {
     this.#sizes.clear();
   }
 
-  /** All groups that have a member. */
+  /** Names of the groups that have members. */
   get names(): string[] {
     return [...this.#sizes.keys()];
   }
 
-  /** Members of all groups together. */
+  /** Number of members of all groups. */
   get members(): number {
     return this.#groupOf.size;
   }

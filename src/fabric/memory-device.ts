@@ -1,9 +1,9 @@
-// Handles of the devices in memory, which lie in the worker.
+// Main-thread handles of the devices in memory in the worker.
 
 import type { FabricThread } from './fabric-thread.ts';
 import type { Answers, DeviceKind, DeviceSettings, Input, Output, Question, Settings } from './model.ts';
 
-/** A device in memory, such as a hub; ports are plugged into it. Made by `Fabric.createDevice`. */
+/** A device in memory, such as a hub, created by `Fabric.createDevice`. */
 export class MemoryDevice<Kind extends DeviceKind> {
   /** @internal */
   readonly id: number;
@@ -42,12 +42,12 @@ export class MemoryDevice<Kind extends DeviceKind> {
     return (await this.thread.request('askDevice', { device: this.id, question })) as Answers<Kind>[Asked];
   }
 
-  /** Gives the device input. What a device that is gone is told is lost. */
+  /** Sends input to the device; a closed device ignores it. */
   tell(message: Input<Kind>): void {
     this.thread.request('tellDevice', { device: this.id, message }).catch(() => {});
   }
 
-  /** Removes the device. Its ports stay, with their cables, without a device. */
+  /** Removes the device. Its ports and their cables stay, without a device. */
   async close(): Promise<void> {
     this.thread.listeners.delete(this.id);
     await this.thread.request('closeDevice', { device: this.id });

@@ -1,16 +1,16 @@
-// Figures of the fabric.
+// Prometheus metrics of the fabric.
 
 import type { Metric, Sample } from '../host/metrics.ts';
 import type { Fabric } from './fabric.ts';
 import type { FabricTotals } from './model.ts';
 
-/** `rateQueue` as labels are written: `rate_queue`. */
+/** Converts to the form of metric labels: `rateQueue` to `rate_queue`. */
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 export function fabricMetrics(fabric: Fabric): Metric[] {
-  // All metrics of one exposition ask at once, the fabric is asked once.
+  // All metrics of one scrape share one request to the fabric.
   let asked: Promise<FabricTotals> | undefined;
   const totals = (): Promise<FabricTotals> => {
     asked ??= fabric.totals().finally(() => {

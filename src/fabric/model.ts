@@ -1,87 +1,87 @@
-// What can be plugged together: the words that both threads of the fabric use.
+// Types of what can be connected: ports, devices, cables and impairments, shared by both threads of the fabric.
 
 import type { CaptureFormat } from '../store/captures.ts';
 import type { DirectionImpairments } from '../store/impairments.ts';
 
-/** A UDP socket of this host and the one peer that it hears and sends to. */
+/** A UDP socket on this host and its one peer. */
 export interface UdpAddress {
   localPort: number;
-  /** IP literal; `0.0.0.0` and `::` are this host. */
+  /** IP literal; `0.0.0.0` and `::` mean this host. */
   remoteHost: string;
   remotePort: number;
 }
 
-/** A TAP interface: what the host sends into it comes to the fabric. Needs CAP_NET_ADMIN, or a TAP that is the daemon's user's. */
+/** A TAP interface; frames that the host sends to it enter the fabric. Needs CAP_NET_ADMIN, or a TAP owned by the daemon's user. */
 export interface TapAddress {
   /** Name of at most 15 bytes. */
   interface: string;
-  /** `if-missing` (when not given), `always`: a TAP of that name must not exist, or `never`: it must. */
+  /** `if-missing` (default), `always`: fails if a TAP of that name exists, or `never`: fails if there is none. */
   create?: 'if-missing' | 'always' | 'never';
-  /** Whether the interface stays when the fabric closes it; as it was, when not given, and a new one goes. */
+  /** Whether the interface stays when the fabric closes it. Default: as before; a new one is removed. */
   persistent?: boolean;
-  /** Number of the user who may open it later without CAP_NET_ADMIN. */
+  /** Id of the user who may open it later without CAP_NET_ADMIN. */
   owner?: number;
   /** Brings the interface up. A TAP that is down takes no frames. */
   up?: boolean;
-  /** Name of the bridge of which the interface is to be a port. Brings it up, too. */
+  /** Adds the interface to the bridge of this name; implies `up`. */
   bridge?: string;
-  /** Number of the process in whose network namespace the interface is; that of this one when not given. Needs CAP_SYS_ADMIN. */
+  /** Id of the process whose network namespace has the interface. Default: this process. Needs CAP_SYS_ADMIN. */
   process?: number;
 }
 
-/** A packet socket on an Ethernet interface that the host has already, beside the host's own use of it. Needs CAP_NET_RAW. */
+/** A packet socket on an existing Ethernet interface, which the host may use as before. Needs CAP_NET_RAW. */
 export interface PacketAddress {
   interface: string;
 }
 
-/** An interface of this host as an end of a port. */
+/** A host interface as an end of a port. */
 export type InterfaceAddress = ({ kind: 'tap' } & TapAddress) | ({ kind: 'packet' } & PacketAddress);
 
-/** `down`: frames are dropped until it is up again; `gone`: until an interface of that name is there again. */
+/** `down`: frames are dropped until it is up again; `gone`: until an interface of that name exists again. */
 export type InterfaceState = 'open' | 'down' | 'gone';
 
-/** An interface at one side of a port has gone down or away, or is back. */
+/** An interface of a port went down, disappeared or returned. */
 export interface InterfaceChange {
   side: 'device' | 'cable';
   interface: string;
   state: InterfaceState;
 }
 
-/** The NIO of the API: a UDP socket on all addresses of this host, an interface of this host, or nothing at the other end. */
+/** The NIO of the API: a UDP socket on all addresses of this host, a host interface, or nothing at the other end. */
 export type Cable = ({ kind: 'udp' } & UdpAddress) | InterfaceAddress | { kind: 'null' };
 
-/** How a port of an Ethernet switch treats tags. */
+/** How a port of an Ethernet switch treats VLAN tags. */
 export interface SwitchPortSettings {
   number: number;
   /**
-   * `access`: frames without a tag, of one VLAN. `dot1q`: a trunk of all VLANs, tagged but for the native one. `qinq`: a tunnel;
-   * frames as they are, in one VLAN whose tag they get in front of their own where they leave by a trunk.
+   * `access`: untagged frames of one VLAN. `dot1q`: a trunk of all VLANs, tagged except the native one. `qinq`: a tunnel; its frames are
+   * unchanged within one VLAN and get that VLAN's tag in front of their own on a trunk.
    */
   type: 'access' | 'dot1q' | 'qinq';
-  /** The VLAN of the port, the native one of a trunk. */
+  /** The VLAN of the port; on a trunk the native VLAN. */
   vlan: number;
-  /** The type of the tag that a tunnel's frames get. */
+  /** The EtherType of the tag that a tunnel adds. */
   etherType: number;
 }
 
 export interface MacTableEntry {
   vlan: number;
-  /** The address as a number of 48 bits. */
+  /** The address as a 48-bit number. */
   address: number;
   /** The number of the port. */
   port: number;
-  /** Milliseconds since it was heard. */
+  /** Milliseconds since the address was last seen. */
   age: number;
 }
 
-/** A virtual circuit of a Frame Relay switch: two ends, each a port and a DLCI of 10 bits there. */
+/** A virtual circuit of a Frame Relay switch: two ends, each a port and a 10-bit DLCI. */
 export type FrameRelayCircuit = readonly [FrameRelayEnd, FrameRelayEnd];
 export interface FrameRelayEnd {
   port: number;
   dlci: number;
 }
 
-/** A virtual path (without `vci`), or a virtual channel of an ATM switch: two ends. */
+/** A virtual path (without `vci`) or virtual channel of an ATM switch: two ends. */
 export type AtmCircuit = readonly [AtmEnd, AtmEnd];
 export interface AtmEnd {
   port: number;
@@ -91,26 +91,26 @@ export interface AtmEnd {
 
 /** The kinds of device in memory. */
 export interface DeviceKinds {
-  /** Floods a frame that one of its ports hears to all others. */
+  /** Floods each frame to all other ports. */
   hub: { settings: Record<never, never>; answers: Record<never, never>; input: never; output: never };
-  /** Learns MAC addresses by VLAN. A port that the settings do not name is an access port of VLAN 1. */
+  /** Learns MAC addresses per VLAN. Ports without settings are access ports of VLAN 1. */
   'ethernet-switch': {
-    /** `ageing`: milliseconds for which an address that is not heard again is known. */
+    /** `ageing`: milliseconds after which an address that is not seen again is forgotten. */
     settings: { ports: readonly SwitchPortSettings[]; ageing: number };
     answers: { macTable: MacTableEntry[] };
-    /** The addresses are to be forgotten. */
+    /** Forget all addresses. */
     input: { kind: 'clear' };
-    /** An address could not be learned; said once a minute at the most. */
+    /** The table is full and an address could not be learned; sent at most once a minute. */
     output: { kind: 'mac-table-full' };
   };
-  /** Passes frames along virtual circuits and answers the local management interface. */
+  /** Forwards frames along virtual circuits and answers the local management interface. */
   'frame-relay-switch': {
     settings: { circuits: readonly FrameRelayCircuit[] };
     answers: Record<never, never>;
     input: never;
     output: never;
   };
-  /** Passes cells along virtual paths and channels. */
+  /** Forwards cells along virtual paths and channels. */
   'atm-switch': {
     settings: { circuits: readonly AtmCircuit[] };
     answers: Record<never, never>;
@@ -118,9 +118,8 @@ export interface DeviceKinds {
     output: never;
   };
   /**
-   * Joins NAT nodes with the host, at its port 0. Frames for the services of the network, which are those that ask for DHCP and
-   * the ARP answers to the MAC `service`, come out, and frames of the services go in. MACs are in hexadecimal; only the host is
-   * reached by `gateway`.
+   * Connects NAT nodes with the host, which is at port 0. Frames for the network's services (DHCP requests, and ARP answers to the MAC
+   * `service`) are output, and the services' frames are input. MACs are in hexadecimal. Only the host is reached by `gateway`.
    */
   nat: {
     settings: { service: string; gateway: string };
@@ -129,8 +128,8 @@ export interface DeviceKinds {
     output: Uint8Array;
   };
   /**
-   * The socket by which an IOU image speaks for all of its ports. A port has the number that frames carry: bay + 16 × unit. Socket files
-   * are named by ids: `application` is the image's, `bridge` ours, and nobody else's.
+   * The socket that an IOU image uses for all of its ports. The port number is the one in its frames: bay + 16 × unit. Socket files are
+   * named by ids: `application` is the image's id, `bridge` is ours and used by no one else.
    */
   'iol-socket': {
     settings: { directory: string; application: number; bridge: number };
@@ -138,14 +137,14 @@ export interface DeviceKinds {
     input: never;
     output: never;
   };
-  /** A small host with a console: src/pc. It has one port. */
+  /** A small host with a console (src/pc). It has one port. */
   pc: {
-    /** `mac` in hexadecimal. It runs the script at once, or, if it `waits`, when it has a port or input. */
+    /** `mac` is hexadecimal. The script runs at once, or, with `waits`, at the first port or input. */
     settings: { mac: string; script: string | undefined; waits: boolean };
     answers: Record<never, never>;
-    /** What was typed; the text of a file that it asked for, or what went wrong with one that it wrote. */
+    /** Typed text; the content of a requested file, or the error of a file that was to be written. */
     input: { kind: 'typed'; text: string } | { kind: 'file'; file: number; text: string | undefined };
-    /** What the console shows; files to be read and written, by a number for the answer; its end. */
+    /** Console output; requests to read and write files, each with a number for the answer; the end of the PC. */
     output:
       | { kind: 'shown'; text: string }
       | { kind: 'read'; file: number; name: string }
@@ -155,64 +154,64 @@ export interface DeviceKinds {
 }
 
 export type DeviceKind = keyof DeviceKinds;
-/** What a device of the kind is made with, and may be given again at any time. */
+/** Settings of a kind of device, given at creation and replaceable at any time. */
 export type Settings<Kind extends DeviceKind> = DeviceKinds[Kind]['settings'];
-/** What it answers, by question. */
+/** A device's answers, by question. */
 export type Answers<Kind extends DeviceKind> = DeviceKinds[Kind]['answers'];
 export type Question<Kind extends DeviceKind> = keyof Answers<Kind> & string;
-/** What it is told. */
+/** Input of a device. */
 export type Input<Kind extends DeviceKind> = DeviceKinds[Kind]['input'];
-/** What it says by itself. */
+/** Messages that a device sends without being asked. */
 export type Output<Kind extends DeviceKind> = DeviceKinds[Kind]['output'];
 export type DeviceSettings<Kind extends DeviceKind = DeviceKind> = {
   [Each in Kind]: { kind: Each; settings: Settings<Each> };
 }[Kind];
 
-/** What happens to frames on a cable, in each direction, as its end in this process sees them. */
+/** Impairments of a cable by direction, as seen from its end in this process. */
 export interface CableImpairments {
-  /** Of the frames that the device sends into the cable. */
+  /** Frames from the device into the cable. */
   outgoing: DirectionImpairments;
-  /** Of those that it gets from there. */
+  /** Frames from the cable to the device. */
   incoming: DirectionImpairments;
 }
 
-/** Changes of them at set times, round by round; times in ms. */
+/** Timed changes of the impairments, in rounds; times in ms. */
 export interface SchedulePlan {
-  /** In order of time; `at` counts from the begin of the round. */
+  /** Ordered by time; `at` counts from the start of the round. */
   changes: readonly { at: number; impairments: CableImpairments }[];
-  /** From the begin of one round to that of the next; Infinity for a last change that stays. */
+  /** Time from the start of a round to the next; Infinity if the last change stays. */
   period: number;
-  /** 0: until it is cancelled. */
+  /** Number of rounds; 0: until cancelled. */
   rounds: number;
-  /** What there is when it is over. */
+  /** The impairments after the end. */
   base: CableImpairments;
 }
 
 export interface ScheduleState {
   state: 'running' | 'finished' | 'cancelled';
-  /** From 0 on. */
+  /** Counts from 0. */
   round: number;
-  /** Index of the change that came last in this round; -1 before the first. */
+  /** Index of the last change in this round; -1 before the first. */
   change: number;
-  /** Milliseconds since the start, until the end. */
+  /** Milliseconds since the start; stops at the end. */
   elapsed: number;
 }
 
-/** What happens to frames on a cable, in both directions. */
+/** Impairments of both directions of a cable. */
 export interface Impairments {
   /** -1 drops every frame, n > 0 every nth. */
   frequencyDrop?: number;
-  /** Chance in percent that a frame is lost. */
+  /** Probability of losing a frame, in percent. */
   packetLoss?: number;
   /** Milliseconds that a frame is held: latency ± jitter. */
   delay?: { latency: number; jitter: number };
-  /** Chance in percent that a quarter of the frame, around its middle, is altered. */
+  /** Probability in percent that a quarter of the frame, around its middle, is altered. */
   corrupt?: number;
-  /** Packet filters: a frame that one of them accepts is dropped. Two words an instruction: `code | jt << 16 | jf << 24`, `k`. */
+  /** Packet filters: a frame that matches any of them is dropped. Each instruction has two words: `code | jt << 16 | jf << 24`, `k`. */
   packetFilters?: readonly Uint32Array[];
 }
 
-/** Link types of a capture file, by the API's names, with their numbers (https://www.tcpdump.org/linktypes.html). */
+/** Link types of capture files: the API's names and their numbers (https://www.tcpdump.org/linktypes.html). */
 export const LINK_TYPES = {
   DLT_EN10MB: 1,
   DLT_FRELAY: 107,
@@ -223,79 +222,79 @@ export const LINK_TYPES = {
 
 export type LinkType = keyof typeof LINK_TYPES;
 
-/** What a capture records, and how. */
+/** What a capture records, and in which format. */
 export interface CaptureSettings {
   linkType: LinkType;
-  /** `pcap` when not given. */
+  /** Default: `pcap`. */
   format?: CaptureFormat;
-  /** Bytes of each frame that are kept, from 1 on; the whole frame when not given. */
+  /** Bytes kept of each frame, at least 1. Default: the whole frame. */
   snapLength?: number;
-  /** Only frames that the packet filter accepts are recorded: its text, and its program as for {@link Impairments}. */
+  /** Records only frames that match the packet filter: its text, and its program as in {@link Impairments}. */
   filter?: { expression: string; program: Uint32Array };
-  /** What is captured, for formats that say it. */
+  /** Name of the captured link, for formats that store it. */
   interface?: { name: string; description?: string };
 }
 
-/** A capture in several files, of which the oldest goes when there are more than `files`. */
+/** A capture in several files; the oldest is deleted when there are more than `files`. */
 export interface CaptureRing {
   fileBytes: number;
   /** At least 2. */
   files: number;
 }
 
-/** Of a capture, since its start. */
+/** Statistics of a capture since its start. */
 export interface CaptureStatistics {
-  /** What was recorded; bytes as they passed the cable. */
+  /** Recorded frames, and their size on the cable. */
   frames: number;
   bytes: number;
-  /** Frames that a slow disk left no room for. */
+  /** Frames dropped because the disk was too slow. */
   drops: number;
-  /** Frames that the filter did not accept. */
+  /** Frames that did not match the filter. */
   filtered: number;
 }
 
-/** Why frames did not arrive. */
+/** Why frames were dropped. */
 export interface Drops {
-  /** Sent by the device while the port had no cable. */
+  /** The device sent it while the port had no cable. */
   noCable: number;
-  /** Came from the cable while the port had no device. */
+  /** It came from the cable while the port had no device. */
   noDevice: number;
   frequencyDrop: number;
   packetLoss: number;
   packetFilters: number;
-  /** Lost in one direction, at random or in a burst. */
+  /** Lost in one direction by `loss` or `burst_loss`. */
   loss: number;
-  /** The queue of a limited rate was full. */
+  /** The queue of the rate limit was full. */
   rateQueue: number;
   /** The delay's queue was full. */
   delayQueue: number;
-  /** The queue of the device in memory was full: a loop, or more than this host can move. */
+  /** The queue of the device in memory was full: a loop, or more traffic than this host can handle. */
   deviceQueue: number;
-  /** With a tag that the switch's port does not take: any at an access port, VLAN 4095 at a trunk. */
+  /** The tag is not allowed on the switch port: any tag on an access port, VLAN 4095 on a trunk. */
   wrongTag: number;
-  /** Of no virtual circuit that the switch has, or in a form of address that it does not know. */
+  /** No matching virtual circuit, or an unsupported address format. */
   noCircuit: number;
-  /** Packets without a byte. */
+  /** Empty packets. */
   empty: number;
-  /** The socket's receive queue was full: more came than this host can move. A run of frames of one length counts once. */
+  /** The socket's receive queue was full: more traffic than this host can handle. A run of frames of one length counts as one. */
   receiveQueue: number;
   /** Longer than a UDP packet can be (65,507 bytes over IPv4), or than the interface's MTU. */
   tooLong: number;
-  /** Shorter than an Ethernet header (14 bytes), which no interface takes, or than what the device in memory has to read. */
+  /** Shorter than an Ethernet header (14 bytes), or than what the device in memory has to read. */
   runt: number;
-  /** A super-frame of an interface whose headers make no sense, so that it cannot be cut. */
+  /** A super-frame whose headers are invalid, so it cannot be segmented. */
   malformed: number;
   /** The interface was down or gone. */
   interfaceDown: number;
   /** The socket's or interface's send queue was full. */
   sendQueue: number;
-  /** Refused by the system for another reason, such as a lost route. */
+  /** The system refused it for another reason, such as a missing route. */
   sendFailed: number;
 }
 
 export type DropReason = keyof Drops;
 
-/** Those that a cable's impairments are the reason of. */
+/** Drops caused by a cable's impairments. */
 export const DIRECTION_DROPS = [
   'frequencyDrop',
   'packetLoss',
@@ -311,20 +310,20 @@ export interface Traffic {
   bytes: number;
 }
 
-/** One direction of a cable since it was plugged in, or since its counters were set back; times in ms. */
+/** Statistics of one direction since the cable was plugged in or its counters were reset; times in ms. */
 export interface DirectionStatistics {
   milliseconds: number;
-  /** Frames that wanted to pass, and those that have; a frame that was duplicated is delivered twice. */
+  /** Frames before and after the impairments; a duplicated frame is delivered twice. */
   offered: Traffic;
   delivered: Traffic;
   dropped: Record<DirectionDropReason, number>;
   duplicated: number;
-  /** Frames that were delivered behind a later one (RFC 4737), while there were impairments. */
+  /** Frames delivered after a later one (RFC 4737), counted while there were impairments. */
   reordered: number;
   corrupted: number;
-  /** Bits that were delivered in a millisecond, in the last second that is over. */
+  /** Rate in kbit/s (bits per millisecond) of the last full second. */
   kbit: number;
-  /** How long the frames were held that came while there were impairments; percentiles within 6 %. */
+  /** Delay of the frames that came while there were impairments; percentiles are within 6 %. */
   delay:
     | {
         frames: number;
@@ -336,19 +335,19 @@ export interface DirectionStatistics {
         percentile99: number;
       }
     | undefined;
-  /** Held at this moment. */
+  /** Frames held at present. */
   held: Traffic;
-  /** Of these, what waits for a limited rate. */
+  /** Those that wait for the rate limit. */
   queue: Traffic;
 }
 
-/** Both directions, as the end in this process sees them. */
+/** Statistics of both directions, as seen from the cable's end in this process. */
 export interface CableStatistics {
   outgoing: DirectionStatistics;
   incoming: DirectionStatistics;
 }
 
-/** Of all ports and captures that there were since the start. */
+/** Totals of all ports and captures since the start. */
 export interface FabricTotals {
   toCable: Traffic;
   toDevice: Traffic;
@@ -357,17 +356,17 @@ export interface FabricTotals {
 }
 
 export interface PortStatistics {
-  /** Frames that the device has sent into the cable, after impairments. */
+  /** Frames from the device that entered the cable, after impairments. */
   toCable: Traffic;
-  /** Frames that the cable has given to the device, after impairments. */
+  /** Frames from the cable that reached the device, after impairments. */
   toDevice: Traffic;
   drops: Drops;
-  /** Whether the cable's other end is a port of this process, so that frames skip the UDP hop. */
+  /** Whether both ends of the cable are in this process, so that frames skip UDP. */
   fused: boolean;
   /** Interfaces of the port that are down or gone. */
   interfaces: InterfaceChange[];
-  /** Frames held by a delay at this moment. */
+  /** Frames held by a delay at present. */
   delayed: number;
-  /** Of the capture that runs. */
+  /** Statistics of the running capture. */
   capture: CaptureStatistics | undefined;
 }

@@ -7,13 +7,13 @@ import { LINK_TYPES } from './model.ts';
 const BLOCK = { section: 0x0a0d0d0a, interface: 1, statistics: 5, packet: 6 } as const;
 const BYTE_ORDER = 0x1a2b3c4d;
 
-/** Type, both lengths. */
+/** The block's type and its two lengths. */
 const FRAMING_BYTES = 12;
-/** What lies before a packet's bytes: type, length, interface, time (64 bits), both lengths of the frame. */
+/** Fields before a packet's bytes: type, length, interface, time (64 bits), captured and original length. */
 const PACKET_HEADER_BYTES = 28;
-/** Behind them: the length once more. */
+/** Field after the packet's bytes: the length again. */
 const PACKET_TRAILER_BYTES = 4;
-/** The option of the direction, and the end of the options. */
+/** The direction option and the end of options. */
 const FLAGS_BYTES = 12;
 const FLAGS_OPTION = 2;
 const INBOUND = 1;
@@ -52,7 +52,7 @@ function unsigned64(value: number): Buffer {
   return bytes;
 }
 
-/** Nanoseconds since 1970 as the format has them: the upper half first. */
+/** Nanoseconds since 1970 in the format's order: upper half first. */
 function timestamp(): Buffer {
   const nanoseconds = BigInt(Date.now()) * 1_000_000n;
   const bytes = Buffer.alloc(8);
@@ -61,28 +61,28 @@ function timestamp(): Buffer {
   return bytes;
 }
 
-/** What a file begins with. */
+/** The section header block, which starts a file. */
 export function sectionBlock(): Buffer {
   const section = Buffer.alloc(16);
   section.writeUInt32LE(BYTE_ORDER, 0);
   section.writeUInt16LE(1, 4);
-  // How long the section becomes is not known.
+  // The length of the section is not known.
   section.writeBigInt64LE(-1n, 8);
   return block(BLOCK.section, section, text(3, 'Linux'), text(4, 'Labwire'), END_OF_OPTIONS);
 }
 
 export interface Interface {
-  /** Its number. */
+  /** Link type number. */
   linkType: number;
-  /** Bytes of a frame that are kept; 0: all. */
+  /** Bytes kept of a frame; 0: all. */
   snapLength: number;
   name?: string | undefined;
   description?: string | undefined;
-  /** Expression of its packet filter. */
+  /** The expression of its packet filter. */
   filter?: string | undefined;
 }
 
-/** The next interface of the section; times of its packets are in nanoseconds. */
+/** The block of the section's next interface, whose packet times are in nanoseconds. */
 export function interfaceBlock({ linkType, snapLength, name, description, filter }: Interface): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt16LE(linkType, 0);
@@ -94,13 +94,13 @@ export function interfaceBlock({ linkType, snapLength, name, description, filter
     ...(description ? [text(3, description)] : []),
     // Times in units of 10^-9 s.
     option(9, Buffer.of(9)),
-    // 0: the expression follows as text.
+    // 0: a filter expression as text follows.
     ...(filter ? [text(11, `\0${filter}`)] : []),
     END_OF_OPTIONS,
   );
 }
 
-/** Figures of an interface by the codes of their options, and a remark. */
+/** Statistics of an interface, by option code, and an optional comment. */
 export function statisticsBlock(
   number: number,
   comment: string | undefined,
@@ -119,24 +119,24 @@ export function statisticsBlock(
 }
 
 export interface Packet {
-  /** Of its interface in the section. */
+  /** Number of its interface in the section. */
   number: number;
   time: RecordTime;
   frame: Buffer;
-  /** Bytes of it that are kept. */
+  /** Captured bytes. */
   captured: number;
-  /** Bytes that it had on the link. */
+  /** Bytes on the link. */
   length: number;
-  /** With its direction; undefined: not known. */
+  /** Includes the direction; undefined if unknown. */
   flags: number | undefined;
 }
 
-/** Bytes of the block of a packet. */
+/** Size of a packet's block. */
 export function packetBytes(captured: number, flags: number | undefined): number {
   return PACKET_HEADER_BYTES + padded(captured) + (flags === undefined ? 0 : FLAGS_BYTES) + PACKET_TRAILER_BYTES;
 }
 
-/** Writes the block of a packet at `offset` and answers the offset behind it. */
+/** Writes a packet's block at `offset` and returns the offset after it. */
 export function writePacket(
   target: Buffer,
   offset: number,
@@ -146,7 +146,7 @@ export function writePacket(
   target.writeUInt32LE(BLOCK.packet, offset);
   target.writeUInt32LE(end - offset, offset + 4);
   target.writeUInt32LE(number, offset + 8);
-  // seconds * 10^9 + nanoseconds in two halves of 32 bits, without leaving what a double holds exactly.
+  // seconds * 10^9 + nanoseconds as two 32-bit halves, computed within the exact range of a double.
   const upper = Math.floor(seconds / 0x10000) * 1e9;
   const low = (seconds % 0x10000) * 1e9 + nanoseconds + (upper % 0x10000) * 0x10000;
   target.writeUInt32LE(Math.floor(upper / 0x10000) + Math.floor(low / HIGH), offset + 12);
@@ -171,7 +171,7 @@ export function writePacket(
 export const pcapng: CaptureEncoding = {
   contentType: 'application/x-pcapng',
 
-  /** A section, and the one interface in it. */
+  /** A section with its one interface. */
   header: ({ linkType, snapLength = LONGEST_SNAP_BYTES, filter, interface: captured }) =>
     Buffer.concat([
       sectionBlock(),
@@ -186,7 +186,7 @@ export const pcapng: CaptureEncoding = {
   nextRecord: (view, offset) =>
     offset + FRAMING_BYTES > view.byteLength ? undefined : offset + view.getUint32(offset + 4, true),
 
-  /** The figures of the interface: what passed, what was dropped, what the filter took, what was recorded. */
+  /** Interface statistics: received, dropped, accepted by the filter, recorded. */
   trailer: ({ frames, drops, filtered }) =>
     statisticsBlock(0, drops > 0 ? `${drops} frames were dropped from the capture: the disk was slow.` : undefined, [
       [4, frames + drops + filtered],

@@ -1,4 +1,4 @@
-// What the fabric has moved and lost since its start, added up.
+// Totals of the fabric since its start.
 
 import type { Drops, FabricTotals } from './model.ts';
 
@@ -35,7 +35,7 @@ export function noTotals(): FabricTotals {
   };
 }
 
-/** Adds each part of `more` that it has to the one in `sum`. */
+/** Adds the given parts of `more` to `sum`. */
 export function add(sum: FabricTotals, more: Partial<FabricTotals>): void {
   for (const part of Object.keys(sum) as (keyof FabricTotals)[]) {
     const into = sum[part] as unknown as Record<string, number>;

@@ -1,4 +1,4 @@
-// The fabric's worker thread: starts the data plane and answers the main thread between its turns.
+// The fabric's worker thread: runs the data plane and handles the main thread's requests between turns.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
@@ -15,7 +15,7 @@ function report(message: Report): void {
   parentPort!.postMessage(message);
 }
 
-/** Does the verb; a failure that was not foreseen is the caller's to know of, and no reason to cut everybody's cables. */
+/** Handles a request. An unexpected error is returned to the caller and does not end the worker. */
 function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
   try {
     const result = (verbs[verb] as (body: unknown) => unknown)(body);
@@ -26,7 +26,7 @@ function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
   }
 }
 
-/** With the native frame loop, where it can be loaded and is wanted; else why not. */
+/** Uses the native frame loop if it is enabled and can be loaded; otherwise returns the reason. */
 function makePlane(calls: FrameCalls): { plane: FramePlane; withoutLoop?: string } {
   const post: PostChunks = (chunks) => report({ kind: 'captured', chunks });
   if (frameLoop === 'off') return { plane: new FramePlane(calls, post), withoutLoop: 'it is turned off' };

@@ -1,4 +1,4 @@
-// The documents (README.md and docs/*.md): packed into the executable by build.mjs, or of the folder of the sources.
+// The documents (README.md and docs/*.md), from the executable (packed by build.mjs) or the source folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -8,7 +8,7 @@ import { embedded, isPackaged } from '../host/files/assets.ts';
 const SOURCES = join(import.meta.dirname, '../..');
 
 export interface Part {
-  /** What follows the `#` of a link to this heading. */
+  /** The part after the `#` in links to this heading. */
   anchor: string;
   title: string;
   depth: number;
@@ -17,7 +17,7 @@ export interface Part {
 }
 
 export interface Document {
-  /** What `labwired help` calls it: the name of the file without `.md`, in small letters. */
+  /** Its name for `labwired help`: the lower-case file name without `.md`. */
   topic: string;
   title: string;
   tokens: readonly Token[];
@@ -27,8 +27,8 @@ export interface Document {
 
 /** Text of each document by its topic. */
 function texts(): Record<string, string> {
-  if (isPackaged())
-    return JSON.parse(brotliDecompressSync(embedded('documents.json.br')!).toString()) as Record<string, string>;
+  const packed = isPackaged() ? embedded('documents.json.br') : undefined;
+  if (packed) return JSON.parse(brotliDecompressSync(packed).toString()) as Record<string, string>;
   const names = readdirSync(join(SOURCES, 'docs')).filter((name) => name.endsWith('.md'));
   const read = (path: string): string => readFileSync(join(SOURCES, path), 'utf8');
   return Object.fromEntries([
@@ -37,14 +37,14 @@ function texts(): Record<string, string> {
   ]);
 }
 
-/** What a text of tokens says, without its marks. */
+/** The text of tokens without markup. */
 export function plainText(tokens: readonly Token[]): string {
   return tokens
     .map((token) => ('tokens' in token && token.tokens ? plainText(token.tokens) : 'text' in token ? token.text : ''))
     .join('');
 }
 
-/** A heading as links name it; those of GitHub do the same. */
+/** The anchor of a heading, made as on GitHub. */
 function anchorOf(title: string): string {
   return title
     .toLowerCase()
@@ -83,7 +83,7 @@ export function documents(): Document[] {
     .map(([topic, text]) => documentOf(topic, text));
 }
 
-/** The topic and the heading that a link of the document `from` leads to; undefined where it leads elsewhere. */
+/** The topic and heading that a link in document `from` leads to; undefined for other targets. */
 export function linkTarget(from: string, href: string): { topic: string; anchor: string } | undefined {
   const [, path = '', , anchor = ''] = /^([^#:]*)(#(.*))?$/.exec(href) ?? [];
   if (path === '' && anchor === '') return undefined;

@@ -1,12 +1,12 @@
-// Which document, or which part of one, the words after `labwired help` mean.
+// Finds the document, or part of one, for the words after `labwired help`.
 import { WrongUsage } from '../commands/wrong-usage.ts';
 import { distance } from '../host/values/nearest-name.ts';
 import type { Document, Part } from './documents.ts';
 
-/** So many names are offered instead of one that is not there. */
+/** Names suggested for an unknown one. */
 const OFFERED = 5;
 
-/** The names that are most like the word: those that contain it first. */
+/** The most similar names; those that contain the word come first. */
 export function nearest(word: string, names: readonly string[]): string[] {
   const rank = (name: string): number => (name.includes(word) || word.includes(name) ? 0 : distance(word, name));
   return [...names].sort((one, other) => rank(one) - rank(other)).slice(0, OFFERED);
@@ -29,8 +29,8 @@ function findPart(document: Document, words: string): Part {
 
 /**
  * @param words `qemu`, `qemu.md`, `qemu#frames`, or `qemu` and words of a heading
- * @returns the document, and the part that is meant, where one is
- * @throws Failure `invalid` that names what is most like it
+ * @returns the document, and the part if one was named
+ * @throws Failure `invalid` with the nearest match
  */
 export function find(all: readonly Document[], words: readonly string[]): { document: Document; part?: Part } {
   const [first = '', ...rest] = words;

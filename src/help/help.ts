@@ -1,4 +1,4 @@
-// `labwired help` lists the documents, `labwired help TOPIC` shows one. Loaded only when it is asked for.
+// `labwired help` lists the documents, `labwired help TOPIC` shows one. Loaded only when used.
 import { spawnSync } from 'node:child_process';
 import { styleText } from 'node:util';
 import { type Document, documents } from './documents.ts';
@@ -6,7 +6,7 @@ import { find } from './find.ts';
 import { type Look, rendered } from './render.ts';
 import { documentTable } from './table.ts';
 
-/** Columns where standard output is no terminal. */
+/** Width if standard output is no terminal. */
 const USUAL_WIDTH = 80;
 /** Longer lines are hard to read. */
 const WIDEST = 120;
@@ -29,8 +29,8 @@ export function topicList(all: readonly Document[], width: number): string {
 }
 
 /**
- * What `labwired help` says to these words.
- * @throws Failure `invalid` that names the nearest topics
+ * The output of `labwired help` for these words.
+ * @throws Failure `invalid` with the nearest topics
  */
 export function helpText(words: readonly string[], width: number): string {
   const all = documents();
@@ -41,7 +41,7 @@ export function helpText(words: readonly string[], width: number): string {
   return `${rendered(page, (part ?? document).tokens).join('\n')}\n`;
 }
 
-/** Shows the text by a pager where standard output is a terminal and there is one; else writes it. */
+/** Shows the text in a pager on a terminal, if available; otherwise prints it. */
 function show(text: string, environment: Record<string, string | undefined>): void {
   const pager = environment['PAGER'] || 'command -v less >/dev/null && exec less || exit 127';
   if (process.stdout.isTTY && pager !== 'cat') {
@@ -50,7 +50,7 @@ function show(text: string, environment: Record<string, string | undefined>): vo
       stdio: ['pipe', 'inherit', 'inherit'],
       env: { LESS: 'FRX', ...environment },
     });
-    // The shell says 127 where there is no such program.
+    // The shell returns 127 if the program does not exist.
     if (error === undefined && status !== 127) return;
   }
   process.stdout.write(text);

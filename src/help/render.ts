@@ -1,4 +1,4 @@
-// A document as a terminal shows it: wrapped to its width, with tables, and with links as the words that lead there.
+// Renders a document for the terminal: wrapped, with tables, and with links as the words of the command that opens them.
 import type { Token, Tokens } from 'marked';
 import { linkTarget } from './documents.ts';
 import { documentTable } from './table.ts';
@@ -9,18 +9,18 @@ export type Look = 'title' | 'strong' | 'emphasis' | 'code' | 'link';
 export interface Page {
   /** Columns of the terminal. */
   width: number;
-  /** The document that is shown, which a link without a file means. */
+  /** The document's topic, for links without a file. */
   topic: string;
-  /** Colours one word; gives it back as it is where nothing is coloured. */
+  /** Styles one word; returns it unchanged without colours. */
   style(look: Look, word: string): string;
 }
 
-/** Each word by itself, so that a line may end between any two. */
+/** Styles each word separately, so that lines can be wrapped anywhere. */
 function styled(page: Page, look: Look, text: string): string {
   return text.replaceAll(/[^\s]+/g, (word) => page.style(look, word));
 }
 
-/** Where a link leads, as people can follow it from here. */
+/** The target of a link in a form that users can follow. */
 function leadsTo(page: Page, href: string): string {
   const target = linkTarget(page.topic, href);
   if (target === undefined) return `<${href.replace(/^(\.\.\/)+/, '')}>`;
@@ -28,7 +28,7 @@ function leadsTo(page: Page, href: string): string {
 }
 
 /** Words of a paragraph; the only newlines are those that the text asks for. */
-function inline(page: Page, tokens: readonly Token[]): string {
+function inline(page: Page, tokens: readonly Token[] = []): string {
   return tokens
     .map((token): string => {
       switch (token.type) {
@@ -39,14 +39,14 @@ function inline(page: Page, tokens: readonly Token[]): string {
         case 'codespan':
           return styled(page, 'code', token.text);
         case 'strong':
-          return styled(page, 'strong', inline(page, token.tokens!));
+          return styled(page, 'strong', inline(page, token.tokens));
         case 'em':
-          return styled(page, 'emphasis', inline(page, token.tokens!));
+          return styled(page, 'emphasis', inline(page, token.tokens));
         case 'image':
           return `[picture: ${token.text}]`;
         case 'link': {
-          const said = inline(page, token.tokens!);
-          // An address that stands there as such is said once.
+          const said = inline(page, token.tokens);
+          // A bare address is shown once.
           return said === token.href ? said : `${said} ${styled(page, 'link', leadsTo(page, token.href))}`;
         }
         default:
@@ -68,18 +68,18 @@ function list(page: Page, { items, ordered, start, loose }: Tokens.List): string
   const room = Math.max(...marks.map((mark) => mark.length));
   return items.flatMap((item, index) => {
     const lines = blocks({ ...page, width: page.width - room }, item.tokens, loose);
-    return [...(loose && index > 0 ? [''] : []), ...behind(filled(marks[index]!, room), lines)];
+    return [...(loose && index > 0 ? [''] : []), ...behind(filled(marks[index] ?? '', room), lines)];
   });
 }
 
 function block(page: Page, token: Token): string[] {
   switch (token.type) {
     case 'heading': {
-      const text = styled(page, 'title', inline(page, token.tokens!));
+      const text = styled(page, 'title', inline(page, token.tokens));
       return wrapped(`${page.style('title', '#'.repeat(token.depth))} ${text}`, page.width);
     }
     case 'code':
-      // Not wrapped: it is there to be copied.
+      // Not wrapped, so that it can be copied.
       return (token.text as string)
         .trimEnd()
         .split('\n')
@@ -97,7 +97,7 @@ function block(page: Page, token: Token): string[] {
       );
     }
     case 'blockquote':
-      return blocks({ ...page, width: page.width - 2 }, token.tokens!, true).map((line) => `| ${line}`);
+      return blocks({ ...page, width: page.width - 2 }, token.tokens ?? [], true).map((line) => `| ${line}`);
     case 'hr':
       return ['─'.repeat(page.width)];
     case 'html':

@@ -1,12 +1,12 @@
-// A table of a document: side by side where the columns have room, else row by row.
+// A document's table: in columns if they fit, otherwise row by row.
 import { stripVTControlCharacters } from 'node:util';
 import { filled, shownWidth, wrapped } from './wrap.ts';
 
 const GAP = 2;
-/** With less room than this a column of prose cannot be read. */
+/** A narrower column of prose is unreadable. */
 const LEAST = 14;
 
-/** Widths of the columns, undefined where there is no room for them. */
+/** Column widths; undefined if they do not fit. */
 function widthsOf(rows: readonly (readonly string[])[], columns: number, width: number): number[] | undefined {
   const over = (measure: (cell: string) => number) =>
     Array.from({ length: columns }, (_, column) => Math.max(0, ...rows.map((row) => measure(row[column] ?? ''))));
@@ -16,10 +16,11 @@ function widthsOf(rows: readonly (readonly string[])[], columns: number, width: 
   const room = width - GAP * (columns - 1);
   const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0);
   if (sum(least) > room) return undefined;
-  // The column that has most to give gives one, until all fit.
+  // Narrows the widest column until all fit.
   while (sum(widths) > room) {
-    const spare = widths.map((one, column) => (one > least[column]! ? one : 0));
-    widths[spare.indexOf(Math.max(...spare))]!--;
+    const spare = widths.map((one, column) => (one > (least[column] ?? 0) ? one : 0));
+    const widest = Math.max(...spare);
+    widths[spare.indexOf(widest)] = widest - 1;
   }
   return widths;
 }
@@ -55,7 +56,7 @@ export function documentTable(
     const height = Math.max(...cells.map((cell) => cell.length));
     return Array.from({ length: height }, (_, at) =>
       cells
-        .map((cell, column) => filled(cell[at] ?? '', widths[column]!))
+        .map((cell, column) => filled(cell[at] ?? '', widths[column] ?? 0))
         .join(gap)
         .trimEnd(),
     );

@@ -1,4 +1,4 @@
-// Words that are laid into lines of a given width. A word may be coloured: what colours it takes no room.
+// Wraps words to a width; colour codes in words take no room.
 import { stripVTControlCharacters } from 'node:util';
 import { textWidth } from '../client/terminal/text-width.ts';
 
@@ -7,14 +7,14 @@ export function shownWidth(text: string): number {
   return textWidth(stripVTControlCharacters(text));
 }
 
-/** The text with blanks behind it, so that it takes `width` columns. */
+/** The text padded with spaces to `width` columns. */
 export function filled(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - shownWidth(text)));
 }
 
 /**
- * Lines of at most `width` columns. A word that is longer has a line of its own: it is not cut, so that it can be copied.
- * @param text words between blanks; a newline begins a new line
+ * Wraps to lines of at most `width` columns. A longer word gets its own line, uncut, so that it can be copied.
+ * @param text words separated by blanks; a newline starts a new line
  */
 export function wrapped(text: string, width: number): string[] {
   return text.split('\n').flatMap((paragraph) => {

@@ -1,4 +1,4 @@
-// Structured log lines on standard error: one line an entry, with the priority prefix that journald understands.
+// Structured log lines on standard error: one line per entry, with the priority prefix that journald understands.
 
 import { openSync, writeSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ const settings = {
   write: (line: string): void => void process.stderr.write(line),
 };
 
-/** Chooses what is written: `debug` adds debug lines, `journal` replaces time and level by journald's prefix. */
+/** Sets the output: `debug` adds debug lines, `journal` replaces time and level by journald's prefix. */
 export function configureLog(options: {
   debug?: boolean;
   quiet?: boolean;
@@ -32,7 +32,7 @@ export function logToFile(path: string): void {
   configureLog({ journal: false, write: (line) => void writeSync(file, line) });
 }
 
-/** A value as `key=value`, quoted where it holds a blank, a quote or a control character. */
+/** A value as `key=value`, quoted if it contains a blank, a quote or a control character. */
 function field(key: string, value: Fields[string]): string {
   const text = String(value);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not reach the log unquoted

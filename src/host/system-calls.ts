@@ -1,4 +1,5 @@
-// The system calls that Node does not offer: the door of the only folder of the project that handles raw pointers.
+// System calls that Node does not offer: the public interface of the only folder in the project that handles raw
+// pointers.
 
 export { lockDirectory, lockFile, lockHolder } from './system-calls/file-lock.ts';
 export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-calls.ts';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Put in by build.mjs; not there when the sources run unpacked. */
+/** Set by build.mjs; missing when the sources run unpacked. */
 declare const LABWIRE_VERSION: string | undefined;
 
-/** Labwire's own version (package.json), not the release of the API that clients are told. */
+/** Labwire's own version (package.json), not the API release that clients see. */
 export function version(): string {
   if (typeof LABWIRE_VERSION === 'string') return LABWIRE_VERSION;
   const manifest: { version: string } = JSON.parse(

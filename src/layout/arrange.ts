@@ -1,9 +1,9 @@
-// Places for the nodes of a lab, by their links alone. Trees and layers are dagre's work; this says what is above what, folds many leaves of
-// one node into a block, and takes the better of several drawings. Pure.
+// Positions a lab's nodes by their links. dagre lays out trees and layers; this code ranks the nodes, folds many leaves of one node into a
+// block, and chooses the better of several layouts. Pure.
 import { Graph, layout } from '@dagrejs/dagre';
 import { faultsOf, type Point } from './faults.ts';
 
-/** A node with the room that its symbol and name take, in pixels. */
+/** A node with the size of its symbol and name, in pixels. */
 export interface Box {
   key: string;
   width: number;
@@ -14,13 +14,13 @@ export type Link = readonly [one: string, other: string];
 
 const GAP_X = 40;
 const GAP_Y = 60;
-/** Leaves of one node that stand in one row; more make a block of staggered rows, so that each link finds a way between them. */
+/** Leaves of one node per row; more become a block of staggered rows, so that links pass between them. */
 const MOST_IN_ROW = 12;
-/** Width that parts without a link between them fill before the next goes below. */
+/** Width of a row of unconnected parts. */
 const SHELF = 1600;
-/** Between what is above and what is below: a link to the end of a wide row needs more, so as not to run through the row. */
+/** Gaps between ranks: links to the end of a wide row need more, so as not to cross the row. */
 const RANK_GAPS = [GAP_Y, 2.5 * GAP_Y, 5 * GAP_Y];
-/** Nodes of a part up to which several drawings are tried, and a circle among them. */
+/** Parts with more nodes are not drawn in several ways for comparison. */
 const MOST_TO_COMPARE = 120;
 const MOST_IN_CIRCLE = 48;
 
@@ -93,14 +93,14 @@ function arrangePart(boxes: readonly Box[], neighbours: Neighbours): Map<string,
   return inOrder(boxes, best!.places);
 }
 
-/** Mirrored, where what comes first would stand on the right. */
+/** Mirrored if the first node would be on the right. */
 function inOrder(boxes: readonly Box[], places: ReadonlyMap<string, Point>): Map<string, Point> {
   const middle = (boxes.length - 1) / 2;
   const lean = boxes.reduce((sum, { key }, index) => sum + (index - middle) * places.get(key)!.x, 0);
   return new Map([...places].map(([key, { x, y }]) => [key, { x: lean < 0 ? -x : x, y }]));
 }
 
-/** Ways to draw a part, the most compact ones first. */
+/** Layouts to try for a part, most compact first. */
 function triesOf(boxes: readonly Box[], neighbours: Neighbours, links: number): (() => Map<string, Point>)[] {
   const isTree = links === boxes.length - 1;
   const layered = RANK_GAPS.flatMap((rankGap) =>
@@ -111,7 +111,7 @@ function triesOf(boxes: readonly Box[], neighbours: Neighbours, links: number): 
   return boxes.length > MOST_IN_CIRCLE ? layered : [...layered, () => circle(boxes, neighbours)];
 }
 
-/** In a circle, neighbours beside each other where that goes; the only node that is linked to all others is its middle. */
+/** A circle with neighbours side by side where possible; a node linked to all others is in the middle. */
 function circle(boxes: readonly Box[], neighbours: Neighbours): Map<string, Point> {
   const hubs = boxes.filter(({ key }) => neighbours.get(key)!.size === boxes.length - 1);
   const middle = hubs.length === 1 ? hubs[0] : undefined;
@@ -131,7 +131,7 @@ function circle(boxes: readonly Box[], neighbours: Neighbours): Map<string, Poin
   return new Map(middle === undefined ? places : [[middle.key, { x: 0, y: 0 }], ...places]);
 }
 
-/** What may stand on top: what is farthest from the leaves, as the spines of a fabric are; or the node with the most links. */
+/** Candidates for the top: the nodes farthest from the leaves, such as the spines of a fabric, or the node with the most links. */
 function rootsOf(boxes: readonly Box[], neighbours: Neighbours): string[][] {
   const degree = (key: string): number => neighbours.get(key)!.size;
   const busiest = boxes.map(({ key }) => key).reduce((best, key) => (degree(key) > degree(best) ? key : best));

@@ -1,4 +1,4 @@
-// What makes a drawing of a lab hard to read, with its links as straight lines. Pure.
+// Counts what makes a lab's drawing hard to read, with straight links. Pure.
 export interface Point {
   x: number;
   y: number;
@@ -17,14 +17,14 @@ export interface Drawing {
   links: readonly (readonly [string, string])[];
 }
 
-/** A link through a node or its name misleads; a crossing only disturbs. */
+/** A link through a node or its name misleads; a crossing only disturbs, so it counts less. */
 const THROUGH = 10;
 
 export function faultsOf(drawing: Drawing): number {
   return THROUGH * linksThroughNodes(drawing) + crossings(drawing);
 }
 
-/** How often a link runs through a node that it does not end at. */
+/** Number of links running through nodes that are not their ends. */
 export function linksThroughNodes({ nodes, links }: Drawing): number {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   let count = 0;
@@ -61,7 +61,7 @@ function roomOf({ x, y, width, height }: Drawing['nodes'][number]): Rectangle {
   return { x: x - width / 2, y: y - height / 2, width, height };
 }
 
-/** Whether the line from one point to another passes through a rectangle: what is left of it between the sides, one axis after the other. */
+/** Whether the line between two points crosses a rectangle: clips it to the sides, axis by axis. */
 export function isCrossed(
   from: Readonly<Point>,
   to: Readonly<Point>,

@@ -1,4 +1,4 @@
-// What stands outside of /v2: the page that is this server's own client, and the version for clients of API 1.
+// Routes outside of /v2: the web page, and the version for clients of API 1.
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -11,7 +11,7 @@ import { type WebFile, webFile } from './web-files.ts';
 
 const unzip = promisify(gunzip);
 
-/** The page's own scripts, styles, pictures and sockets, and nothing else; no other page may show it in a frame. */
+/** Allows only the page's own scripts, styles, pictures and sockets; other sites may not show it in a frame. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-/** Addresses of the page: `main.tsx` shows the screen that belongs to each. Whatever is not here stays a 404. */
+/** Paths of the page: `main.tsx` shows the screen for each. Any other path stays a 404. */
 const SCREENS = [
   '/',
   '/labs/{project_id}',
@@ -59,7 +59,7 @@ const SCREENS = [
 
 const IMMUTABLE = 'private, max-age=31536000, immutable';
 
-/** Only where the browser heeds it: over plain HTTP from another host it would complain instead. Such requests have no `Sec-Fetch-` headers. */
+/** Only where browsers honour it: over plain HTTP from another host they log a warning. Such requests have no `Sec-Fetch-` headers. */
 function openerPolicy(headers: Headers): Record<string, string> {
   return headers.has('sec-fetch-mode') ? { 'Cross-Origin-Opener-Policy': 'same-origin' } : {};
 }
@@ -75,21 +75,24 @@ async function answer(name: string, file: WebFile, headers: Headers, caching: st
   return new Response(new Uint8Array(await unzip(file.content)), { headers: { ...common, ...type } });
 }
 
-/** What `bin/development.mjs` adds to a server that runs from its sources. */
+/** Filled by `bin/development.mjs` when the server runs from its sources. */
 export const developmentRoutes: Route[] = [];
 
-/** `version` is the release that clients are told. */
+/** `version` is the release reported to clients. */
 export function pageRoutes(version: string): Route[] {
-  const page = async ({ headers }: { headers: Headers }): Promise<Response> =>
-    answer('index.html', (await webFile('index.html'))!, headers, 'no-cache');
+  const page = async ({ headers }: { headers: Headers }): Promise<Response> => {
+    const file = await webFile('index.html');
+    if (!file) throw new Error('the page has no index.html');
+    return answer('index.html', file, headers, 'no-cache');
+  };
   return [
-    // Clients of API 1 ask here, to tell their users that they are too old.
+    // Clients of API 1 ask here and tell their users to upgrade.
     route('GET /v1/version', {}, () => ({ version })),
     ...SCREENS.map((path) => route(`GET ${path}`, {}, page)),
     ...developmentRoutes,
-    // Whoever comes through to here has logged in, again or as somebody else.
+    // A client that gets here has logged in again.
     route(`GET ${LOGOUT}`, {}, () => new Response(null, { status: 302, headers: { Location: '/' } })),
-    // Where the release has its page: its links to labs, as people keep them, lead to the same labs here.
+    // The release's page is here: saved links to its labs lead to the same labs.
     route('GET /static/web-ui/{path:.+}', {}, ({ params }) => {
       const id = /(?:^|\/)project\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(params.path)?.[1];
       return new Response(null, { status: 302, headers: { Location: id === undefined ? '/' : `/labs/${id}` } });
@@ -104,7 +107,7 @@ export function pageRoutes(version: string): Route[] {
         );
       return answer('licences.txt', file, headers, 'no-cache');
     }),
-    // A name holds the hash of its content: what is unknown belongs to another release, and is never the page.
+    // Names contain a hash of the content: an unknown name belongs to another version and must not return the page.
     route('GET /assets/{name}', {}, async ({ params, headers }) => {
       const name = `assets/${params.name}`;
       const file = await webFile(name);

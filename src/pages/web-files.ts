@@ -1,4 +1,4 @@
-// The files of the page: from the executable's own image when packed; bundled at the first request when the sources run unpacked.
+// The files of the page: from the executable, or bundled from the sources at the first request.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,12 +14,12 @@ export interface WebFile {
 
 const compress = promisify(gzip);
 
-/** Script of those who change the page's sources, see `bin/development.mjs`; undefined without them. */
+/** Development script, see `bin/development.mjs`; undefined otherwise. */
 let script: string | undefined;
 const SCRIPT = 'assets/development.js';
 let unpacked: Promise<Map<string, WebFile>> | undefined;
 
-/** The file at an address below `/`, such as `index.html` or `assets/main-ABCDEFGH.js`; undefined if there is none. */
+/** The file at a path below `/`, such as `index.html` or `assets/main-ABCDEFGH.js`; undefined if there is none. */
 export async function webFile(name: string): Promise<WebFile | undefined> {
   if (isPackaged()) {
     const content = embedded(`web/${name}.gz`);
@@ -34,7 +34,10 @@ export function addScript(text: string): void {
   script = text;
 }
 
-/** Takes up what the sources are now. @throws Error when they cannot be bundled: what was served before is still served */
+/**
+ * Bundles the current sources.
+ * @throws Error if that fails; the earlier bundle stays
+ */
 export async function bundleAnew(): Promise<void> {
   const fresh = bundled();
   await fresh;

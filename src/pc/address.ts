@@ -1,4 +1,4 @@
-// Addresses as bytes and as text: an IPv4 address has 4 bytes, an IPv6 address 16, a MAC address 6.
+// Addresses as bytes and text: IPv4 has 4 bytes, IPv6 16, MAC 6.
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -10,7 +10,7 @@ export const NO_ADDRESS = { 4: Buffer.alloc(4), 6: Buffer.alloc(16) } as const;
 export const ALL_NODES = Buffer.from('ff020000000000000000000000000001', 'hex');
 export const ALL_ROUTERS = Buffer.from('ff020000000000000000000000000002', 'hex');
 
-/** A copy for a long life: small buffers of Node share memory, and one of them would hold all of it. */
+/** A copy for long use: Node's small buffers share memory, and one would keep all of it alive. */
 export function lasting(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -21,13 +21,13 @@ export function familyOf(address: Buffer): Family {
   return address.length === 4 ? 4 : 6;
 }
 
-/** The address that the text is, undefined if it is none. Zones (`%eth0`) are not known here. */
+/** Parses an address; undefined if invalid. Zones (`%eth0`) are not supported. */
 export function parseAddress(text: string): Buffer | undefined {
-  // ipaddr.js takes octal numbers and left out parts of IPv4 addresses, too.
+  // ipaddr.js would also accept octal numbers and shortened IPv4 addresses.
   return isIP(text) !== 0 && !text.includes('%') ? Buffer.from(ipaddr.parse(text).toByteArray()) : undefined;
 }
 
-/** As RFC 5952 writes it. */
+/** In the form of RFC 5952. */
 export function formatAddress(address: Buffer): string {
   return ipaddr.fromByteArray([...address]).toString();
 }

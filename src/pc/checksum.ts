@@ -1,4 +1,4 @@
-// The Internet's checksum (RFC 1071).
+// The Internet checksum (RFC 1071).
 
 /** Sum of the bytes as 16-bit words, not yet folded. */
 export function sumOf(bytes: Buffer, start = 0): number {

@@ -1,4 +1,4 @@
-// DHCP's messages as bytes (RFC 2131, 2132).
+// Encodes and decodes DHCP messages (RFC 2131, 2132).
 
 export const MESSAGE = { discover: 1, offer: 2, request: 3, decline: 4, ack: 5, nak: 6, release: 7 } as const;
 export const OPTION = {
@@ -36,7 +36,7 @@ export interface DhcpMessage {
   options: Map<number, Buffer>;
 }
 
-/** What a client sends, or a server when `yours` is there: `yours` is the client's address to be. */
+/** A client's message, or with `yours` (the client's new address) a server's. */
 export function dhcpBytes(
   message: Omit<DhcpMessage, 'yours' | 'server' | 'relay'> & { yours?: Buffer },
   broadcast: boolean,
@@ -56,7 +56,7 @@ export function dhcpBytes(
   return Buffer.concat([whole, Buffer.alloc(Math.max(0, SHORTEST_BYTES - whole.length))]);
 }
 
-/** The message, undefined if it is none. Its buffers are copies. */
+/** Decodes a message; undefined if invalid. Its buffers are copies. */
 export function parseDhcp(data: Buffer): DhcpMessage | undefined {
   if (data.length < FIXED_BYTES || data.readUInt32BE(236) !== COOKIE || data[2] !== 6) return undefined;
   const bytes = Buffer.from(data);
@@ -85,7 +85,7 @@ export function parseDhcp(data: Buffer): DhcpMessage | undefined {
 
 const NAMES = ['', 'Discover', 'Offer', 'Request', 'Decline', 'Ack', 'Nak', 'Release'];
 
-/** Lines that tell the message's content. */
+/** The message as lines of text. */
 export function describeDhcp({ operation, client, yours, server, relay, mac, options }: DhcpMessage): string[] {
   const hex = mac.toString('hex').replace(/(..)(?!$)/g, '$1:');
   const lines = [

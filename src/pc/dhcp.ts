@@ -1,4 +1,4 @@
-// The DHCP client (RFC 2131): asks for an address, keeps it up, gives it back.
+// The DHCP client (RFC 2131): requests, renews and releases an address.
 
 import { lasting, NO_ADDRESS, prefixOfMask } from './address.ts';
 import { type DhcpMessage, describeDhcp, dhcpBytes, MESSAGE, OPTION, parseDhcp } from './dhcp-message.ts';
@@ -185,7 +185,7 @@ export class DhcpClient {
     return bytes?.length === 4 ? bytes.readUInt32BE() : otherwise;
   }
 
-  /** Renews the lease in time; when nobody prolongs it, it ends. */
+  /** Renews the lease in time; if that fails, it expires. */
   #keepUp(lease: Lease, seconds: number): void {
     this.#timer?.stop();
     if (lease.seconds === FOREVER_SECONDS) return;

@@ -1,4 +1,4 @@
-// The resolver: names to addresses (RFC 1035).
+// The DNS resolver (RFC 1035).
 
 import type { Host } from './host.ts';
 import { type Job, until } from './job.ts';
@@ -46,7 +46,7 @@ function skipName(message: Buffer, start: number): number {
   return -1;
 }
 
-/** What an answer says: the first address of the type; undefined if there is none, `other` if it answers something else. */
+/** The first address of the type in an answer; undefined without one, `other` if it answers another question. */
 export function dnsAnswer(message: Buffer, identifier: number, type: number): Buffer | undefined | 'other' {
   if (message.length < HEADER_BYTES || message.readUInt16BE(0) !== identifier) return 'other';
   const flags = message.readUInt16BE(2);

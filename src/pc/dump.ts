@@ -1,4 +1,4 @@
-// Frames in words, for `set dump`.
+// Frames as text, for `set dump`.
 
 import { formatAddress, formatMac } from './address.ts';
 import { ETHERNET_HEADER_BYTES, ETHERTYPE } from './link.ts';
@@ -28,7 +28,7 @@ const ICMPV6: Record<number, string> = {
   136: 'ICMPv6 neighbor advertisement',
 };
 
-/** What the flags show of a frame; nothing of one that others sent to all, unless they say `all`. */
+/** The text of a frame by the flags; empty for received broadcasts unless the flags include `all`. */
 export function describeFrame(frame: Buffer, sent: boolean, flags: readonly DumpFlag[]): string {
   if (!sent && (frame[0]! & 1) !== 0 && !flags.includes('all')) return '';
   const packet = frame.subarray(ETHERNET_HEADER_BYTES);

@@ -1,4 +1,4 @@
-// ICMP and ICMPv6: echo, and what becomes of packets.
+// ICMP and ICMPv6: echo, and error messages about packets.
 
 import { familyOf } from './address.ts';
 import { fold, pseudoSum, sumOf } from './checksum.ts';
@@ -49,7 +49,7 @@ export class Icmp {
     return this.#send({ destination, ttl, dontFragment }, Buffer.concat([start, data]));
   }
 
-  /** Tells the sender of a packet that nobody listens at its port. */
+  /** Sends "port unreachable" to the sender. */
   refusePort({ source, destination, whole, mac, direct }: Arrived): void {
     if (!direct) return;
     const family = familyOf(source);

@@ -40,7 +40,7 @@ export class Ipv4 {
   readonly #deliver: (packet: Arrived) => void;
   #reassembly: Reassembly | undefined;
   #identification = Math.floor(Math.random() * 0x1_0000);
-  /** The address that is being looked for elsewhere, and who wants to know. */
+  /** A pending duplicate address check, and its callback. */
   #checking: { address: Buffer; found: (mac: Buffer) => void } | undefined;
 
   constructor(link: Link, timers: Timers, deliver: (packet: Arrived) => void) {
@@ -65,7 +65,7 @@ export class Ipv4 {
     return sameNetwork(destination, settings.address, settings.prefix) ? destination : settings.gateway;
   }
 
-  /** Looks for another host with the address; tells its MAC address, or undefined after some time. Answers how to stop. */
+  /** Checks whether another host has the address; reports its MAC address, or undefined after a timeout. Returns a function to stop. */
   checkDuplicate(address: Buffer, told: (mac: Buffer | undefined) => void): () => void {
     let checks = 0;
     let timer = this.#timers.after(0, () => next());

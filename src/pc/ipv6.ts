@@ -52,7 +52,7 @@ export class Ipv6 {
   readonly linkLocal: Buffer;
   /** The address beyond the link, given or made by autoconfiguration. */
   settings: Ipv6Settings | undefined;
-  /** Who said that it routes, or was given as a gateway. */
+  /** The router that advertised itself, or the configured gateway. */
   router: Router | undefined;
   gateway: Buffer | undefined;
   mtu = DEFAULT_MTU;
@@ -92,7 +92,7 @@ export class Ipv6 {
     return this.gateway ?? this.router?.address ?? destination;
   }
 
-  /** Asks routers for an address; tells whether there is one now. Answers how to stop. */
+  /** Requests an address from routers; reports whether there is one. Returns a function to stop. */
   autoconfigure(told: (found: boolean) => void): () => void {
     let tries = 0;
     let timer = this.#timers.after(0, () => next());
@@ -266,7 +266,7 @@ export class Ipv6 {
   }
 
   #advertise(target: Buffer, asker: Buffer, mac: Buffer): void {
-    // Who has no address yet wants to know whether this one is taken.
+    // A sender without an address is checking for a duplicate.
     const isProbe = asker.equals(NO_ADDRESS[6]);
     if (!isProbe) this.neighbours.learn(asker, mac, true);
     const flags = Buffer.from([isProbe ? OVERRIDE : SOLICITED | OVERRIDE, 0, 0, 0]);
@@ -275,7 +275,7 @@ export class Ipv6 {
     this.#discover(to, NEIGHBOUR.advertisement, body, OPTION.targetMac, Buffer.from(target), isProbe ? undefined : mac);
   }
 
-  /** Sends a message of neighbour discovery that tells the own MAC address. */
+  /** Sends a neighbour discovery message with the own MAC address. */
   #discover(
     destination: Buffer,
     type: number,
@@ -292,7 +292,7 @@ export class Ipv6 {
   }
 }
 
-/** The option's bytes behind its type and length, undefined if it is not there. */
+/** The option's bytes after its type and length; undefined if missing. */
 function option(message: Buffer, start: number, type: number): Buffer | undefined {
   for (let at = start; at + 8 <= message.length; ) {
     const length = message[at + 1]! * 8;

@@ -1,4 +1,4 @@
-// Work that waits: the commands of a PC. Its thread never returns to Node's event loop, so promises would not go on there.
+// Commands of a PC as generators that can wait. The PC's thread never returns to Node's event loop, so promises would not continue.
 
 import type { Timers } from './timers.ts';
 
@@ -6,7 +6,7 @@ import type { Timers } from './timers.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what a job is given back is known to `until` alone
 export type Wait = (resume: (value: any) => void) => (() => void) | undefined;
 
-/** A generator that yields what it waits for, and goes on with what came of it. */
+/** A generator that yields each wait and continues with its result. */
 export type Job<T = void> = Generator<Wait, T, unknown>;
 
 /** In a job: `const value = yield* until(...)`. */
@@ -55,7 +55,7 @@ export class Running {
         this.#done();
         return;
       }
-      // What resumes at once goes on in this loop, or a long script would fill the stack.
+      // Immediate resumes loop here, or a long script would overflow the stack.
       let waiting = false;
       let resumed = false;
       this.#cancel = step.value((result) => {

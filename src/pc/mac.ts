@@ -1,4 +1,4 @@
-// The MAC addresses of virtual PCs, and the numbers that they are made of.
+// MAC addresses of virtual PCs, and the numbers they are derived from.
 
 /** Addresses that there are: the second half of 00:50:79:66:68:00 and up, to 00:50:79:ff:ff:ff. */
 export const MAC_ADDRESSES = 0x100_0000 - 0x66_6800;

@@ -1,4 +1,4 @@
-// Which MAC address a neighbour has: a cache with an age, and the questions that are on their way (ARP and neighbour discovery alike).
+// The neighbour cache with ageing and pending queries, for both ARP and neighbour discovery.
 
 import { formatAddress, lasting } from './address.ts';
 import type { Timer, Timers } from './timers.ts';
@@ -34,7 +34,7 @@ export interface NeighbourEntry {
 export class Neighbours {
   readonly #timers: Timers;
   readonly #ask: (address: Buffer) => void;
-  /** The least lately learned first. Made when the first is known, as most of a thousand PCs talk to nobody. */
+  /** Oldest first. Created at the first entry, as most of a thousand PCs never communicate. */
   #known: Map<string, Known> | undefined;
   #questions: Map<string, Question> | undefined;
 
@@ -50,8 +50,8 @@ export class Neighbours {
   }
 
   /**
-   * Tells the MAC address, at once when it is known; undefined when nobody answered three questions, a second apart.
-   * Answers how to stop waiting.
+   * Reports the MAC address, at once if it is cached; undefined if three queries a second apart get no answer. Returns a function to stop
+   * waiting.
    */
   resolve(address: Buffer, told: Told): () => void {
     const mac = this.find(address);
@@ -79,7 +79,7 @@ export class Neighbours {
     };
   }
 
-  /** Enters what a neighbour said of itself; unless `wanted`, only what is known or asked for is brought up to date. */
+  /** Learns a neighbour's announcement; unless `wanted`, only updates known or pending entries. */
   learn(address: Buffer, mac: Buffer, wanted: boolean): void {
     const key = formatAddress(address);
     const question = this.#questions?.get(key);

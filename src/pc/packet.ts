@@ -1,4 +1,4 @@
-// Packets of both IP versions as the protocols above them see them.
+// Packets of both IP versions, as the higher protocols use them.
 
 export const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, fragment: 44, icmpv6: 58, none: 59 } as const;
 
@@ -32,9 +32,9 @@ export interface Departing {
   readonly mac?: Buffer;
 }
 
-/** An ICMP message that says what became of a packet. */
+/** An ICMP error about a packet. */
 export interface PacketError {
-  /** Who says so. */
+  /** The sender of the error. */
   readonly source: Buffer;
   readonly ttl: number;
   readonly type: number;
@@ -42,7 +42,7 @@ export interface PacketError {
   /** Of the packet that it is about. */
   readonly destination: Buffer;
   readonly protocol: number;
-  /** The beginning of what it carried: 8 bytes at least. */
+  /** The start of the packet's payload, at least 8 bytes. */
   readonly quoted: Buffer;
 }
 
@@ -55,7 +55,7 @@ export interface EchoReply {
   readonly bytes: number;
 }
 
-/** What the protocols need of IP. */
+/** IP as the higher protocols use it. */
 export interface Network {
   /** Sends a packet as soon as the next hop's MAC address is known. False if it cannot be: there is no route, or no fragmenting a packet that is too long. */
   send(packet: Departing): boolean;

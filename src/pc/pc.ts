@@ -1,4 +1,4 @@
-// A PC: a small host on the network and its command line. It knows neither sockets, nor files, nor the time: all that comes from outside.
+// A PC: a small network host with a command line. Network, files and time come from its environment.
 
 import { DhcpClient } from './dhcp.ts';
 import { Host } from './host.ts';
@@ -8,15 +8,15 @@ import { applyLease } from './shell/ip.ts';
 import { Shell } from './shell/shell.ts';
 import { type Clock, Timers } from './timers.ts';
 
-/** What a PC needs of the world. Nothing of it may call the PC before it returns, except what is told by `told`. */
+/** The environment of a PC. Apart from `told`, nothing may call the PC before it returns. */
 export interface PcEnvironment extends Clock {
   /** Takes a frame, which is its own to keep. */
   transmit(frame: Buffer): void;
   /** Shows text on the console, lines ended by CR LF. */
   print(text: string): void;
-  /** Tells the text of a file of the PC, undefined if there is none. */
+  /** Reads a file of the PC; reports undefined if there is none. */
   readFile(name: string, told: (text: string | undefined) => void): void;
-  /** Writes a file of the PC and tells what went wrong. */
+  /** Writes a file of the PC and reports the problem, if any. */
   writeFile(name: string, text: string, told: (problem: string | undefined) => void): void;
   /** The user has ended the PC. */
   quit(): void;
@@ -53,7 +53,7 @@ export class Pc {
     this.#shell.start(script);
   }
 
-  /** Takes what was typed at the console. */
+  /** Takes typed text from the console. */
   input(text: string): void {
     this.#shell.input(text);
   }
@@ -63,7 +63,7 @@ export class Pc {
     this.#host.receive(frame);
   }
 
-  /** The time that `wakeIn` was told has come. */
+  /** Called at the time given to `wakeIn`. */
   wake(): void {
     this.#timers.run();
   }

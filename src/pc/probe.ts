@@ -1,4 +1,4 @@
-// One probe and what came of it: the packets of `ping` and `trace`.
+// One probe and its result: the packets of `ping` and `trace`.
 
 import { familyOf } from './address.ts';
 import type { Host } from './host.ts';
@@ -30,7 +30,7 @@ export interface Probe {
 
 type Heard = Omit<Answer, 'milliseconds'>;
 
-/** Waits for what `listen` hears, and for errors about packets of `isOurs`, after `send`. Undefined when the time is over. */
+/** After `send`, waits for the answer from `listen`, or an error about packets of `isOurs`. Undefined on timeout. */
 function* exchange(
   { host, destination, milliseconds }: Probe,
   isOurs: (error: PacketError) => boolean,
@@ -174,7 +174,7 @@ export function describeError({ source, type, code }: Answer): string {
   return `ICMP type:${type}, code:${code}${text === undefined ? '' : `, ${text}`}`;
 }
 
-/** Whether the error says that the packet arrived, but nobody listens. */
+/** Whether the error means that the packet arrived at a closed port. */
 export function isPortUnreachable({ source, type, code }: Answer): boolean {
   return familyOf(source) === 4 ? type === 3 && code === 3 : type === 1 && code === 4;
 }

@@ -1,4 +1,4 @@
-// Puts fragments together, of a few datagrams at a time; the oldest gives way. Overlapping fragments end the whole (RFC 5722).
+// Reassembles fragments of a few datagrams at a time; the oldest is dropped. Overlapping fragments discard the datagram (RFC 5722).
 
 const DATAGRAMS = 4;
 const PATIENCE_MS = 30_000;
@@ -7,7 +7,7 @@ const LONGEST_BYTES = 65_535;
 const PIECES = 256;
 
 export interface Fragment {
-  /** What the fragments of one datagram have in common. */
+  /** Common to all fragments of a datagram. */
   key: string;
   /** Of the bytes in the datagram. */
   offset: number;

@@ -1,4 +1,4 @@
-// What a user sets at a PC, beside its addresses.
+// A PC's user settings besides addresses.
 
 export const DEFAULT_NAME = 'VPCS';
 

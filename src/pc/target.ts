@@ -1,4 +1,4 @@
-// Where a command's packets go: the address of a name, and whether there is a way to it.
+// Finds a command's destination: resolves names and checks for a route.
 
 import { formatAddress, parseAddress } from './address.ts';
 import { resolveName } from './dns.ts';
@@ -10,7 +10,7 @@ export interface Resolver {
   domain: string;
 }
 
-/** The address that a user means, or why there is none; `resolved` tells whether it was a name. */
+/** The destination address, or why there is none; `resolved`: it was a name. */
 export function* findTarget(
   host: Host,
   text: string,

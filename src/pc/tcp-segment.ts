@@ -1,4 +1,4 @@
-// TCP's segments as bytes.
+// Encodes and decodes TCP segments.
 
 import { fold, pseudoSum, sumOf } from './checksum.ts';
 import { type Arrived, PROTOCOL } from './packet.ts';
@@ -38,7 +38,7 @@ export function parseSegment({ source, destination, payload }: Arrived): Segment
   };
 }
 
-/** The segment as the payload of a packet; a SYN tells the largest segment. */
+/** The segment as a packet's payload; a SYN includes the maximum segment size. */
 export function segmentBytes(source: Buffer, destination: Buffer, segment: Segment): Buffer {
   const { from, to, sequence, acknowledgement, flags, window, data } = segment;
   const largest = source.length === 4 ? 1460 : 1440;

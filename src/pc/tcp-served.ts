@@ -1,10 +1,10 @@
-// One TCP connection that somebody else opened. One segment is on its way at a time, and what does not fit is not acknowledged.
+// An incoming TCP connection. Only one segment is unacknowledged at a time, and data that does not fit is not acknowledged.
 
 import { distance, FLAG, type Segment } from './tcp-segment.ts';
 import type { Timer, Timers } from './timers.ts';
 
 const ECHO = 7;
-/** Also what is held for the echo at most. */
+/** Also the limit of data held for the echo. */
 const WINDOW_BYTES = 4096;
 const LARGEST_SEGMENT_BYTES = 1400;
 const RETRY_MS = 500;
@@ -24,7 +24,7 @@ export class TcpServed {
   /** The next byte that is expected, and the first that is not acknowledged. */
   #expected: number;
   #unacknowledged = Math.floor(Math.random() * 0xffff_ffff);
-  /** What is on its way: flags and data, which take so many numbers. */
+  /** The unacknowledged segment: flags, data and its length in sequence numbers. */
   #flying: { flags: number; data: Buffer; length: number } | undefined;
   #queue: Buffer = NOTHING;
   #peerHasEnded = false;

@@ -1,4 +1,4 @@
-// TCP: the probes' ports, and the service on all other ports, which takes what it is sent; on port 7 it sends it back.
+// TCP: the probes' ports, and a service on all other ports that accepts data; on port 7 it echoes it.
 
 import { formatAddress } from './address.ts';
 import { type Arrived, type Departing, type Network, PROTOCOL } from './packet.ts';
@@ -52,7 +52,7 @@ export class Tcp {
     const served = this.#served?.get(key);
     const way = { source: Buffer.from(destination), destination: Buffer.from(source), mac: Buffer.from(mac) };
     const kind = segment.flags & (FLAG.syn | FLAG.ack | FLAG.rst);
-    // A client that begins again knows nothing of the old connection.
+    // A client that reconnects does not know the old connection.
     if (served !== undefined && kind !== FLAG.syn) served.hear(segment);
     else if (kind === FLAG.syn) {
       served?.end();

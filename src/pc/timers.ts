@@ -1,9 +1,9 @@
-// What a PC does later. The time and the wake-up come from outside; a PC has only a handful at a time.
+// A PC's few timers. Time and wake-ups come from outside.
 
 export interface Clock {
   /** Milliseconds, with fractions, that never go back. */
   now(): number;
-  /** Asks for a call of `Timers.run` in so many milliseconds, in place of the one that was asked for before; never, if undefined. */
+  /** Requests a call of `Timers.run` after this time, replacing the earlier request; undefined: none. */
   wakeIn(milliseconds: number | undefined): void;
 }
 
@@ -44,10 +44,10 @@ export class Timers {
     };
   }
 
-  /** Rings what is due. */
+  /** Rings all timers that are due. */
   run(): void {
     const now = this.now();
-    // What starts meanwhile without a delay rings the next time.
+    // Timers started meanwhile without a delay ring next time.
     const due: Entry[] = [];
     while (this.#entries.length > 0 && this.#entries.at(-1)!.due <= now) due.push(this.#entries.pop()!);
     this.#ask();

@@ -7,7 +7,7 @@ import { type Arrived, type Departing, type Network, PROTOCOL } from './packet.t
 
 const HEADER_BYTES = 8;
 const ECHO = 7;
-/** What the traceroute of other systems sends to: they want to hear that nobody is there. */
+/** Ports used by other systems' traceroute, which expects them to be closed. */
 const TRACE_PORTS = { first: 33_434, last: 33_689 };
 /** Echoes in a second; two PCs that echo each other's echoes are no storm then. */
 const ECHOES_PER_SECOND = 1000;
@@ -32,7 +32,7 @@ export class Udp {
     this.#now = now;
   }
 
-  /** Hears what is sent to a port, until the answer is called. */
+  /** Receives datagrams to a port until the returned function is called. */
   open(port: number, hear: HearDatagram): () => void {
     this.#sockets.set(port, hear);
     return () => {

@@ -1,4 +1,4 @@
-// Who may come in: the account that the configuration names, or those of the state directory.
+// The accounts that may log in: the configured one, or those of the state directory.
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
 import { log } from '../host/log.ts';
@@ -8,24 +8,24 @@ import { type AccountsContent, AccountsFile } from '../store/accounts.ts';
 
 export interface HostAccounts {
   file: AccountsFile;
-  /** All that can log in, as it is now. */
+  /** All current accounts and tokens. */
   known: () => Promise<KnownAccounts>;
-  /** Name of the one account of the configuration, or of `account.json`; undefined without one. */
+  /** Name of the single account from the configuration or `account.json`; undefined without one. */
   hostName: () => Promise<string | undefined>;
 }
 
 const NOBODY_IS_ASKED: KnownAccounts = { asked: false, accounts: [], tokens: [] };
 
-/** The account that the configuration names, or that the state directory has. */
+/** The account from the configuration or the state directory. */
 function hostAccount({ Server: { auth, user, password }, state }: Config): () => Promise<Credentials | undefined> {
   const own = new AccountFile(state);
   const configured = { user, password };
   if (user === '') return () => own.read();
-  // A name without a password, which counts for nothing while nobody is asked, lets nobody in.
+  // A name without a password is ignored while authentication is off, and admits nobody when it is on.
   return async () => (auth || password !== '' ? configured : undefined);
 }
 
-/** Who can log in. */
+/** The accounts that may log in. */
 export function accountsOf(config: Config): HostAccounts {
   const { Server, state } = config;
   const file = new AccountsFile(state);
@@ -50,7 +50,7 @@ export function accountsOf(config: Config): HostAccounts {
   return { file, known, hostName: async () => (await host())?.user };
 }
 
-/** The first start of a server that asks makes an account if there is none; its password is shown to a person at a terminal, and never logged. */
+/** The first start with authentication creates an account if there is none. Its password is shown on a terminal and never logged. */
 export async function ensureAccount({ Server: { auth, user }, state }: Config, { file }: HostAccounts): Promise<void> {
   if (!auth || user !== '' || (await file.read()).accounts.length > 0) return;
   const made = await new AccountFile(state).ensure();

@@ -1,4 +1,4 @@
-// The composition root: makes the parts of the server, and one application of all their routes. Nothing starts here.
+// The composition root: creates the server's parts and one App with all routes. Starts nothing.
 import { Compute } from '../compute/compute.ts';
 import { creationMembers } from '../compute/emulators/registry.ts';
 import type { Config } from '../config/schema.ts';
@@ -21,7 +21,7 @@ import { LoopDelay, metricsRoute } from './metrics-route.ts';
 export interface Assembly {
   compute: Compute;
   controller: Controller;
-  /** Answers the network. */
+  /** Serves the network. */
   app: App;
   accounts: HostAccounts;
   memoryTrimmer: IdleMemoryTrimmer;
@@ -32,7 +32,7 @@ export interface AssemblyParts {
   config: Config;
   store: Store;
   fabric: Fabric;
-  /** Called when a client asks for the end. */
+  /** Called when a client requests a shutdown. */
   shutdown: () => void;
 }
 
@@ -44,7 +44,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
-  // A node of the compute is locked whichever way a request comes: from the controller, or from the network.
+  // A node of the compute has one lock for requests from the controller and from the network.
   const lock = new KeyedLock();
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;

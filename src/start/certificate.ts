@@ -1,4 +1,4 @@
-// The certificate of a server that speaks HTTPS: the one that the configuration names, or that of the state directory.
+// The HTTPS certificate: from the configuration, or from the state directory.
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
@@ -13,7 +13,7 @@ export async function certificateOf({ Server, state }: Config): Promise<TlsFiles
   return await ensureSelfSigned(join(state, 'tls'), ownHostNames(Server.host));
 }
 
-/** Every name and address by which clients may know this host. */
+/** All names and addresses by which clients may know this host. */
 function ownHostNames(host: string): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
   const listening = ['0.0.0.0', '::'].includes(host) ? [] : [host];

@@ -1,4 +1,4 @@
-// The life of the server: store -> fabric -> compute -> controller -> http -> ready; and back again in the other order.
+// The server's life cycle: store -> fabric -> compute -> controller -> http -> ready, and the reverse.
 import type { AddressInfo } from 'node:net';
 import type { Compute } from '../compute/compute.ts';
 import type { Config } from '../config/schema.ts';
@@ -12,30 +12,30 @@ import { ensureAccount } from './access.ts';
 import { assemble } from './assembly.ts';
 import { certificateOf } from './certificate.ts';
 
-/** Milliseconds that programs wait for the server whose they are, which looks for this one every few seconds. */
+/** How long (ms) supervised programs wait for their server to come back before they are ended. */
 const CONTROLLER_PATIENCE_MS = 600_000;
 
 export interface Daemon {
   address: AddressInfo;
-  /** What answers the network; callers in this process may ask it directly. */
+  /** Serves the network; callers in this process may use it directly. */
   app: App;
-  /** Ends everything that runs and writes everything that is to be kept. */
+  /** Stops everything and writes all pending data. */
   stop(): Promise<void>;
-  /** The same, but labs stay open and their nodes run on, for the next life of this server to take back. */
+  /** Stops the server but leaves labs open and nodes running, to be reattached at the next start. */
   leave(): Promise<void>;
 }
 
 export interface DaemonParts {
   config: Config;
-  /** On its way; the daemon ends it, also when its own start fails. */
+  /** Pending; the daemon closes it, also if its own start fails. */
   store: Promise<Store>;
-  /** The same. */
+  /** Likewise. */
   fabric: StartingFabric;
-  /** Called when a client asks for the end. */
+  /** Called when a client requests a shutdown. */
   shutdown: () => void;
 }
 
-/** Starts the server, which listens when it can serve. What was started before a failure is stopped again. */
+/** Starts the server, which listens when it is ready. If a step fails, the earlier ones are stopped again. */
 export async function startDaemon({
   config,
   store: opening,
@@ -61,9 +61,9 @@ export async function startDaemon({
     shutdown,
   });
   const ensuring = ensureAccount(config, accounts);
-  ensuring.catch(() => {}); // told below
+  ensuring.catch(() => {}); // awaited below
   await compute.start();
-  // A start that fails leaves what runs to the next one.
+  // After a failed start, running nodes stay for the next one.
   let keepNodes = true;
   undo.defer(() => compute.stop({ keepNodes }));
   started('compute');
@@ -71,7 +71,7 @@ export async function startDaemon({
   await controller.start(config.Server.port);
   undo.defer(() => controller.stop({ keepNodes }));
   started('controller');
-  await moving; // not before: its thread reads its script meanwhile
+  await moving; // only now: the thread has loaded its script meanwhile
   if (fabric.withoutLoop !== undefined && config.Server.native_frame_loop === 'automatic')
     log.warn('frames are moved without the native loop, which costs time and CPU', { reason: fabric.withoutLoop });
   started('fabric');
@@ -82,7 +82,7 @@ export async function startDaemon({
   const server = new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
   undo.defer(() => server.stop());
   const address = await server.start();
-  // At once: labs that were left open are on their way when the first request for them comes.
+  // Starts before the first request, which may be for a lab that is being reopened.
   const reopened = controller.reopenAll();
   if (socketPath) await server.startLocally(socketPath);
   started('server');
@@ -102,7 +102,7 @@ export async function startDaemon({
   };
 }
 
-/** The console ports that nodes of this host had in the labs that were open when a former life ended, with their projects. */
+/** The console ports of this host's nodes in the labs that were open at the last stop, with their projects. */
 async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>> {
   const ports = new Map<number, string>();
   for (const { project_id: id } of await labs.list()) {
@@ -116,8 +116,8 @@ async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>>
 }
 
 /**
- * Programs of a former life that no lab of this server has taken back are ended; those of projects that another server has opened here
- * wait for it.
+ * Ends programs from the previous run that no lab has reattached. Those of projects opened by another server are ended only after {@link
+ * CONTROLLER_PATIENCE_MS}.
  */
 async function endUnclaimed(compute: Compute, controller: Controller, reopened: Promise<void>): Promise<void> {
   await reopened;

@@ -1,4 +1,4 @@
-// What stands before every route of the whole server: who may come in, from where, and what is noted of it.
+// Sets up the checks before all routes: authentication, allowed origins, and the request log.
 import type { Config } from '../config/schema.ts';
 import { Authentication } from '../http/access/authentication.ts';
 import { DOCUMENTED_ORIGINS, gate, isWithoutTls } from '../http/access/gate.ts';

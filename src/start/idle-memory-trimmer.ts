@@ -1,23 +1,23 @@
-// Gives memory back to the system when much was done and no request has come for some time.
+// Returns memory to the system after a busy time, once requests have stopped.
 import type { MiddlewareHandler } from 'hono';
 import type { Fabric } from '../fabric/fabric.ts';
 import { log } from '../host/log.ts';
 import { releaseMemory } from '../host/processes/memory.ts';
 
-/** Milliseconds after the start, so that it is not in the way of the first requests. */
+/** How long (ms) after the start, so as not to delay the first requests. */
 const AFTER_START_MS = 1_000;
-/** Milliseconds without the end of a request. */
+/** How long (ms) no request must have ended. */
 const QUIET_MS = 3_000;
-/** Bytes by which the process has to have grown since the last time. */
+/** Least growth of the process in bytes since the last time. */
 const GROWTH_BYTES = 8 << 20;
 
-/** Looks at the memory some time after the last request; without requests it has no timer. */
+/** Checks the memory some time after the last request; runs no timer without requests. */
 export class IdleMemoryTrimmer {
   readonly #fabric: Pick<Fabric, 'trimMemory'>;
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   #lastRequest = -Infinity;
-  /** Bytes of the process after the last time. */
+  /** Size of the process in bytes after the last time. */
   #before = 0;
 
   constructor(fabric: Pick<Fabric, 'trimMemory'>) {
@@ -53,7 +53,7 @@ export class IdleMemoryTrimmer {
       const left = this.#lastRequest + QUIET_MS - performance.now();
       if (this.#before === 0) void this.#release();
       else if (this.#running > 0)
-        return; // its end looks again
+        return; // checked again at its end
       else if (left > 0) this.#look(left);
       else void this.#release();
     }, milliseconds).unref();
@@ -66,7 +66,7 @@ export class IdleMemoryTrimmer {
     const started = performance.now();
     releaseMemory();
     const milliseconds = Math.round(performance.now() - started);
-    // What the fabric cannot be asked, it tells its users itself.
+    // A broken fabric reports its failure elsewhere.
     await this.#fabric.trimMemory().catch(() => {});
     this.#before = process.memoryUsage.rss();
     log.debug('gave memory back', { milliseconds, from: size, to: this.#before });

@@ -1,14 +1,14 @@
-// `GET /metrics`: what this process is doing, for Prometheus and whoever reads its format.
+// `GET /metrics`: metrics of this process in Prometheus format.
 import { performance } from 'node:perf_hooks';
 import { exposition, Histogram, type Metric, single } from '../host/metrics.ts';
 import { version } from '../host/version.ts';
 import { type Route, route } from '../http/app/route.ts';
 
-/** Milliseconds between two looks at how late the loop is: one wake-up a second costs nothing that could be measured. */
+/** How often (ms) the event loop's delay is measured; the cost is negligible. */
 const LOOK_MS = 1_000;
 const DELAY_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
-/** How late timers come: what every request waits while something else has the thread. */
+/** The delay of timers: how long requests wait while other work has the thread. */
 export class LoopDelay {
   readonly #delays = new Histogram(DELAY_BUCKETS_SECONDS);
   #timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export class LoopDelay {
   }
 }
 
-/** Of the process as such; the names are those of the usual client libraries. */
+/** Process metrics, named as by the usual client libraries. */
 function processMetrics(): Metric[] {
   const started = Date.now() / 1000 - performance.now() / 1000;
   return [

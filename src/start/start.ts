@@ -1,4 +1,4 @@
-// The start of the server. What takes time in other threads begins before the rest of the program is read.
+// Starts the server. Slow work in other threads begins before the rest of the program is loaded.
 import type { Config } from '../config/schema.ts';
 import { startFabric } from '../fabric/fabric.ts';
 import { Failure } from '../failures.ts';
@@ -7,10 +7,10 @@ import { Store } from '../store/store.ts';
 import type { Daemon } from './daemon.ts';
 
 /**
- * Starts the server; it listens when it can serve. A start that fails has answered nobody, and what it began is ended.
- * @param shutdown called when a client asks for the end
- * @throws Failure `invalid` for a server that would be open to the network; `conflict` when another server has the state directory or the
- * address, or when the state directory cannot be used
+ * Starts the server, which listens when it is ready. A failed start has answered no request and is undone.
+ * @param shutdown called when a client requests a shutdown
+ * @throws Failure `invalid` for a server that would be open to the network; `conflict` if another server has the state directory or the
+ * address, or the state directory cannot be used
  */
 export async function startServer(config: Config, shutdown: () => void): Promise<Daemon> {
   const { host, auth, insecure, fabric_threads: threads, native_frame_loop: frameLoop } = config.Server;
@@ -21,7 +21,7 @@ export async function startServer(config: Config, shutdown: () => void): Promise
     );
   }
   const store = Store.open({ stateDirectory: config.state, projects: config.Server.projects_path });
-  store.catch(() => {}); // the daemon waits for it
+  store.catch(() => {}); // awaited by the daemon
   const fabric = startFabric({ threads, frameLoop });
   const { startDaemon } = await import('./daemon.ts');
   return startDaemon({ config, store, fabric, shutdown });

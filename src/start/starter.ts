@@ -1,4 +1,4 @@
-// What the packed executable and each of its threads run first: they choose the script by what they are.
+// Runs first in the packed executable and each of its threads, and chooses the script to run.
 import { isMainThread, threadName } from 'node:worker_threads';
 import { runCompiled } from '../host/processes/compiled-script.ts';
 

@@ -1,4 +1,4 @@
-// The account that a state directory has when the configuration names none: made at the first start that needs one.
+// The account of a state directory if the configuration names none: created at the first start that needs one.
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export type Account = v.InferOutput<typeof Account>;
 export interface NewAccount {
   user: string;
   password: string;
-  /** The file that has the password in clear until it is changed. */
+  /** The file with the clear password, until it is changed. */
   file: string;
 }
 
@@ -35,7 +35,7 @@ export function randomPassword(): string {
 export class AccountFile {
   /** `<state>/account.json`: user and hash. */
   readonly path: string;
-  /** `<state>/initial-password`: the random password, for whoever set the server up. */
+  /** `<state>/initial-password`: the random password, for the person who sets up the server. */
   readonly initialPassword: string;
   #known: { version: string; account: Account } | undefined;
 
@@ -45,19 +45,19 @@ export class AccountFile {
   }
 
   /**
-   * Makes an account with a random password unless there is one.
-   * @throws Failure `conflict` when the file is damaged, or cannot be written
+   * Creates an account with a random password unless there is one.
+   * @throws Failure `conflict` when the file is damaged or cannot be written
    */
   async ensure(): Promise<NewAccount | undefined> {
     if ((await this.read()) !== undefined) return undefined;
     const password = randomPassword();
-    // First the password, then what makes it the right one: never an account whose password nobody knows.
+    // The password is written first, so that an account never has an unknown password.
     await writeFileAtomically(this.initialPassword, `${password}\n`, { mode: MODE });
     await this.#write(DEFAULT_USER, password);
     return { user: DEFAULT_USER, password, file: this.initialPassword };
   }
 
-  /** Gives the account another user or password; a running server knows it with the next request that it has to check. */
+  /** Changes the account's user or password; a running server uses them from the next login on. */
   async change(user: string | undefined, password: string): Promise<Account> {
     const account = await this.#write(user ?? (await this.read())?.user ?? DEFAULT_USER, password);
     await rm(this.initialPassword, { force: true });
@@ -65,7 +65,7 @@ export class AccountFile {
   }
 
   /**
-   * The account as it is now; undefined when there is none.
+   * The present account; undefined if there is none.
    * @throws Failure `conflict` when the file is damaged or cannot be read
    */
   async read(): Promise<Account | undefined> {

@@ -1,24 +1,24 @@
-// The accounts of a host that several people share, and their tokens: one file of the state directory, which the running server and
-// `labwired user` both change, one after the other.
+// The accounts of a shared host and their tokens: one file of the state directory, changed by the running server and by
+// `labwired user`, one at a time.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { Failure, ignore, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
 
-/** Fewer characters of a password are guessed. */
+/** Shorter passwords can be guessed. */
 const LEAST_CHARACTERS = 8;
 const LONGEST_NAME = 64;
-/** Accounts of a file, and tokens of one account: enough for a school, and the file stays small. */
+/** Limits of accounts per file and tokens per account: enough for a school, while the file stays small. */
 const MOST_ACCOUNTS = 1_000;
 const MOST_TOKENS = 50;
 /** Bytes of a token's secret. */
 const TOKEN_BYTES = 32;
-/** Milliseconds that another program's change is waited for. */
+/** How long (ms) to wait for another program's change. */
 const PATIENCE_MS = 10_000;
 /** Read and written by the server's user alone. */
 const MODE = 0o600;
@@ -36,12 +36,12 @@ const Account = v.strictObject({
 
 const Token = v.strictObject({
   id: v.pipe(v.string(), v.uuid()),
-  /** Id of the account that it speaks for. */
+  /** Id of its account. */
   account: v.string(),
   name: v.string(),
   /** SHA-256 of the whole token in hexadecimal: 256 random bits need no slow hash. */
   hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  /** What it may do at most; null: all that its account may. */
+  /** The highest role it may use; null: its account's. */
   role: v.nullable(v.picklist(ROLES)),
   created: Time,
   expires: v.nullable(Time),
@@ -55,9 +55,9 @@ export type AccountsContent = v.InferOutput<typeof Content>;
 
 const NONE: AccountsContent = { accounts: [], tokens: [] };
 
-/** The audit trail calls programs at the local socket so. */
+/** Names for programs at the local socket in the audit trail. */
 const RESERVED = /^(?:root|user \d+|__proto__)$/i;
-/** Scripts that are written in one word, those of one language together. */
+/** Scripts that occur in one word; each line has those of one language. */
 const SCRIPTS = [
   ...[
     'Latin',
@@ -74,7 +74,7 @@ const SCRIPTS = [
   ],
 ].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
 
-/** Whether the letters of a name are of several alphabets, of which one has letters that look like another's. */
+/** Whether a name mixes alphabets, whose letters may look alike. */
 function mixesScripts(name: string): boolean {
   return SCRIPTS.filter((script) => script.test(name)).length > 1;
 }
@@ -122,7 +122,8 @@ export class AccountsFile {
   }
 
   /**
-   * What the file has now; the same object as long as it is the same file. Asked with each request: this costs some microseconds.
+   * The present content of the file; the same object while the file is unchanged. Called for each request: it costs
+   * some microseconds.
    * @throws Failure `conflict` when the file is damaged or cannot be read
    */
   async read(): Promise<AccountsContent> {
@@ -132,7 +133,7 @@ export class AccountsFile {
     return this.#known.content;
   }
 
-  /** Whether several people share the host. Where it cannot be read who has an account, they do. */
+  /** Whether the host is shared. If the file cannot be read, it counts as shared. */
   isShared(): Promise<boolean> {
     return this.read().then(
       ({ accounts }) => accounts.length > 0,
@@ -145,7 +146,7 @@ export class AccountsFile {
     const name = checkedName(given.name);
     const password = await hashPassword(checkedPassword(given.password));
     const account = { id: randomUUID(), name, role: given.role, password, created: new Date().toISOString() };
-    await this.#change((content) => {
+    return this.#change((content) => {
       const names = [...others, ...content.accounts.map((one) => one.name)];
       const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
       if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
@@ -153,14 +154,13 @@ export class AccountsFile {
         throw new Failure('conflict', `name: there are ${MOST_ACCOUNTS} accounts already; remove one first.`);
       if (others.length === 0 && content.accounts.length === 0 && account.role !== 'admin')
         throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
-      return { ...content, accounts: [...content.accounts, account] };
+      return [{ ...content, accounts: [...content.accounts, account] }, account];
     });
-    return account;
   }
 
   /**
-   * Gives an account another password or role.
-   * @param hasOtherAdmin whether there is an admin beside those of the file
+   * Changes an account's password or role.
+   * @param hasOtherAdmin whether there is an admin outside the file
    * @throws Failure `not-found`, `invalid`, `conflict` for the role of the last admin
    */
   async update(
@@ -169,32 +169,28 @@ export class AccountsFile {
     hasOtherAdmin: boolean,
   ): Promise<StoredAccount> {
     const hash = password === undefined ? undefined : await hashPassword(checkedPassword(password));
-    let updated: StoredAccount | undefined;
-    await this.#change((content) => {
+    return this.#change((content) => {
       const account = named(content, name);
       const changed = { ...account, role: role ?? account.role, password: hash ?? account.password };
-      updated = changed;
       const accounts = content.accounts.map((one) => (one === account ? changed : one));
       requireAdmin(accounts, hasOtherAdmin);
-      return { ...content, accounts };
+      return [{ ...content, accounts }, changed];
     });
-    return updated!;
   }
 
   /** Removes an account with its tokens. @throws Failure `not-found`, `conflict` for the last admin */
-  async remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
-    let removed: StoredAccount | undefined;
-    await this.#change((content) => {
+  remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
+    return this.#change((content) => {
       const account = named(content, name);
-      removed = account;
       const accounts = content.accounts.filter((one) => one !== account);
       requireAdmin(accounts, hasOtherAdmin);
-      return { accounts, tokens: content.tokens.filter((token) => token.account !== account.id) };
+      return [{ accounts, tokens: content.tokens.filter((token) => token.account !== account.id) }, account];
     });
-    return removed!;
   }
 
-  /** Makes a token for an account; its text is known to nobody later. @throws Failure `conflict` when there are too many */
+  /**
+   * Creates a token for an account; its text cannot be read later. @throws Failure `conflict` when there are too many
+   */
   async addToken(given: {
     account: string;
     name: string;
@@ -205,42 +201,41 @@ export class AccountsFile {
     const token = { id: randomUUID(), ...given, hash: hashOfToken(text), created: new Date().toISOString() };
     await this.#change((content) => {
       const now = Date.now();
-      // What has expired is of no use to anybody.
+      // Drops expired tokens.
       const tokens = content.tokens.filter(({ expires }) => expires === null || Date.parse(expires) > now);
       if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
         throw new Failure('conflict', `There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
-      return { ...content, tokens: [...tokens, token] };
+      return [{ ...content, tokens: [...tokens, token] }, token];
     });
     return { text, token };
   }
 
-  /** Removes a token, of this account unless it is undefined. @throws Failure `not-found` */
-  async removeToken(id: string, account: string | undefined): Promise<StoredToken> {
-    let removed: StoredToken | undefined;
-    await this.#change((content) => {
-      removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
+  /** Removes a token, only of this account unless undefined. @throws Failure `not-found` */
+  removeToken(id: string, account: string | undefined): Promise<StoredToken> {
+    return this.#change((content) => {
+      const removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
       if (removed === undefined) throw new Failure('not-found', `token_id: there is no token ${id}.`);
-      return { ...content, tokens: content.tokens.filter((one) => one !== removed) };
+      return [{ ...content, tokens: content.tokens.filter((one) => one !== removed) }, removed];
     });
-    return removed!;
   }
 
-  /** Changes follow one another, also those of other programs: each begins with what the one before has left. */
-  async #change(work: (content: AccountsContent) => AccountsContent): Promise<void> {
+  /** Changes run one at a time, across programs too, each based on the previous result. */
+  async #change<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
     const changed = this.#turn.then(() => this.#exclusively(work));
-    this.#turn = changed.catch(() => {});
-    await changed;
+    this.#turn = changed.then(ignore, ignore);
+    return changed;
   }
 
-  async #exclusively(work: (content: AccountsContent) => AccountsContent): Promise<void> {
-    const { connect, settle } = await import('./database.ts'); // for changes alone: a start reads no more than it needs
+  async #exclusively<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
+    const { connect, settle } = await import('./database.ts'); // only for changes: keeps a start fast
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
       throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });
     try {
       await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
-      const content = work(await this.read());
+      const [content, result] = work(await this.read());
       await writeFileAtomically(this.path, `${JSON.stringify(content, undefined, 2)}\n`, { mode: MODE });
+      return result;
     } catch (thrown) {
       if (systemCode(thrown) !== 'SQLITE_BUSY') throw thrown;
       throw new Failure('unavailable', 'Another program is changing the accounts: try again.', { cause: thrown });

@@ -1,49 +1,29 @@
-// The audit trail: a line of JSON for each change, in a file of bounded size with one predecessor. Several programs may append to it.
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { appendFile, open, readFile } from 'node:fs/promises';
+// The audit trail: a line of JSON for each change, in a file of limited size with one predecessor. Several programs may append to it.
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { appendFile, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
+import { TaskThread, ThreadEnded } from '../host/processes/task-thread.ts';
+import { type AuditLine, MODE, parsed, REFUSED } from './audit-line.ts';
+import { type AuditMerge, mergeAudit } from './audit-merge.ts';
 
-/** Bytes after which a new file is begun. As many are kept of the lines before it. */
+export type { AuditLine };
+
+/** Size in bytes at which a new file is begun. Older lines get the same size. */
 export const LARGEST_BYTES = 8 * 1024 * 1024;
-const MODE = 0o600;
 const NEWLINE = 10;
-/** Lines that may wait for the disk. */
+/** The largest number of lines queued for the disk. */
 const MOST_WAITING = 10_000;
-/** Refused requests of one account that get lines of their own within a minute. What is refused beyond that shares one line. */
+/** Refused requests per account and minute with their own lines. Further ones share a line. */
 const MOST_REFUSALS = 250;
 const REFUSALS_MS = 60_000;
-/** Statuses from here on say that nothing was changed. */
-const REFUSED = 400;
-
-/** One change. Never a secret, nor the body of a request. */
-export interface AuditLine {
-  /** ISO 8601, UTC. */
-  time: string;
-  /** Name of the account; of a command on the host, the system's user. */
-  account: string;
-  /** Name of the token that spoke for it. */
-  token?: string;
-  /** The client's address; `this host` for a command. */
-  address: string;
-  /** Method and pattern of the route, or the command. */
-  action: string;
-  /** What it was done to: identifiers and names. */
-  objects: Readonly<Record<string, string>>;
-  /** Status of the answer; 0 for a command that succeeded. */
-  status: number;
-  /** Number of the request, as in the log. */
-  request?: string;
-  /** Refused requests of the account that this line stands for: it shows the last of them. */
-  refused?: number;
-}
 
 /** Refused requests of an account within a minute. */
 interface Refusals {
-  /** With lines of their own. */
+  /** The number with their own lines. */
   told: number;
-  /** The others, and the last of them. */
+  /** The number without, and the last of them. */
   gathered: number;
   last: AuditLine | undefined;
 }
@@ -54,9 +34,9 @@ export class AuditFile {
   readonly #largest: number;
   #waiting: string[] = [];
   #writing: Promise<void> | undefined;
-  /** Lines that the disk did not take. */
+  /** The number of lines that could not be written. */
   #lost = 0;
-  /** Whether the file may end in the middle of a line: another program was killed, or the disk was full. */
+  /** Whether the file may end within a line, because another program was killed or the disk was full. */
   #mayBeTorn = true;
   /** By account. */
   readonly #refusals = new Map<string, Refusals>();
@@ -68,8 +48,8 @@ export class AuditFile {
   }
 
   /**
-   * Notes a change. Nobody waits for it, and a disk that does not take it refuses no change: what was lost is counted, said in the log,
-   * and in the next line that can be written. Refused requests beyond some hundred a minute share a line.
+   * Appends a line without waiting. A failed write does not fail the request: lost lines are counted, and reported in
+   * the log and in the next line written. Refused requests beyond some hundred a minute share a line.
    */
   note(line: AuditLine): void {
     if (line.status >= REFUSED && this.#gathers(line)) return;
@@ -111,13 +91,13 @@ export class AuditFile {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when what was noted before is in the file, or lost. */
+  /** Resolves when earlier lines are written or lost. */
   async settled(): Promise<void> {
     this.#tellGathered();
     await this.#writing;
   }
 
-  /** The last lines that are wanted, the oldest first. What is no line is left out. */
+  /** The last matching lines, oldest first, without invalid ones. */
   async last(most: number, wanted: (line: AuditLine) => boolean = () => true): Promise<AuditLine[]> {
     await this.settled();
     const texts = await Promise.all(
@@ -136,81 +116,86 @@ export class AuditFile {
     while (this.#waiting.length > 0) {
       const lines = this.#waiting.splice(0);
       const told = this.#lost > 0 ? `${JSON.stringify({ time: new Date().toISOString(), lost: this.#lost })}\n` : '';
+      const text = told + lines.join('');
       try {
         this.#beginAnew();
-        const end = this.#mayBeTorn && (await isTorn(this.path)) ? '\n' : '';
-        this.#mayBeTorn = true;
-        await appendFile(this.path, end + told + lines.join(''), { mode: MODE });
-        this.#mayBeTorn = false;
+        await this.#put(text).catch(async (error: unknown) => {
+          // Removing old lines may free enough space.
+          if (!(await this.#makeRoom())) throw error;
+          await this.#put(text);
+        });
         this.#lost = 0;
       } catch (error) {
         if (this.#lost === 0)
           log.error('the audit trail cannot be written', { path: this.path, error: messageOf(error) });
         this.#lost += lines.length;
       }
+      await this.#makeRoom();
     }
     this.#writing = undefined;
+  }
+
+  async #put(text: string): Promise<void> {
+    const end = this.#mayBeTorn && (await isTorn(this.path)) ? '\n' : '';
+    this.#mayBeTorn = true;
+    await appendFile(this.path, end + text, { mode: MODE });
+    this.#mayBeTorn = false;
   }
 
   get #before(): string {
     return `${this.path}.1`;
   }
 
-  /** A file that is full, as long as its lines are not among those of before. */
+  /** A full file, until its lines are merged into the predecessor. */
   get #full(): string {
     return `${this.path}.full`;
   }
 
-  /** In one turn: a program that does the same must not find the new file and put it over the one of before. */
+  /** Synchronous: another full file may be there only when the lines of this one have been merged. */
   #beginAnew(): void {
-    if (!existsSync(this.#full)) {
-      if ((statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) <= this.#largest) return;
-      renameSync(this.path, this.#full);
-    }
+    if (existsSync(this.#full)) return;
+    if ((statSync(this.path, { throwIfNoEntry: false })?.size ?? 0) > this.#largest) renameSync(this.path, this.#full);
+  }
+
+  /** Returns whether there was a full file. */
+  async #makeRoom(): Promise<boolean> {
+    if (!existsSync(this.#full)) return false;
     try {
-      const texts = [this.#before, this.#full].map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
-      const part = `${this.#before}.part`;
-      writeFileSync(part, fairShare(texts.join('').split('\n'), this.#largest), { mode: MODE });
-      renameSync(part, this.#before);
-      rmSync(this.#full);
+      await mergeBeside({ before: this.#before, full: this.#full, largest: this.#largest });
     } catch (error) {
       log.warn('old lines of the audit trail are dropped', { path: this.#before, error: messageOf(error) });
-      renameSync(this.#full, this.#before);
+      // If that fails, it is merged after the next lines.
+      await rename(this.#full, this.#before).catch(() => {});
     }
+    return true;
   }
 }
 
-/**
- * The lines that are kept when there is no room for all. Each kind of request of an account makes room for itself: however much somebody
- * does, it pushes out nothing that others have done, and none of their own rare actions.
- */
-function fairShare(texts: readonly string[], largest: number): string {
-  const counts = new Map<string, number>();
-  const lines: { at: number; text: string; rank: number }[] = [];
-  for (let at = texts.length - 1; at >= 0; at -= 1) {
-    const text = texts[at]!;
-    const line = parsed(text);
-    if (line === undefined) continue;
-    const kind = JSON.stringify([line.account, line.action, line.status >= REFUSED]);
-    const rank = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, rank);
-    lines.push({ at, text: `${text}\n`, rank });
+/** File size in bytes up to which merging is so fast that a thread would not pay off. */
+const SMALL_BYTES = 256 * 1024;
+
+const thread = new TaskThread<AuditMerge, void>({
+  name: 'audit-merge',
+  source: new URL('./audit-merge-worker.ts', import.meta.url),
+  resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
+  idleMs: 2_000,
+});
+
+/** As `mergeAudit`; large files are merged in a thread, to keep the main thread free for clients. */
+async function mergeBeside(merge: AuditMerge): Promise<void> {
+  if (merge.largest <= SMALL_BYTES) return mergeAudit(merge);
+  try {
+    await thread.run(merge);
+  } catch (error) {
+    if (!(error instanceof ThreadEnded)) throw error;
+    log.warn('the thread that makes room in the audit trail has ended; this is done without', {
+      reason: error.message,
+    });
+    mergeAudit(merge);
   }
-  // Those go first of whose kind there are the most newer lines; among equals the oldest.
-  lines.sort((one, other) => one.rank - other.rank || other.at - one.at);
-  let room = largest;
-  const over = lines.findIndex(({ text }) => {
-    room -= Buffer.byteLength(text);
-    return room < 0;
-  });
-  const kept = over < 0 ? lines : lines.slice(0, over);
-  return kept
-    .sort((one, other) => one.at - other.at)
-    .map(({ text }) => text)
-    .join('');
 }
 
-/** Whether the last line has no end: what is appended would be no line either. */
+/** Whether the last line has no end: an appended line would be invalid, too. */
 async function isTorn(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
@@ -223,13 +208,5 @@ async function isTorn(path: string): Promise<boolean> {
     return size > 0 && buffer[0] !== NEWLINE;
   } finally {
     await file.close();
-  }
-}
-
-function parsed(text: string): AuditLine | undefined {
-  try {
-    return JSON.parse(text) as AuditLine;
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// A copy of the state directory that is whole, also while a server works on it.
+// Makes a consistent copy of the state directory, even while a server uses it.
 import { constants } from 'node:fs';
 import {
   chmod,
@@ -22,31 +22,31 @@ import { isReservedName } from '../host/files/reserved-names.ts';
 import { connect, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
 
-/** Where projects are in the copy. */
+/** The projects directory in the copy. */
 const PROJECTS = 'projects';
 
-/** What a server makes itself at its start, and what is about the one that runs now. */
+/** Files that a server creates at its start, and those of the running server. */
 const NOT_COPIED = /^(labwire\.db(-wal|-shm)?|lock|reserve(-inodes)?|supervisor|holder)$/;
 
 export interface BackupPlan {
   /** The state directory. */
   state: string;
-  /** Where projects are; may be below the state directory. */
+  /** The projects directory; may be below the state directory. */
   projects: string;
-  /** What is made; must not be there yet. */
+  /** The copy's directory; must not exist. */
   target: string;
 }
 
 export interface BackupReport {
   files: number;
-  /** Of the files, as long as they were when they were copied. */
+  /** Size of the files when they were copied. */
   bytes: number;
 }
 
 /**
- * Copies the database first, at one moment, and then the files. A lab's file in the copy is so never older than what the database knows of
- * it: a start from the copy takes the newer one of both.
- * @throws Failure `conflict`, `not-found`, `forbidden` or `out-of-space`; nothing is left at the target then
+ * Copies first the database, as of one moment, then the files. A lab's file in the copy is thus never older than the
+ * database's knowledge of it: a start from the copy uses the newer of both.
+ * @throws Failure `conflict`, `not-found`, `forbidden` or `out-of-space`; then nothing is left at the target
  */
 export async function backUp({ state, projects, target }: BackupPlan): Promise<BackupReport> {
   const [from, labs, to] = (await Promise.all([state, projects, target].map(whereItWouldBe))) as [
@@ -76,7 +76,7 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   return report;
 }
 
-/** @param outside the projects directory, if it is elsewhere: in the copy its projects are below the state directory */
+/** @param outside the projects directory if it is elsewhere: in the copy its projects are below the state directory */
 async function copyDatabase(from: string, to: string, [outside]: readonly string[]): Promise<void> {
   const connection = await connect(from, 10_000);
   try {
@@ -111,7 +111,7 @@ async function moveProjects(database: string, from: string): Promise<void> {
   }
 }
 
-/** What vanishes meanwhile is left out. `wanted` judges the names at the top. */
+/** Files that vanish meanwhile are left out. `wanted` selects the top-level names. */
 async function copyFolder(
   from: string,
   to: string,
@@ -121,7 +121,7 @@ async function copyFolder(
   const status = await lstat(from);
   await mkdir(to, { recursive: true });
   for (const name of await readdir(from)) {
-    // Half-written files and folders, which the server removes at its start.
+    // Incomplete files and folders, which the server removes at its start.
     if (!wanted(name) || isReservedName(name)) continue;
     try {
       await copyEntry(join(from, name), join(to, name), report);
@@ -138,12 +138,12 @@ async function copyEntry(from: string, to: string, report: BackupReport): Promis
   if (status.isDirectory()) return copyFolder(from, to, report);
   if (status.isSymbolicLink()) await symlink(await readlink(from), to);
   else if (status.isFile()) {
-    // On file systems that can, the copy shares its blocks with the file until one of them is written.
+    // Where the file system supports it, the copy shares blocks with the file until either is written.
     await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     await sync(to);
     report.files += 1;
     report.bytes += (await lstat(to)).size;
-  } else return; // sockets and pipes belong to programs that run
+  } else return; // sockets and pipes belong to running programs
   await keepAttributes(to, status);
 }
 

@@ -9,11 +9,11 @@ import type { Reserve } from './reserve.ts';
 export type SqlValue = string | number | null;
 
 const NO_SPACE = 'cannot grow: no space is left for the change; free some and try again';
-/** Compares indexes with their tables, too: a damaged index hides rows. */
+/** Also compares indexes with their tables: a damaged index hides rows. */
 export const CHECK = 'PRAGMA integrity_check(1)';
 const MAKE_WRITABLE = 'make it and its directory writable for the user that runs labwired';
 
-/** The statements of one change; all of them take effect or none. */
+/** The statements of one change; either all take effect or none. */
 export interface Transaction {
   run(sql: string, ...values: SqlValue[]): Promise<void>;
   get<Row>(sql: string, ...values: SqlValue[]): Promise<Row | undefined>;
@@ -21,7 +21,7 @@ export interface Transaction {
 }
 
 interface Job {
-  /** One statement commits by itself and needs no BEGIN when it is alone. */
+  /** A single statement commits automatically and needs no BEGIN if it is alone. */
   single: boolean;
   work(): Promise<unknown>;
   resolve(value: unknown): void;
@@ -29,8 +29,8 @@ interface Job {
 }
 
 /**
- * A database whose calls take effect in the order in which they were made. What arrives while a transaction runs goes
- * together into the next one; each promise resolves after the COMMIT that makes its change durable.
+ * A database whose calls take effect in the order of the calls. Calls during a transaction are combined in the next
+ * one; each promise resolves after the COMMIT that makes its change durable.
  */
 export class Database implements AsyncDisposable {
   readonly #path: string;
@@ -48,9 +48,9 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Opens the file, creating it if it is missing, and brings it to the version of `migrations` (SQL scripts; `PRAGMA
-   * user_version` counts those that were applied). A damaged file or one of a later version is refused with
-   * `Failure('conflict')` and left as it is. What makes room has the `reserve`.
+   * Opens or creates the file and migrates it to the version of `migrations` (SQL scripts; `PRAGMA user_version` counts
+   * the applied ones). A damaged file or one of a later version is rejected with `Failure('conflict')` and left
+   * unchanged. Changes that free space can use the `reserve`.
    */
   static async open(path: string, migrations: readonly string[], reserve?: Reserve): Promise<Database> {
     await createPrivately(path);
@@ -74,22 +74,19 @@ export class Database implements AsyncDisposable {
     return await this.#enqueue(true, () => this.#transaction.all<Row>(sql, ...values));
   }
 
-  /**
-   * Several statements as one change. `work` may be run a second time if another caller's change spoils the common
-   * transaction.
-   */
+  /** Several statements as one change. `work` may run twice if another caller's change fails the common transaction. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return await this.#enqueue(false, () => work(this.#transaction));
   }
 
-  /** Work that makes room, or ends what takes it: on a full disk it is done again with the space that is kept for it. */
+  /** Runs work that frees space; on a full disk it is repeated with the reserved space. */
   async makingRoom<T>(work: () => Promise<T>): Promise<T> {
-    // The log of the database has grown by the work; what is in it goes to its place, and the log is cut.
+    // The work has enlarged the database's log: a checkpoint empties and truncates it.
     const tidy = (): Promise<unknown> => this.all('PRAGMA wal_checkpoint(TRUNCATE)');
     return await (this.#reserve === undefined ? work() : this.#reserve.use(work, tidy));
   }
 
-  /** Finishes what was asked for before, then closes the file. Later calls fail. */
+  /** Finishes pending calls, then closes the file. Later calls fail. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -122,8 +119,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * One transaction for all; false if any part of it failed, and then nothing of it happened and nobody has been
-   * answered.
+   * Runs all jobs in one transaction. Returns false if any of them failed; then nothing is changed and no promise is
+   * settled.
    */
   async #commitTogether(batch: Job[]): Promise<boolean> {
     const answers: (() => void)[] = [];
@@ -154,7 +151,7 @@ export class Database implements AsyncDisposable {
     }
   }
 
-  /** SQLite has rolled back by itself after some errors (a full disk); being told so again is no news. */
+  /** After some errors (a full disk) SQLite has already rolled back; the second attempt's error is ignored. */
   async #rollBack(): Promise<void> {
     await this.#transaction.run('ROLLBACK').catch(() => {});
   }
@@ -185,7 +182,7 @@ export class Database implements AsyncDisposable {
     const { get, all, run } = this.#transaction;
     let version: number;
     try {
-      // Nothing is written before the file is known to be sound and ours.
+      // Nothing is written before the file is checked.
       const found = (await all<{ integrity_check: string }>(CHECK)).map((row) => row.integrity_check);
       if (found.join() !== 'ok') throw this.#damaged(found.join());
       version = (await get<{ user_version: number }>('PRAGMA user_version'))?.user_version ?? 0;
@@ -200,13 +197,13 @@ export class Database implements AsyncDisposable {
       );
     }
     try {
-      // WAL with synchronous=NORMAL: a commit is in the kernel's hands when it is acknowledged, so that kill -9 of the
-      // process loses nothing. A power failure may cost the last moments before it, never consistency; the .gns3 file
-      // of each lab is fsynced whenever it is written.
+      // WAL with synchronous=NORMAL: an acknowledged commit is with the kernel, so kill -9 of the process loses
+      // nothing. A power failure may cost the last moments before it, never consistency; the .gns3 file of each lab is
+      // fsynced at each write.
       await all('PRAGMA journal_mode = WAL');
       await run('PRAGMA synchronous = NORMAL');
       await run('PRAGMA foreign_keys = ON');
-      // KiB of pages kept: the rows of a change and their index; whole labs are read in order, once.
+      // Cached pages in KiB: the rows of a change and their index; whole labs are read once, in order.
       await run('PRAGMA cache_size = -512');
       for (const [index, script] of migrations.entries()) {
         if (index >= version) await this.#migrate(script, index + 1);
@@ -227,14 +224,14 @@ export class Database implements AsyncDisposable {
     }
   }
 
-  /** What SQLite failed with, in words that say what to do; anything unforeseen is handed back as it is. */
+  /** Converts an error of SQLite to a message with the fix; others are returned unchanged. */
   #failure(thrown: unknown): unknown {
     const reason = messageOf(thrown);
     const failed = (code: FailureCode, message: string) =>
       new Failure(code, `${this.#path} ${message}`, { cause: thrown });
     switch (systemCode(thrown)) {
       case 'SQLITE_IOERR':
-        // Where a file beside the database could not grow, this is all that SQLite says.
+        // SQLite reports only this if a file beside the database could not grow.
         if (!isFull(this.#path)) return failed('internal', `cannot be used: ${reason}; look at the health of the disk`);
         return failed('out-of-space', NO_SPACE);
       case 'SQLITE_FULL':
@@ -268,12 +265,12 @@ function isFull(path: string): boolean {
 }
 
 /**
- * Passwords of computes are in it: nobody else may read it, nor SQLite's files beside it, which take over its
+ * The file contains passwords of computes: only the owner may read it and SQLite's files beside it, which inherit its
  * permissions.
  */
 async function createPrivately(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  // A pipe would be waited for without end.
+  // Opening a pipe would wait for ever.
   if (found && !found.isFile()) {
     throw new Failure(
       'conflict',
@@ -289,9 +286,7 @@ async function createPrivately(path: string): Promise<void> {
   }
 }
 
-/**
- * A connection of its own; a lock that another program holds for a moment is waited for up to `patience` milliseconds.
- */
+/** Opens a separate connection; waits up to `patience` milliseconds for another program's lock. */
 export async function connect(path: string, patience = 500): Promise<sqlite3.Database> {
   const connection = await new Promise<sqlite3.Database>((resolve, reject) => {
     const opening = new sqlite3.Database(path, (error) => (error === null ? resolve(opening) : reject(error)));
@@ -300,7 +295,7 @@ export async function connect(path: string, patience = 500): Promise<sqlite3.Dat
   return connection;
 }
 
-/** A call that ends in `(error, value)` as a promise. */
+/** Converts a call with an `(error, value)` callback to a promise. */
 export function settle<T = void>(call: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     call((error, value) => (error ? reject(error) : resolve(value as T)));

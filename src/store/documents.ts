@@ -1,4 +1,4 @@
-// Small JSON documents under a key: computes, templates, settings.
+// Small JSON documents by key: computes, templates, settings and others.
 import type { Database } from './database.ts';
 import { type JsonObject, storedObject } from './json.ts';
 
@@ -16,7 +16,7 @@ export class Documents {
     this.#database = database;
   }
 
-  /** All documents of a kind, in the order in which they were first put. */
+  /** All documents of a kind, in the order of their creation. */
   async list(kind: DocumentKind): Promise<StoredDocument[]> {
     const rows = await this.#database.all<{ id: string; body: string }>(
       'SELECT id, body FROM document WHERE kind = ? ORDER BY position',
@@ -28,7 +28,7 @@ export class Documents {
     });
   }
 
-  /** Adds or replaces a document; a replaced one keeps its place in the order. */
+  /** Adds or replaces a document; a replaced one keeps its position. */
   async put(kind: DocumentKind, id: string, body: object): Promise<void> {
     await this.#database.run(
       'INSERT INTO document (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body',
@@ -38,7 +38,7 @@ export class Documents {
     );
   }
 
-  /** Removes a document; no error if there is none. */
+  /** Removes a document; a missing one is ignored. */
   async delete(kind: DocumentKind, id: string): Promise<void> {
     await this.#database.makingRoom(() =>
       this.#database.run('DELETE FROM document WHERE kind = ? AND id = ?', kind, id),

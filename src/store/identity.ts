@@ -1,5 +1,5 @@
-// The identity of an installation: programs that it runs carry it. A copy of a state directory gets one of its own, or it would end the
-// original's programs.
+// The identity of an installation, which its running programs carry. A copied state directory gets a new one; otherwise
+// it would end the original's programs.
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import type { Database } from './database.ts';
 import type { StatePaths } from './state-paths.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Bytes of the file with the identity, at most. */
+/** The largest size in bytes of the file with the identity. */
 const LARGEST_INSTANCE_BYTES = 64;
 const FILE = 'instance';
 
 const PUT_SETTING = 'INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
 
-/** Where the state directory was at the last start: a UUID that is found elsewhere was copied. */
+/** Where the state directory was at the last start: an identity found elsewhere was copied. */
 interface Place {
   path: string;
   /** Device and inode, which a renamed directory keeps. */
@@ -25,9 +25,9 @@ interface Place {
 }
 
 /**
- * The identity as the database has it. A file beside it has it, too: a database that was lost or made anew must not make strangers of
- * programs that run.
- * @param others state directories that the database names as those of projects
+ * The identity from the database. A file beside it has it, too: after the loss of the database the running programs
+ * must still be recognized.
+ * @param others state directories of projects in the database
  */
 export async function identityOf(database: Database, paths: StatePaths, others: ReadonlySet<string>): Promise<string> {
   const path = join(paths.directory, FILE);
@@ -68,7 +68,7 @@ function placeOf(setting: string | undefined): Place | undefined {
   }
 }
 
-/** A directory that was put back in its place, or renamed, is no copy. Earlier releases have not recorded where it was. */
+/** A directory that was restored in place or renamed is not a copy. Earlier releases did not record its place. */
 async function wasCopied(
   instance: string,
   before: Place | undefined,
@@ -81,8 +81,8 @@ async function wasCopied(
 }
 
 /**
- * Makes a copy forget what is the original's: nodes that run, what other hosts have of its labs, and open labs that are kept elsewhere.
- * Open labs with nodes on other hosts are closed.
+ * Removes from a copy what belongs to the original: running nodes, objects on other hosts, and open labs stored
+ * elsewhere. Open labs with nodes on other hosts are closed.
  */
 async function leaveToOriginal(database: Database): Promise<void> {
   await database.transaction(async ({ run }) => {

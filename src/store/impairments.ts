@@ -1,22 +1,22 @@
-// What a cable can be asked to do to frames: values and ranges that routes, files and the fabric share.
+// Impairments of frames: values and ranges shared by routes, files and the fabric.
 import * as v from 'valibot';
 
-/** A value of a filter of the release. */
+/** A value of one of the release's filters. */
 export interface FilterValue {
-  /** As `available_filters` names it. */
+  /** The name in `available_filters`. */
   name: string;
   minimum: number;
   maximum: number;
   unit: string;
-  /** Least value that does anything, where 0 merely switches the filter off. */
+  /** The smallest effective value, where 0 turns the filter off. */
   least?: number;
-  /** A cable does without it. */
+  /** It may be left out for a cable. */
   optional?: true;
 }
 
 const CHANCE: readonly FilterValue[] = [{ name: 'Chance', minimum: 0, maximum: 100, unit: '%' }];
 
-/** The filters of release 2.2.57 whose values are numbers, with those in order; `bpf` takes a text. */
+/** The filters of release 2.2.57 with numeric values, in order; `bpf` takes a text. */
 export const FILTER_VALUES = {
   frequency_drop: [{ name: 'Frequency', minimum: -1, maximum: 32_767, unit: 'th packet' }],
   packet_loss: CHANCE,
@@ -33,7 +33,7 @@ export type Distribution = (typeof DISTRIBUTIONS)[number];
 const words = (kind: string, minimum: number, maximum: number, unit: string): string =>
   `a ${kind} from ${minimum} to ${maximum} (${unit})`;
 
-// The check says the whole range in words; the limits behind it are for the OpenAPI document.
+// The check's message names the whole range; the limits after it are for the OpenAPI document.
 function numberFrom(minimum: number, maximum: number, unit: string) {
   const fits = (value: number): boolean => value >= minimum && value <= maximum;
   return v.pipe(
@@ -56,15 +56,15 @@ export function wholeFrom(minimum: number, maximum: number, unit: string) {
 }
 
 const PERCENT = numberFrom(0, 100, 'percent');
-/** How much a frame's fate is that of the frame before it. */
+/** How much the outcome for a frame depends on the frame before it. */
 const CORRELATION = v.optional(numberFrom(0, 99, 'percent'));
 const EVENT = { percent: PERCENT, correlation: CORRELATION };
 
 const MEMBERS = {
-  /** The line's speed and what waits for it; a frame that finds the queue full is dropped. */
+  /** The link's rate and its queue; frames are dropped when the queue is full. */
   rate: v.strictObject({
     kbit: numberFrom(1, 100_000_000, 'kbit/s'),
-    /** Depth of the token bucket: bytes that leave at once after a rest; 0 makes every frame take its time. */
+    /** Depth of the token bucket: bytes sent at once after an idle time; 0 delays every frame. */
     burst: v.optional(wholeFrom(0, 16_777_216, 'bytes')),
     queue_ms: v.optional(numberFrom(0, 60_000, 'ms')),
     queue_frames: v.optional(wholeFrom(0, 65_536, 'frames')),
@@ -72,14 +72,14 @@ const MEMBERS = {
   }),
   delay: v.strictObject({
     ms: numberFrom(0, 60_000, 'ms'),
-    /** Half the width of `uniform`, else the standard deviation. */
+    /** Half the width for `uniform`, otherwise the standard deviation. */
     jitter: v.optional(numberFrom(0, 60_000, 'ms')),
     distribution: v.optional(v.picklist(DISTRIBUTIONS)),
     correlation: CORRELATION,
     keep_order: v.optional(v.boolean()),
   }),
   loss: v.strictObject(EVENT),
-  /** The Gilbert-Elliott model: chances to enter and to leave the bad state, and of a loss in each. */
+  /** The Gilbert-Elliott model: the chances to enter and leave the bad state, and of a loss in each state. */
   burst_loss: v.strictObject({
     p: PERCENT,
     r: PERCENT,
@@ -87,13 +87,13 @@ const MEMBERS = {
     loss_good: v.optional(PERCENT),
   }),
   duplicate: v.strictObject(EVENT),
-  /** Frames that overtake those which the delay holds; `gap`: every gap-th one at most. */
+  /** Frames that overtake delayed ones; `gap`: at most every gap-th frame. */
   reorder: v.strictObject({ ...EVENT, gap: v.optional(wholeFrom(1, 65_536, 'frames')) }),
-  /** One bit of the frame is flipped. */
+  /** Flips one bit of the frame. */
   corrupt: v.strictObject(EVENT),
 };
 
-/** What happens to the frames of one direction. */
+/** The impairments of one direction. */
 export const DirectionImpairments = v.strictObject({
   rate: v.optional(MEMBERS.rate),
   delay: v.optional(MEMBERS.delay),
@@ -105,7 +105,7 @@ export const DirectionImpairments = v.strictObject({
 });
 export type DirectionImpairments = v.InferOutput<typeof DirectionImpairments>;
 
-/** Changes of them: a member that is given replaces the one that was there, null takes it away. */
+/** A change: a given member replaces the present one, null removes it. */
 export const DirectionChange = v.strictObject({
   rate: v.nullish(MEMBERS.rate),
   delay: v.nullish(MEMBERS.delay),
@@ -129,7 +129,7 @@ const idle: {
   corrupt: ({ percent }) => percent === 0,
 };
 
-/** The impairments after the change; members that do nothing are left out. */
+/** The impairments after the change, without ineffective members. */
 export function changed(impairments: DirectionImpairments, change: DirectionChange): DirectionImpairments {
   const merged = Object.entries({ ...impairments, ...change }).filter(
     ([member, value]) => value != null && !idle[member as keyof typeof idle](value as never),
@@ -137,20 +137,20 @@ export function changed(impairments: DirectionImpairments, change: DirectionChan
   return Object.fromEntries(merged);
 }
 
-/** When a step of a schedule begins, and for how long it lasts; seconds since the round began. */
+/** Begin and duration of a schedule's step, in seconds since the round began. */
 export const StepTimes = {
   at: numberFrom(0, 86_400, 'seconds'),
-  /** Without it the step lasts until the round is over. */
+  /** Without it the step lasts until the end of the round. */
   for: v.optional(numberFrom(0.001, 86_400, 'seconds')),
 };
 
-/** How often the steps are gone through. */
+/** The repetition of the steps. */
 export const ScheduleRounds = {
-  /** Seconds from the begin of one round to that of the next. */
+  /** Seconds between the beginnings of two rounds. */
   period: v.optional(numberFrom(0.01, 86_400, 'seconds')),
-  /** Rounds; 0: until it is cancelled. */
+  /** Number of rounds; 0: until it is cancelled. */
   rounds: v.optional(wholeFrom(0, 1_000_000, 'rounds')),
 };
 
-/** Steps of one schedule. */
+/** The most steps of one schedule. */
 export const MOST_STEPS = 100;

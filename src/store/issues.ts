@@ -1,7 +1,7 @@
-// What a schema has against a value, in words.
+// Describes a schema's validation errors in words.
 import * as v from 'valibot';
 
-/** Names the member (`root` if it is the whole value) and says what is wrong with it and what would fit. */
+/** Names the member (`root` for the whole value), the mistake and the expected value. */
 export function describeIssue(issue: v.BaseIssue<unknown>, root: string): string {
   const place = v.getDotPath(issue) ?? root;
   if (issue.type === 'union' && issue.issues?.length) {

@@ -1,18 +1,18 @@
-// Long JSON of other servers, read a piece at a time: whoever else wants the main thread has it in between. A thread of its own would not
-// help: what it has read would have to be made once more here, which takes as long as reading it.
+// Parses long JSON of other servers in pieces, so that the main thread stays responsive. A separate thread would not
+// help: its result would have to be cloned here, which takes as long as parsing.
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../failures.ts';
 import { endOfString, parseJsonBounded } from './json.ts';
 
-/** Characters of a list's elements that are read at a time: at worst 10,000 objects, some 20 ms. */
+/** Characters of a list parsed at a time: at worst 10,000 objects, some 20 ms. */
 const PIECE_CHARACTERS = 32 * 1024;
-/** Of what cannot be divided: one object, or one element of a list. A node of any kind has a hundredth of it. */
+/** Limits for an indivisible part: one object, or one element of a list. A node of any kind needs a hundredth. */
 const UNDIVIDED = { maxContainers: 50_000, maxValues: 250_000 };
-/** Of a list as a whole: twenty files for each node of a lab of 10,000. */
+/** Limits for a whole list: twenty files for each node of a lab of 10,000. */
 const MOST_CONTAINERS = 200_000;
 const MOST_VALUES = 1_000_000;
 
-/** As `parseJsonBounded`, with tighter bounds for what is no list. @throws Failure `invalid` */
+/** As `parseJsonBounded`, with tighter limits for anything but a list. @throws Failure `invalid` */
 export async function parseJsonInTurns(text: string): Promise<unknown> {
   const start = text.search(/\S/);
   if (text.length <= PIECE_CHARACTERS || text[start] !== '[') return parseJsonBounded(text, UNDIVIDED);

@@ -1,12 +1,12 @@
-// JSON from people we do not know, and JSON for people to read.
+// Parses untrusted JSON and formats JSON for people.
 import { Failure, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { sorted } from '../host/values/sorted.ts';
 
-/** A JSON object whose members only its owner knows. */
+/** A JSON object of unknown structure. */
 export type JsonObject = Record<string, unknown>;
 
-/** What a document may consist of. Bytes alone say little: two of them make an object, which costs as much as a text of a thousand. */
+/** Limits for a document. Its size says little: an object of two bytes needs as much memory as a text of a thousand. */
 export interface JsonBounds {
   /** Levels of nesting. */
   maxDepth: number;
@@ -17,21 +17,21 @@ export interface JsonBounds {
 }
 
 /**
- * Levels: far more than any document of the API or of a topology file has (a dozen), far less than what exhausts a stack. The others:
- * a lab of 10,000 nodes and as many links has 130,000 objects and lists, and 700,000 values.
+ * Levels: far more than a document of the API or a topology file needs (a dozen), far fewer than exhaust the stack. The
+ * others: a lab of 10,000 nodes and as many links has 130,000 objects and lists, and 700,000 values.
  */
 const DEFAULT_BOUNDS: JsonBounds = { maxDepth: 100, maxContainers: 200_000, maxValues: 1_000_000 };
 
 /**
- * Parses JSON text that may be hostile: what goes beyond the bounds, and members named `__proto__`, are refused. Throws
- * `Failure('invalid')`, whose message begins with what is wrong.
+ * Parses untrusted JSON text; exceeded limits and members named `__proto__` are rejected. Throws `Failure('invalid')`
+ * whose message begins with the mistake.
  */
 export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}): unknown {
   const excess = excessOf(text, { ...DEFAULT_BOUNDS, ...options });
   if (excess !== undefined) throw new Failure('invalid', excess);
   try {
-    // A reviver costs a multiple of the parsing itself: only a text that can hold such a member (plain or with escaped
-    // letters) gets one.
+    // A reviver multiplies the cost of parsing: it is only used if the text can contain such a member (plain or with
+    // escaped letters).
     const suspect = /__proto__|\\u00[567]/i.test(text);
     return JSON.parse(text, suspect ? refusePrototype : undefined);
   } catch (thrown) {
@@ -40,7 +40,7 @@ export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}
   }
 }
 
-/** An object that was stored as text; undefined, with a line in the log, when the text is damaged. `what` names it. */
+/** Parses a stored object; undefined with a log line if the text is damaged. `what` names it. */
 export function storedObject<T extends object = JsonObject>(text: unknown, what: string): T | undefined {
   const value = readObject(text);
   if (value !== undefined) return value as T;
@@ -48,7 +48,7 @@ export function storedObject<T extends object = JsonObject>(text: unknown, what:
   return undefined;
 }
 
-/** The object that a text is, also where only its last brace is lost, as in a file that was cut by one byte; else undefined. */
+/** Parses an object, also if only its last brace is missing, as in a file cut by one byte; otherwise undefined. */
 export function readObject(text: unknown): JsonObject | undefined {
   const whole = String(text);
   for (const candidate of [whole, `${whole.replace(/\0$/, '')}}`]) {
@@ -56,7 +56,7 @@ export function readObject(text: unknown): JsonObject | undefined {
       const value: unknown = JSON.parse(candidate);
       if (isObject(value)) return value;
     } catch {
-      // The next one, or none.
+      // Try the next one.
     }
   }
   return undefined;
@@ -66,7 +66,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Indented by four, members sorted by name, as all JSON that people read here. */
+/** Indented by four, members sorted by name, as in all JSON files for people here. */
 export function formatJson(value: unknown): string {
   return JSON.stringify(sorted(value), undefined, 4);
 }
@@ -76,7 +76,10 @@ function refusePrototype(name: string, value: unknown): unknown {
   return value;
 }
 
-/** The bound that a text exceeds. One pass, strings leapt over; malformed text may be misjudged, which the parser then finds. */
+/**
+ * The limit that a text exceeds. One pass that skips strings; malformed text may be misjudged, but the parser rejects
+ * it.
+ */
 function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBounds): string | undefined {
   let depth = 0;
   let containers = 0;
@@ -108,7 +111,7 @@ function excessOf(text: string, { maxDepth, maxContainers, maxValues }: JsonBoun
   return undefined;
 }
 
-/** Index of the quotation mark that ends the string which begins at `start`, or the end of the text. */
+/** Index of the quotation mark that ends the string at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

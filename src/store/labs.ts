@@ -1,15 +1,15 @@
-// The live state of open labs: what their .gns3 files will say when they are written next.
+// The live state of open labs: the next content of their .gns3 files.
 import type { Database, Transaction } from './database.ts';
 import { type JsonObject, storedObject } from './json.ts';
 import { type ProjectRecord, PUT_PROJECT, projectBody } from './projects.ts';
 import type { StatePaths } from './state-paths.ts';
 
-/** What a lab holds, by kind, with the member that tells two of a kind apart. */
+/** The kinds of a lab's records, with their id members. */
 const IDENTIFIERS = { node: 'node_id', link: 'link_id', drawing: 'drawing_id', compute: 'compute_id' } as const;
 
 export type LabKind = keyof typeof IDENTIFIERS;
 
-/** One change of a lab: a record as it is from now on, or the id of one that is gone. */
+/** One change of a lab: a new version of a record, or the id of a deleted one. */
 export type LabChange =
   | { node: { node_id: string } }
   | { link: { link_id: string } }
@@ -17,7 +17,7 @@ export type LabChange =
   | { compute: { compute_id: string } }
   | { delete: LabKind; id: string };
 
-/** All records of a lab, as plain JSON objects in the order in which they were created. */
+/** All records of a lab as plain JSON objects, in order of creation. */
 export interface LabContents {
   nodes: readonly { node_id: string }[];
   links: readonly { link_id: string }[];
@@ -27,15 +27,15 @@ export interface LabContents {
 
 export interface LabState {
   project_id: string;
-  /** The database holds changes that the .gns3 file does not. */
+  /** Whether the database has changes that the .gns3 file does not have. */
   dirty: boolean;
-  /** How many changes there were so far; what was read at this count is what `recordWritten` confirms. */
+  /** The number of changes so far; `recordWritten` confirms the content read at such a number. */
   changes: number;
-  /** Of the .gns3 file when Labwire read or wrote it last; undefined if it never did. */
+  /** The .gns3 file's fingerprint when Labwire last read or wrote it; undefined if never. */
   fingerprint: string | undefined;
-  /** Of the file that was about to take its place, if that is not known to have happened. */
+  /** The fingerprint of a file about to replace it, if the outcome is unknown. */
   coming: string | undefined;
-  /** It is being closed, or was when a former life of this server ended. */
+  /** It is closing, or was when the previous run of the server ended. */
   closing: boolean;
 }
 
@@ -44,13 +44,13 @@ export interface Lab extends LabState {
   links: (JsonObject & { link_id: string })[];
   drawings: (JsonObject & { drawing_id: string })[];
   computes: (JsonObject & { compute_id: string })[];
-  /** Records that cannot be read, and are not among the others. */
+  /** Unreadable records; the other lists do not have them. */
   damaged: { kind: LabKind; id: string }[];
 }
 
-/** A lab whose records are still texts, for those who only hand them on. */
+/** A lab whose records are unparsed texts, for callers that pass them on. */
 export interface LabTexts extends LabState {
-  /** A JSON list of `[kind, id, text of the record]` in the order in which they were created. */
+  /** A JSON list of `[kind, id, text of the record]`, in order of creation. */
   records: string;
 }
 
@@ -63,9 +63,7 @@ interface LabRow {
   closing: number;
 }
 
-/**
- * `[kind, id, body]` of every element of the JSON array that is bound to ?2, in one statement whatever their number.
- */
+/** Writes `[kind, id, body]` of every element of the JSON array ?2, in one statement whatever their number. */
 const PUT = `INSERT INTO lab_record (project_id, kind, id, body)
   SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2) WHERE true ORDER BY key
   ON CONFLICT (project_id, kind, id) DO UPDATE SET body = excluded.body`;
@@ -74,9 +72,8 @@ const DELETE = `DELETE FROM lab_record WHERE project_id = ?1
 const STATE = 'SELECT project_id, changes, written, fingerprint, coming, closing FROM lab';
 
 /**
- * Open labs. Every call is one small transaction whose cost does not depend on the size of the lab (except `begin`,
- * `load` and `end`, which are about all of it); its promise resolves when the change is durable. Calls take effect in
- * the order in which they are made.
+ * Open labs. Every call is one small transaction whose cost is independent of the lab's size (except `begin`, `load`
+ * and `end`, which concern all of it); its promise resolves when the change is durable. Calls take effect in order.
  */
 export class Labs {
   readonly #database: Database;
@@ -88,8 +85,8 @@ export class Labs {
   }
 
   /**
-   * Takes a lab up: whatever was recorded for this project is replaced. With the `fingerprint` of the .gns3 file that
-   * the contents were read from it begins clean, without one dirty. The project is recorded with it, or was before.
+   * Begins an open lab; a former record of the project's lab is replaced. With the `fingerprint` of the .gns3 file that
+   * was read it begins clean, otherwise dirty. The project is recorded with it, or was before.
    */
   async begin(
     projectId: string,
@@ -113,7 +110,7 @@ export class Labs {
     });
   }
 
-  /** Applies changes together: all or none. Where one id occurs more than once the last change counts. */
+  /** Applies changes together, all or none. If an id occurs more than once the last change counts. */
   async apply(projectId: string, changes: readonly LabChange[]): Promise<void> {
     const { puts, deletes } = planOf(changes);
     if (deletes === undefined) await this.#database.run(PUT, projectId, puts);
@@ -138,7 +135,7 @@ export class Labs {
     });
   }
 
-  /** The same as `load`, unread: the database itself puts the records together, beside this thread. */
+  /** As `load`, unparsed: the database joins the records outside this thread. */
   async texts(projectId: string): Promise<LabTexts | undefined> {
     return await this.#database.transaction(async (transaction) => {
       const [row] = await transaction.all<LabRow>(`${STATE} WHERE project_id = ?`, projectId);
@@ -152,7 +149,7 @@ export class Labs {
     });
   }
 
-  /** The state of every open lab; after a crash, the labs that were open then. */
+  /** The state of every open lab; after a crash, of labs that were open then. */
   async list(): Promise<LabState[]> {
     return (await this.#database.all<LabRow>(`${STATE} ORDER BY project_id`)).map(stateOf);
   }
@@ -162,12 +159,12 @@ export class Labs {
     return (await this.#database.all<LabRow>(`${STATE} WHERE project_id = ?`, projectId)).map(stateOf)[0];
   }
 
-  /** A file with this fingerprint is about to take the place of the .gns3 file. */
+  /** A file with this fingerprint is about to replace the .gns3 file. */
   async recordComing(projectId: string, fingerprint: string): Promise<void> {
     await this.#database.run('UPDATE lab SET coming = ?2 WHERE project_id = ?1', projectId, fingerprint);
   }
 
-  /** The file that was about to take the place of the .gns3 file has done so; whether it holds all changes is not known. */
+  /** That file has replaced the .gns3 file; whether it has all changes is unknown. */
   async recordTaken(projectId: string, fingerprint: string): Promise<void> {
     await this.#database.run(
       'UPDATE lab SET fingerprint = ?2, coming = NULL WHERE project_id = ?1',
@@ -177,8 +174,8 @@ export class Labs {
   }
 
   /**
-   * The .gns3 file now holds what `load` answered with this count of `changes`. The lab stays dirty if there were more
-   * since.
+   * The .gns3 file now has the content that `load` returned with this number of `changes`. The lab stays dirty if there
+   * were more since.
    */
   async recordWritten(projectId: string, fingerprint: string, changes: number): Promise<void> {
     await this.#database.run(
@@ -189,14 +186,14 @@ export class Labs {
     );
   }
 
-  /** From now on the lab is to be closed, whatever happens to this process. */
+  /** From now on the lab will be closed, even after a crash. */
   async recordClosing(projectId: string): Promise<void> {
     await this.#database.makingRoom(() =>
       this.#database.run('UPDATE lab SET closing = 1 WHERE project_id = ?', projectId),
     );
   }
 
-  /** Forgets a lab: it is closed and its .gns3 file says all. */
+  /** Forgets a closed lab whose .gns3 file is complete. */
   async end(projectId: string): Promise<void> {
     await this.#database.makingRoom(() => this.#database.run('DELETE FROM lab WHERE project_id = ?', projectId));
   }

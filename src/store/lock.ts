@@ -1,4 +1,4 @@
-// One daemon a state directory.
+// Locks the state directory: one daemon per directory.
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,16 +7,16 @@ import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { connect, settle } from './database.ts';
 import { LOCK } from './other-states.ts';
 
-/** Milliseconds that a daemon which is just about to end is waited for. */
+/** How long (ms) to wait for a daemon that is just ending. */
 const PATIENCE_MS = 300;
 
 /**
- * Takes the state directory for this process or refuses with `Failure('conflict')` that names the directory and the
+ * Locks the state directory for this process, or refuses with `Failure('conflict')` that names the directory and the
  * holder's pid.
  *
- * The proof is the kernel's lock on `labwired.lock`, held by an open SQLite transaction: it ends with the process
- * however that ends, and child processes do not inherit it. (No other code may open that file: closing any descriptor
- * of it drops the lock of the whole process.) `labwired.pid` only says who it is.
+ * The lock is the kernel's on `labwired.lock`, held by an open SQLite transaction: it ends with the process in any
+ * case, and child processes do not inherit it. (No other code may open that file: closing any of its descriptors drops
+ * the lock of the whole process.) `labwired.pid` is only for the message.
  */
 export async function lockStateDirectory(directory: string): Promise<AsyncDisposable> {
   const pidFile = join(directory, 'labwired.pid');
@@ -42,7 +42,7 @@ export async function lockStateDirectory(directory: string): Promise<AsyncDispos
 }
 
 async function heldByAnother(directory: string, pidFile: string): Promise<Failure> {
-  // The holder writes its pid right after it has the lock: what a killed one left there is replaced within moments.
+  // The holder writes its pid right after locking: the pid of a killed one is replaced within moments.
   let pid = await livingHolder(pidFile);
   for (let attempt = 0; pid === undefined && attempt < 10; attempt += 1) {
     await sleep(20);

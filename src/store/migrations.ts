@@ -1,6 +1,6 @@
-// The tables of labwire.db, one script a version. A script that was released is never changed; a new one is appended.
+// The tables of labwire.db, one script per version. Never change a released script; append a new one.
 
-/** Applied in order; `PRAGMA user_version` counts those that were. */
+/** Applied in order; `PRAGMA user_version` counts the applied ones. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -51,11 +51,11 @@ export const MIGRATIONS: readonly string[] = [
     UPDATE lab SET changes = changes + 1 WHERE project_id = NEW.project_id;
   END
   `,
-  // The file that is about to take the place of the .gns3 file: should it have done so when we died, it is ours.
+  // The fingerprint of a file about to replace the .gns3 file: if that happened before a crash, the file is ours.
   'ALTER TABLE lab ADD COLUMN coming TEXT',
-  // The lab is being closed: should we die meanwhile, the next start closes it.
+  // The lab is closing: after a crash the next start closes it.
   'ALTER TABLE lab ADD COLUMN closing INTEGER NOT NULL DEFAULT 0',
-  // What other computes may have of a project, until it is known what became of it there.
+  // What other computes may have of a project, until the outcome there is known.
   `CREATE TABLE remote_object (
     position INTEGER PRIMARY KEY,
     compute_id TEXT NOT NULL,
@@ -63,6 +63,6 @@ export const MIGRATIONS: readonly string[] = [
     path TEXT NOT NULL,
     UNIQUE (compute_id, path)
   )`,
-  // The project was deleted while the compute could not be reached: its files there are to go.
+  // The project was deleted while the compute was unreachable: its files there are still to be deleted.
   'ALTER TABLE remote_object ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0',
 ];

@@ -7,7 +7,7 @@ import { lockHolder } from '../host/system-calls.ts';
 export const DATABASE = 'labwire.db';
 export const LOCK = 'labwired.lock';
 
-/** The state directory that a path lies in, unless that is `own` (links resolved). */
+/** The state directory that contains a path, unless that is `own` (links resolved). */
 export async function otherStateAround(path: string, own: string): Promise<string | undefined> {
   let directory = await realpath(path).catch(() => path);
   for (; directory !== dirname(directory); directory = dirname(directory)) {
@@ -17,7 +17,7 @@ export async function otherStateAround(path: string, own: string): Promise<strin
   return undefined;
 }
 
-/** The process that has another server's state directory, if one has; 0 where it is not visible from here. */
+/** The process that uses another server's state directory, if any; 0 if it is not visible from here. */
 export async function userOf(state: string): Promise<number | undefined> {
   const file = await open(join(state, LOCK)).catch(() => undefined);
   try {

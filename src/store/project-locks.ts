@@ -1,4 +1,4 @@
-// Which server may write into the directory of a project: the one that has it open, or changes it.
+// Decides which server may write to a project's directory: the one that has the project open or changes it.
 import { Failure } from '../failures.ts';
 import { type DirectoryLock, directoryHolder, holdDirectory } from '../host/files/directory-lock.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
@@ -11,7 +11,7 @@ type Locked = Pick<ProjectRecord, 'project_id' | 'name' | 'path'>;
 interface Held {
   path: string;
   lock: DirectoryLock;
-  /** Until it is given back; otherwise as long as there are users. */
+  /** Whether it is held until its release; otherwise only while there are users. */
   kept: boolean;
   users: number;
 }
@@ -26,7 +26,7 @@ export class ProjectLocks implements AsyncDisposable {
   }
 
   /**
-   * Keeps other servers from the directory until `release`; nothing happens if that is so already.
+   * Locks the directory against other servers until `release`; does nothing if it is locked already.
    * @throws Failure `conflict` when another server has it
    */
   async hold(project: Locked): Promise<void> {
@@ -35,7 +35,7 @@ export class ProjectLocks implements AsyncDisposable {
     });
   }
 
-  /** Gives the directory back, as soon as no change needs it any more. */
+  /** Releases the directory once no change needs it any more. */
   async release(id: string): Promise<void> {
     await this.#taking.run(id, async () => {
       const held = this.#held.get(id);
@@ -46,7 +46,7 @@ export class ProjectLocks implements AsyncDisposable {
   }
 
   /**
-   * Works in the directory while other servers are kept from it.
+   * Works in the directory while it is locked against other servers.
    * @throws Failure `conflict` when another server has it
    */
   async during<T>(project: Locked, work: () => Promise<T>): Promise<T> {
@@ -77,7 +77,7 @@ export class ProjectLocks implements AsyncDisposable {
     );
   }
 
-  /** Gives all directories back. */
+  /** Releases all directories. */
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#held.values()];
     this.#held.clear();

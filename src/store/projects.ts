@@ -1,13 +1,13 @@
-// The projects that this daemon knows, open and closed.
+// The known projects, open and closed.
 import type { Database } from './database.ts';
 import { storedObject } from './json.ts';
 import type { StatePaths } from './state-paths.ts';
 
-/** A project as the API shows it, less its `status`. */
+/** A project as in the API, without its `status`. */
 export interface ProjectRecord {
   project_id: string;
   name: string;
-  /** Directory of the project, absolute. */
+  /** Absolute path of the project's directory. */
   path: string;
   /** Name of the .gns3 file in it. */
   filename: string;
@@ -25,11 +25,11 @@ export interface ProjectRecord {
   drawing_grid_size: number;
   supplier: { logo?: string; url?: string; [member: string]: unknown } | null;
   variables: { name: string; value?: string; [member: string]: unknown }[] | null;
-  /** Only in the database: where its directory was, while it is being moved to `path`. */
+  /** Only in the database: its old directory while it is being moved to `path`. */
   moving_from?: string;
 }
 
-/** Adds or replaces a project by its id and its body, see `projectBody`. */
+/** Adds or replaces a project by id and body, see `projectBody`. */
 export const PUT_PROJECT = `INSERT INTO project (project_id, body) VALUES (?, ?)
   ON CONFLICT (project_id) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`;
 
@@ -57,7 +57,7 @@ export class Projects {
     this.#paths = paths;
   }
 
-  /** Undefined when the row is damaged. */
+  /** Undefined for a damaged row. */
   #recordOf({ project_id: id, body }: Row): ProjectRecord | undefined {
     const record = storedObject<ProjectRecord>(body, `project ${id}`);
     const whole =
@@ -66,30 +66,30 @@ export class Projects {
     return whole ? withPaths(record, (path) => this.#paths.absolute(path)) : undefined;
   }
 
-  /** All projects, in the order in which they were first put. */
+  /** All projects, in order of creation. */
   async list(): Promise<ProjectRecord[]> {
     const rows = await this.#database.all<Row>('SELECT project_id, body FROM project ORDER BY position');
     return rows.map((row) => this.#recordOf(row)).filter((record) => record !== undefined);
   }
 
-  /** Ids of projects whose rows are damaged. */
+  /** Ids of projects with damaged rows. */
   async damaged(): Promise<string[]> {
     const rows = await this.#database.all<Row>('SELECT project_id, body FROM project');
     return rows.filter((row) => this.#recordOf(row) === undefined).map(({ project_id: id }) => id);
   }
 
-  /** One project, or undefined if it is not known or its row is damaged. */
+  /** One project, or undefined if it is unknown or its row is damaged. */
   async get(projectId: string): Promise<ProjectRecord | undefined> {
     const [row] = await this.#database.all<Row>('SELECT project_id, body FROM project WHERE project_id = ?', projectId);
     return row && this.#recordOf(row);
   }
 
-  /** Adds or replaces a project; if that changes it and its lab is open, the lab is dirty from then on. */
+  /** Adds or replaces a project. A change makes its lab dirty if that is open. */
   async put(project: ProjectRecord): Promise<void> {
     await this.#database.run(PUT_PROJECT, project.project_id, projectBody(project, this.#paths));
   }
 
-  /** Forgets a project and its lab; no error if it is not known. */
+  /** Deletes a project and its lab; an unknown one is ignored. */
   async delete(projectId: string): Promise<void> {
     await this.#database.makingRoom(() => this.#database.run('DELETE FROM project WHERE project_id = ?', projectId));
   }

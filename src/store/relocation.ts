@@ -1,5 +1,5 @@
-// Projects whose recorded directory is not in this state directory though their files are: of a copy, and of a directory that was moved,
-// by releases that recorded absolute paths.
+// Finds projects whose recorded directory is outside this state directory although their files are in it: after a copy
+// or move of a directory from releases that recorded absolute paths.
 import { isAbsolute, join, sep } from 'node:path';
 import { exists } from '../host/files/exists.ts';
 import { readRegularFile } from '../host/files/regular-file.ts';
@@ -19,7 +19,7 @@ interface Row {
 }
 
 /**
- * Records where the projects are as seen from this state directory.
+ * Records the projects' places as seen from this state directory.
  * @param root the projects directory
  * @returns the other state directories that the database named
  */
@@ -46,7 +46,7 @@ export async function relocateProjects(database: Database, paths: StatePaths, ro
   return others;
 }
 
-/** The directory in one of the bases that is called like the end of the path and has the project's file. */
+/** The directory below one of the bases that matches the end of the path and has the project's file. */
 async function ownPlace(row: Row, path: string, bases: readonly string[]): Promise<string | undefined> {
   const parts = path.split(sep).slice(1);
   for (const base of bases) {

@@ -1,13 +1,12 @@
-// What other computes have, or may have, of our projects: noted before they are asked for it, so that a server that is killed meanwhile
-// finds it again.
+// Records what other computes have, or may have, of our projects. An entry is written before the request, so that it survives a crash.
 import type { Database } from './database.ts';
 
 export interface RemoteObject {
   compute_id: string;
   project_id: string;
-  /** Its path on the compute, below /v2/compute: of a node, of a NIO, or of the project itself. */
+  /** Path below /v2/compute of a node, a NIO, or the project itself. */
   path: string;
-  /** The project is deleted: what is there of it is to go. */
+  /** The project is deleted: its files there are still to be deleted. */
   deleted?: boolean;
 }
 
@@ -18,7 +17,10 @@ export class RemoteObjects {
     this.#database = database;
   }
 
-  /** It may be there from now on, or is about to go, which `makesRoom`; no error if that is known already. */
+  /**
+   * Records that it may exist from now on, or will be removed; only a removal, which `makesRoom`, may use the reserved
+   * space. A known entry is no error.
+   */
   async note(
     { compute_id, project_id, path, deleted = false }: RemoteObject,
     { makesRoom = false }: { makesRoom?: boolean } = {},
@@ -29,14 +31,14 @@ export class RemoteObjects {
     await (makesRoom ? this.#database.makingRoom(note) : note());
   }
 
-  /** It need not be looked for any more. */
+  /** Deletes the entry, because the outcome is known. */
   async settle({ compute_id, path }: RemoteObject): Promise<void> {
     await this.#database.makingRoom(() =>
       this.#database.run('DELETE FROM remote_object WHERE compute_id = ? AND path = ?', compute_id, path),
     );
   }
 
-  /** In the order in which they were noted. */
+  /** In order of creation. */
   async list(): Promise<RemoteObject[]> {
     const sql = 'SELECT compute_id, project_id, path, deleted FROM remote_object ORDER BY position';
     const rows = await this.#database.all<Omit<RemoteObject, 'deleted'> & { deleted: number }>(sql);

@@ -1,4 +1,4 @@
-// Space and inodes that are kept for what makes room: on a full disk things can still be deleted, and labs closed.
+// Reserves space and inodes for changes that free space: on a full disk things can still be deleted and labs closed.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, statfs, truncate } from 'node:fs/promises';
@@ -8,17 +8,20 @@ import { log } from '../host/log.ts';
 
 /** Enough for the file of a lab of some 2,000 nodes, or for as many changes of the database. */
 const RESERVE_BYTES = 4 * 2 ** 20;
-/** On a small disk no more than this share of it. */
+/** The largest share of a small disk. */
 const SHARE = 1 / 16;
-/** Bytes that no file system stores smaller than they are. */
+/** Bytes that no file system can compress. */
 const CHUNK = randomBytes(64 * 1024);
-/** What is given away at first; others may take it before the work does. When it is not enough, twice as much. */
+/**
+ * The first part to be freed; other programs may take it before the work does. If it is not enough, twice as much is
+ * next.
+ */
 const FIRST_PART_BYTES = 256 * 1024;
-/** Empty files, each of which keeps an inode: enough for a start, or for the changes of several labs. */
+/** Empty files that each reserve an inode: enough for a start, or for changes of several labs. */
 const SPARE_INODES = 32;
-/** Of these, what is given away at a time. */
+/** The number of them freed at a time. */
 const INODES_PART = 8;
-/** Milliseconds after which space is looked for again while some of it is missing. */
+/** How long (ms) until missing space is requested again. */
 const PATIENCE_MS = 10_000;
 
 function isForSpace(error: unknown): boolean {
@@ -45,7 +48,7 @@ export class Reserve {
     this.#inodes = join(directory, 'reserve-inodes');
   }
 
-  /** Takes the space; what is not to be had now is taken when it is there. */
+  /** Reserves the space; what is unavailable now is reserved later. */
   start(): void {
     this.#fill();
   }
@@ -57,8 +60,8 @@ export class Reserve {
   }
 
   /**
-   * Does the work; where it fails for want of space, again with a part of what is kept here, until that is used up. `tidy` gives back what
-   * the work has needed but for a moment.
+   * Runs the work. If it fails for lack of space, it is repeated with a part of the reserve, until that is used up.
+   * `tidy` frees what the work needed only for a moment.
    */
   async use<T>(work: () => Promise<T>, tidy: () => Promise<unknown> = async () => {}): Promise<T> {
     try {
@@ -97,12 +100,12 @@ export class Reserve {
     });
   }
 
-  /** Answers whether there was something to give. */
+  /** Returns whether there was anything to free. */
   async #giveAway(bytes: number): Promise<boolean> {
     const size = (await stat(this.#path).catch(() => undefined))?.size ?? 0;
     if (size > 0) await truncate(this.#path, Math.max(0, size - bytes));
     const spare = (await readdir(this.#inodes).catch(() => [])).slice(0, INODES_PART);
-    // Several users give away at the same time: a file may be gone already.
+    // Several users may free at the same time: a file may be gone already.
     for (const name of spare) await rm(join(this.#inodes, name), { force: true });
     return size > 0 || spare.length > 0;
   }
@@ -112,9 +115,9 @@ export class Reserve {
     return (await this.#take()) && hasInodes;
   }
 
-  /** The same for inodes. */
+  /** As `#take`, for inodes. */
   async #takeInodes(): Promise<boolean> {
-    if ((await statfs(this.#directory)).files === 0) return true; // a file system that makes them as it needs them
+    if ((await statfs(this.#directory)).files === 0) return true; // a file system that creates them on demand
     try {
       await mkdir(this.#inodes, { mode: 0o700 }).catch((error: unknown) => {
         if (systemCode(error) !== 'EEXIST') throw error;
@@ -130,7 +133,7 @@ export class Reserve {
     }
   }
 
-  /** Answers whether all of it is there. */
+  /** Returns whether the reserve is complete. */
   async #take(): Promise<boolean> {
     const { blocks, bsize } = await statfs(this.#directory);
     const wanted = Math.min(RESERVE_BYTES, Math.floor(blocks * bsize * SHARE));

@@ -1,5 +1,5 @@
-// What can be read of a damaged database: row by row, from both ends of each table, by what its indexes say, and, where the first page is
-// destroyed, with that of a new database.
+// Reads what it can of a damaged database: row by row, from both ends of each table, with the help of its indexes and,
+// if the first page is destroyed, with that of a new database.
 import { open } from 'node:fs/promises';
 import type sqlite3 from 'sqlite3';
 import { connect, settle } from './database.ts';
@@ -9,26 +9,26 @@ export type Row = Record<string, string | number | null>;
 /** An open lab. */
 export interface FoundLab {
   project_id: string;
-  /** Its row of the table of labs; undefined when that cannot be read. */
+  /** Its row of the table of labs; undefined if unreadable. */
   state: Row | undefined;
-  /** Undefined when it is not known which records there were. The text of one that is known to be lost is empty. */
+  /** Undefined if it is unknown which records there were. The text of a lost record is empty. */
   records: Row[] | undefined;
 }
 
 export interface Found {
   settings: Row[];
-  /** The text of a project or a document that is known by name alone is empty. */
+  /** Projects and documents known only by name have an empty text. */
   projects: Row[];
   documents: Row[];
   labs: FoundLab[];
   remoteObjects: Row[];
-  /** Whether there may be rows of which nothing is known. */
+  /** Whether there may be rows that are not known at all. */
   incomplete: boolean;
 }
 
 interface Table {
   name: string;
-  /** Columns of the index, which tell a row. */
+  /** The index columns that identify a row. */
   key: readonly string[];
   columns: readonly string[];
 }
@@ -46,18 +46,21 @@ const REMOTE_OBJECT: Table = {
   columns: ['compute_id', 'project_id', 'path'],
 };
 
-/** Rows that are read at a time. */
+/** Rows read at a time. */
 const ROWS_AT_ONCE = 256;
-/** Rows without a readable neighbour before the search for further ones is given up: in a table that can be read, and else. */
+/** How many unreadable rows in sequence end the search for further ones: in a readable table, and otherwise. */
 const GAP_ROWS = 10_000;
 const BLIND_ROWS = 500;
 
-/** @param sound a new database of the same release, whose first page has the tables where the first start made them */
+/**
+ * @param sound a new database of the same release, whose first page lists the tables at the places where a first start
+ * creates them
+ */
 export async function readDamaged(path: string, sound: string): Promise<Found> {
   if (!(await hasTables(path))) await copyFirstPage(sound, path);
   const connection = await connect(path);
   try {
-    // Otherwise a file that is shorter than its header says is not read at all.
+    // Otherwise SQLite does not read a file that is shorter than its header says.
     await query(connection, 'PRAGMA writable_schema = ON').catch(() => {});
     const documents = await tableOf(connection, DOCUMENT);
     const projects = await tableOf(connection, PROJECT);
@@ -88,11 +91,11 @@ export async function readDamaged(path: string, sound: string): Promise<Found> {
 
 interface Read {
   rows: Row[];
-  /** Whether all rows are among them, be it by name alone. */
+  /** Whether all rows are included, if only by name. */
   isWhole: boolean;
 }
 
-/** The rows of a table with their positions, in that order; where the index can be read, those that are lost as well. */
+/** The rows of a table, in order of position. With a readable index, lost rows are included. */
 async function tableOf(connection: sqlite3.Database, { name, key, columns }: Table): Promise<Read> {
   const read = (condition: string, order: 'ASC' | 'DESC', limit: number): Promise<Row[]> =>
     query(
@@ -102,9 +105,10 @@ async function tableOf(connection: sqlite3.Database, { name, key, columns }: Tab
   const rows = new Map<number, Row>();
   const note = (found: Row[]): number | undefined => {
     for (const row of found) rows.set(Number(row['position']), row);
-    return found.length === 0 ? undefined : Number(found.at(-1)!['position']);
+    const last = found.at(-1);
+    return last && Number(last['position']);
   };
-  /** Reads on in one direction until nothing comes, which is the end, or nothing can be read. */
+  /** Reads in one direction up to the end or the first unreadable row. */
   const readOn = async (order: 'ASC' | 'DESC'): Promise<{ at: number | undefined; isEnd: boolean }> => {
     let at: number | undefined;
     for (let limit = ROWS_AT_ONCE; ; ) {
@@ -127,7 +131,7 @@ async function tableOf(connection: sqlite3.Database, { name, key, columns }: Tab
     if (!rows.has(position)) note(await read(`position = ${position}`, 'ASC', 1).catch(() => []));
   };
   for (const row of index ?? []) await one(Number(row['position']));
-  // Without its index, rows between the two ends are looked for by their numbers alone.
+  // Without an index, rows between the two ends are tried by number.
   let position = (first.at ?? 0) + 1;
   const gap = first.at === undefined && last.at === undefined ? BLIND_ROWS : GAP_ROWS;
   for (let missed = 0; index === undefined && missed < gap && position < (last.at ?? Infinity); position += 1) {
@@ -143,7 +147,7 @@ async function tableOf(connection: sqlite3.Database, { name, key, columns }: Tab
   return { rows: inOrder, isWhole: index !== undefined };
 }
 
-/** Rows of a small table without positions: all, or those with the keys that are known elsewhere. */
+/** Rows of a small table without positions: all, or those with keys known from elsewhere. */
 async function keyed(
   connection: sqlite3.Database,
   table: string,
@@ -175,7 +179,7 @@ async function hasTables(path: string): Promise<boolean> {
   }
 }
 
-/** The first page has the list of tables, which each first start makes in the same order, and so at the same pages. */
+/** The first page lists the tables, which each first start creates in the same order, and so on the same pages. */
 async function copyFirstPage(from: string, to: string): Promise<void> {
   await using source = await open(from, 'r');
   const page = Buffer.alloc(4096);

@@ -1,4 +1,4 @@
-// A damaged state database, rebuilt from what can still be read of it. The damaged files are kept beside it.
+// Rebuilds a damaged state database from its readable parts. The damaged files are kept beside it.
 import { copyFile, link, open, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
@@ -13,23 +13,23 @@ import { DATABASE } from './other-states.ts';
 import { type Found, type Row, readDamaged } from './salvage-reader.ts';
 
 export interface Salvage {
-  /** Where the damaged files are now. */
+  /** The new place of the damaged files. */
   keptAs: string;
-  /** Rows that were taken over, by what they are. */
+  /** The number of recovered rows by kind. */
   rows: Record<string, number>;
-  /** What could not be read, as far as that is known by name. */
+  /** Known names of unreadable rows. */
   lost: string[];
   /** Whether more may be missing than `lost` names. */
   incomplete: boolean;
-  /** Open labs whose last changes, which their files do not have, may be lost: they are opened from their files. */
+  /** Open labs whose last changes may be lost: they are opened from their files, which may be older. */
   fromFiles: string[];
 }
 
 /**
- * Rebuilds a damaged database. Labs that were open will be opened: as the database has them if all of their records can be read, or
- * are known to be missing; else as their `.gns3` files have them, which are some seconds older.
- * @returns undefined when the database is sound, or not there: nothing was done then
- * @throws Failure `conflict` while a server has the directory, or when the database was written by a later release
+ * Rebuilds a damaged database. Open labs will be reopened: from the database if all their records are readable or known
+ * to be missing, otherwise from their `.gns3` files, which are some seconds older.
+ * @returns undefined when the database is sound or missing: nothing was done then
+ * @throws Failure `conflict` while a server has the directory, or when the database is of a later release
  */
 export async function salvageDatabase(stateDirectory: string): Promise<Salvage | undefined> {
   await using undo = new AsyncDisposableStack();
@@ -50,17 +50,17 @@ export async function salvageDatabase(stateDirectory: string): Promise<Salvage |
   const report = await takeOver(rebuilt, found);
   const keptAs = `${path}.damaged-${timestamp()}`;
   for (const suffix of ['', '-wal', '-shm']) await ifThere(link(path + suffix, keptAs + suffix));
-  // A log that stays beside the new database would be taken for its own.
+  // A log left beside the new database would be applied to it.
   for (const suffix of ['-wal', '-shm']) await ifThere(rm(path + suffix));
   await rename(rebuilt, path);
   return { keptAs, ...report };
 }
 
 /**
- * Mends the records of a sound database that lack only their last brace, and removes those that no start can read; records of open labs
- * are mended from their files by the start itself, and so is the record of a project that was open. All of them are kept in a file
- * beside the database.
- * @returns what was changed, and where it is kept; undefined when there is nothing of that kind, or no database
+ * Repairs records of a sound database that miss only their last brace, and removes unreadable ones. The start itself
+ * restores records of open labs, and of open projects, from their files. All of these records are kept in a file beside
+ * the database.
+ * @returns the changes, and where the records are kept; undefined without such records or without a database
  * @throws Failure `conflict` while a server has the directory
  */
 export async function repairRecords(
@@ -104,7 +104,7 @@ async function ifThere(done: Promise<void>): Promise<void> {
   });
 }
 
-/** Opens it as the server does; a later release's is refused by that, and damage is what we are here for. */
+/** Opens it as the server does, which rejects a later release; damage is expected here. */
 async function isSound(path: string): Promise<boolean> {
   try {
     await using _database = await Database.open(path, MIGRATIONS);
@@ -115,7 +115,7 @@ async function isSound(path: string): Promise<boolean> {
   }
 }
 
-/** What is cut off is filled with zeros up to the end of its page, so that the rest of the page can be read. */
+/** Fills a cut page with zeros to its end, so that the rest of the page can be read. */
 async function mendLength(path: string): Promise<void> {
   await using file = await open(path, 'r');
   const { size } = await file.stat();
@@ -132,7 +132,7 @@ async function writeEmpty(path: string): Promise<void> {
 
 type Report = Pick<Salvage, 'rows' | 'lost' | 'incomplete' | 'fromFiles'>;
 
-/** Writes what was found to a new database. A row that contradicts another one is left out. */
+/** Writes the recovered rows to a new database. A row that contradicts another one is left out. */
 async function takeOver(path: string, found: Found): Promise<Report> {
   await using database = await Database.open(path, MIGRATIONS);
   const lost: string[] = [];
@@ -161,7 +161,7 @@ async function takeOver(path: string, found: Found): Promise<Report> {
   for (const project of found.projects) {
     const body = repaired(String(project['body']));
     if (body === undefined) lost.push(`project ${project['project_id']}`);
-    // The start mends the record of an open project from its file.
+    // The start restores the record of an open project from its file.
     if (body !== undefined || labs.has(String(project['project_id'])))
       count('projects', await put('project', { ...project, body: body ?? '' }));
   }
@@ -181,7 +181,7 @@ async function takeOver(path: string, found: Found): Promise<Report> {
       continue;
     }
     for (const record of records) await put('lab_record', { ...record, body: String(record['body']) });
-    // What is not known to be in the file is written to it.
+    // Changes that may be missing in the file are written to it.
     const { changes = 1, written = 0, fingerprint = null, coming = null } = state ?? {};
     await database.run(
       'UPDATE lab SET changes = ?2, written = ?3, fingerprint = ?4, coming = ?5 WHERE project_id = ?1',

@@ -1,11 +1,11 @@
-// Paths in the database: relative to the state directory as far as they lie in it, so that a copy of the directory, and one that was moved,
-// has its own files and not the original's.
+// Paths in the database: relative to the state directory where possible, so that a copied or moved directory refers to
+// its own files, not the original's.
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { wayBelow } from '../host/files/relative-path.ts';
 
 export class StatePaths {
-  /** The state directory as the configuration names it. */
+  /** The state directory as in the configuration. */
   readonly directory: string;
   /** The same with its links resolved. */
   readonly real: string;
@@ -20,12 +20,12 @@ export class StatePaths {
     return new StatePaths(directory, await realpath(directory));
   }
 
-  /** What the database has of an absolute path. */
+  /** The stored form of an absolute path. */
   stored(path: string): string {
     return wayBelow(this.directory, path) ?? wayBelow(this.real, path) ?? path;
   }
 
-  /** The absolute path again. */
+  /** The absolute path of a stored one. */
   absolute(stored: string): string {
     return isAbsolute(stored) ? stored : join(this.directory, stored);
   }

@@ -1,4 +1,4 @@
-// The state directory: who owns it, and what survives the daemon.
+// The state directory: its lock and all durable state of the daemon.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../failures.ts';
@@ -17,21 +17,24 @@ import { RemoteObjects } from './remote-objects.ts';
 import { Reserve } from './reserve.ts';
 import { StatePaths } from './state-paths.ts';
 
-/** The durable state of one daemon. A promise of any of its parts that has resolved survives kill -9 of the process. */
+/**
+ * The durable state of one daemon. Once a promise of any of its parts has resolved, its change survives kill -9 of the
+ * process.
+ */
 export class Store implements AsyncDisposable {
   /**
-   * Tells this installation from others on the host: a UUID that stays the same over restarts. Child processes carry
-   * it in their environment.
+   * Identifies this installation on the host: a UUID that is kept over restarts. Child processes carry it in their
+   * environment.
    */
   readonly instance: string;
-  /** Which servers may write into the directories of projects. */
+  /** Decides which servers may write to projects' directories. */
   readonly locks: ProjectLocks;
   readonly projects: Projects;
   readonly labs: Labs;
   readonly documents: Documents;
   readonly remoteObjects: RemoteObjects;
   readonly #database: Database;
-  /** What is open, to be closed in the other order. */
+  /** Opened resources, to be closed in reverse order. */
   readonly #opened: AsyncDisposable;
   #closing: PromiseLike<void> | undefined;
 
@@ -51,9 +54,9 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * Opens the state directory, creating it (0700) if it is missing. `Failure('conflict')` if another daemon has it
-   * (named with its pid, within a second), if it cannot be written, or if its database is damaged or of a later
-   * release; nothing is changed then. `projects` is the projects directory, if it is not the one in the state directory.
+   * Opens the state directory, creating it (0700) if missing. `Failure('conflict')` if another daemon has it (with its
+   * pid, within a second), if it is not writable, or if its database is damaged or of a later release; nothing is
+   * changed then. `projects` is the projects directory if it is not the one in the state directory.
    */
   static async open(options: { stateDirectory: string; projects?: string }): Promise<Store> {
     const { stateDirectory: directory, projects = join(directory, 'projects') } = options;
@@ -83,12 +86,12 @@ export class Store implements AsyncDisposable {
     return new Store(database, opened.move(), { instance, locks, paths });
   }
 
-  /** Work that makes room, or ends what takes it, with the space that is kept for it. It may be done more than once. */
+  /** Runs work that frees space, if necessary with the reserved space. It may run more than once. */
   makingRoom<T>(work: () => Promise<T>): Promise<T> {
     return this.#database.makingRoom(work);
   }
 
-  /** Finishes what was asked for before and gives the directory free. */
+  /** Finishes pending calls and releases the directory. */
   async close(): Promise<void> {
     this.#closing ??= this.#opened[Symbol.asyncDispose]();
     await this.#closing;

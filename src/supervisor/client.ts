@@ -1,9 +1,11 @@
-// The daemon's side of the supervisor: starts it with the first program, finds the one of a former life, and carries bytes, sizes,
-// signals and ends to and fro.
+// The daemon's side of the supervisor: starts it with the first program, finds the one of a previous run, and exchanges
+// bytes, sizes, signals and exits with it.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
 import { Failure, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
+import { describeIssue } from '../store/issues.ts';
 import { launchSupervisor } from './launch.ts';
 import { socketPath, supervisorDirectory } from './place.ts';
 import {
@@ -14,33 +16,31 @@ import {
   frame,
   objectIn,
   PROTOCOL,
-  type ProgramExit,
-  type ProgramState,
   type StartRequest,
   UNDERSTOOD,
-  type Welcome,
 } from './protocol.ts';
+import { ProgramExit, type ProgramState, Welcome } from './welcome.ts';
 
-/** Input that may be on its way to a program that does not read. */
+/** Limit of input in flight to a program that does not read. */
 const INPUT_BYTES = 256 * 1024;
 const WELCOME_MS = 2_000;
 
 export interface ProgramListener {
   /** Bytes from the program, unchanged. */
   output(bytes: Buffer): void;
-  /** It has ended, all its output was told. Once. */
+  /** The program has ended and all its output was delivered. Called once. */
   exit(handle: ProgramHandle, exit: ProgramExit): void;
 }
 
 type Send = (type: FrameType, id: number, content?: object | Uint8Array) => void;
 
-/** A program in the supervisor's keeping. */
+/** A program held by the supervisor. */
 export class ProgramHandle {
   readonly id: number;
   readonly pid: number;
-  /** What was given with its start. */
+  /** The record passed to its start. */
   readonly record: unknown;
-  /** Set when it has ended, as far as is known. */
+  /** Set when the program is known to have ended. */
   exit: ProgramExit | undefined;
   listener: ProgramListener | undefined;
   #underWay = 0;
@@ -54,7 +54,7 @@ export class ProgramHandle {
     this.#send = send;
   }
 
-  /** False when the bytes were dropped: it has ended, or left 256 KiB of input unread. */
+  /** False if the bytes were dropped: the program has ended, or left 256 KiB of input unread. */
   write(bytes: Uint8Array): boolean {
     if (this.exit || this.#underWay + bytes.length > INPUT_BYTES) return false;
     this.#underWay += bytes.length;
@@ -66,12 +66,12 @@ export class ProgramHandle {
     this.#send(FRAME.resize, this.id, { columns, rows });
   }
 
-  /** To the program and what it started. */
+  /** Signals the program and its children. */
   signal(signal: NodeJS.Signals): void {
     this.#send(FRAME.signal, this.id, { signal });
   }
 
-  /** Asks for what was kept of its output, and for all that follows; for a program of a former life. */
+  /** Requests the kept output and everything that follows; for a program of a previous run. */
   follow(listener: ProgramListener): void {
     this.listener = listener;
     this.#send(FRAME.follow, this.id);
@@ -92,11 +92,14 @@ export interface SupervisorOptions {
   /** The state directory and its identifier. */
   state: string;
   instance: string;
-  /** Called when the supervisor has ended unasked, after everybody was told that their programs have: ends those that are left. */
+  /**
+   * Called when the supervisor has ended unexpectedly, after all programs were reported as ended. Ends those that are
+   * left.
+   */
   lost(): Promise<void>;
 }
 
-/** A former life's supervisor that cannot be talked to. */
+/** A supervisor of a previous run that is incompatible or does not answer. */
 export class StrangeSupervisor extends Failure {}
 
 export class SupervisorClient {
@@ -114,24 +117,24 @@ export class SupervisorClient {
     this.#options = options;
   }
 
-  /** Programs that run. */
+  /** Number of running programs. */
   get running(): number {
     return [...this.#handles.values()].filter(({ exit }) => exit === undefined).length;
   }
 
-  /** Process id of the supervisor, while there is one. */
+  /** Process id of the supervisor, if it runs. */
   get pid(): number | undefined {
     return this.#pid;
   }
 
-  /** Whether it makes TAPs for programs, as each one does that is still to be started. */
+  /** Whether it creates TAPs for programs. A supervisor that is not started yet will. */
   get makesTaps(): boolean {
     return this.#pid === undefined || this.#makesTaps;
   }
 
   /**
-   * Finds the supervisor of a former life of this state directory, if there is one, and gives what it holds.
-   * @throws StrangeSupervisor when there is one that does not answer, or speaks another protocol
+   * Finds the supervisor of a previous run of this state directory, if any, and returns its programs.
+   * @throws StrangeSupervisor if it does not answer, or uses another protocol
    */
   async join(): Promise<ProgramHandle[]> {
     const socket = await this.#dial();
@@ -145,7 +148,7 @@ export class SupervisorClient {
   }
 
   /**
-   * Starts a program on a terminal of its own.
+   * Starts a program on its own terminal.
    * @throws Failure `conflict`
    */
   async start(request: StartRequest, listener: ProgramListener): Promise<ProgramHandle> {
@@ -153,7 +156,7 @@ export class SupervisorClient {
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#starting.set(id, { resolve, reject });
-    // What it says may follow on the heels of its start.
+    // Its output may follow its start immediately.
     const state = { id, pid: 0, record: request.record };
     const early = this.#handleOf(state);
     early.listener = listener;
@@ -170,20 +173,20 @@ export class SupervisorClient {
     }
   }
 
-  /** Lets a program go that has ended. */
+  /** Releases a program that has ended. */
   forget(handle: ProgramHandle): void {
     this.#handles.delete(handle.id);
     this.#send(FRAME.forget, handle.id);
   }
 
-  /** Leaves the supervisor to itself: it ends when nothing runs, or waits for the next daemon. */
+  /** Disconnects from the supervisor. It ends if no program runs, otherwise it waits for the next daemon. */
   async leave(): Promise<void> {
     const socket = this.#socket;
     if (!socket) return;
     this.#socket = undefined;
     this.#pid = undefined;
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.end(); // after what is on its way
+    socket.end(); // after the pending data
     await Promise.race([closed, sleep(WELCOME_MS, undefined, { ref: false })]);
     socket.destroy();
   }
@@ -213,7 +216,7 @@ export class SupervisorClient {
     await this.#introduce(socket);
   }
 
-  /** A connection, if anybody listens. */
+  /** A connection, if the supervisor listens. */
   async #dial(): Promise<Socket | undefined> {
     using opened = new DisposableStack();
     const path = socketPath(supervisorDirectory(this.#options.state), opened);
@@ -227,7 +230,7 @@ export class SupervisorClient {
   /** @throws StrangeSupervisor */
   async #introduce(socket: Socket): Promise<Welcome> {
     const reader = new FrameReader();
-    const greeted = Promise.withResolvers<Welcome>();
+    const greeted = Promise.withResolvers<Record<string, unknown>>();
     const strange = (reason: string): StrangeSupervisor =>
       new StrangeSupervisor('conflict', `The process that holds programs of a former run cannot be used: ${reason}.`);
     const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MS);
@@ -235,7 +238,7 @@ export class SupervisorClient {
     socket.on('data', (part: Buffer) => {
       try {
         for (const received of reader.read(part)) {
-          if (received.type === FRAME.welcome) greeted.resolve(objectIn(received) as unknown as Welcome);
+          if (received.type === FRAME.welcome) greeted.resolve(objectIn(received));
           else this.#receive(received);
         }
       } catch (error) {
@@ -250,10 +253,13 @@ export class SupervisorClient {
     });
     socket.write(frame(FRAME.hello, 0, { protocol: PROTOCOL, instance: this.#options.instance }));
     try {
-      const welcome = await greeted.promise;
-      if (!UNDERSTOOD.includes(welcome.protocol)) {
-        throw strange(`it speaks protocol ${welcome.protocol}, this release ${UNDERSTOOD.join(', ')}`);
+      const answer = await greeted.promise;
+      const { protocol } = answer;
+      if (typeof protocol !== 'number' || !UNDERSTOOD.includes(protocol)) {
+        throw strange(`it speaks protocol ${protocol}, this release ${UNDERSTOOD.join(', ')}`);
       }
+      const { success, output: welcome, issues } = v.safeParse(Welcome, answer);
+      if (!success) throw strange(describeIssue(issues[0], 'its greeting'));
       this.#socket = socket;
       this.#pid = welcome.pid;
       this.#makesTaps = welcome.makesTaps === true;
@@ -283,7 +289,7 @@ export class SupervisorClient {
         handle?.taken(Number(objectIn(received)['bytes']));
         break;
       case FRAME.exit:
-        if (handle) this.#ended(handle, objectIn(received) as unknown as ProgramExit);
+        if (handle) this.#ended(handle, v.parse(ProgramExit, objectIn(received)));
         break;
       default:
         throw new Error(`a frame of type ${type}`);
@@ -295,7 +301,7 @@ export class SupervisorClient {
     handle.listener?.exit(handle, exit);
   }
 
-  /** The supervisor has ended, and the terminals with it: every program was hung up. */
+  /** The supervisor has ended with its terminals: every program was hung up. */
   #lose(): void {
     this.#socket = undefined;
     this.#pid = undefined;

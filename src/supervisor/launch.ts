@@ -1,4 +1,4 @@
-// Starts the supervisor: this same program, detached from the daemon, so that it and what it holds outlive it.
+// Starts the supervisor: this same program, detached from the daemon, so that it and its programs outlive the daemon.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { addonDirectory } from '../host/processes/addons.ts';
 import { childEnvironment, instanceToken } from '../host/processes/child-processes.ts';
 import { withRights } from '../host/processes/inherited-rights.ts';
 
-/** The program that runs, also after another version has been put in its place. */
+/** The running program, even if another version was installed in its place. */
 const SELF = '/proc/self/exe';
 const PATIENCE_MS = 10_000;
 const LOG = 'log';
@@ -20,13 +20,13 @@ function words(directory: string, instance: string): string[] {
 
 /**
  * Resolves when the supervisor listens.
- * @throws Failure `conflict` when it does not start
+ * @throws Failure `conflict` if it does not start
  */
 export async function launchSupervisor(directory: string, instance: string): Promise<void> {
   const errors = openSync(join(directory, LOG), 'w', 0o600);
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   try {
-    // It makes TAPs.
+    // It creates TAPs.
     const child = withRights(() =>
       spawn(SELF, words(directory, instance), {
         argv0: 'labwired',
@@ -38,11 +38,11 @@ export async function launchSupervisor(directory: string, instance: string): Pro
     );
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`it ended at once (${signal ?? `exit code ${code}`})`)));
-    child.stdout!.once('data', () => resolve());
+    child.stdout?.once('data', () => resolve());
     const late = setTimeout(() => reject(new Error('it does not answer')), PATIENCE_MS);
     await listening.finally(() => {
       clearTimeout(late);
-      child.stdout!.destroy();
+      child.stdout?.destroy();
       child.removeAllListeners();
       child.on('error', () => {});
       child.unref();

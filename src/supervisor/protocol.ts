@@ -1,12 +1,12 @@
-// What the daemon and the supervisor of its programs say to each other: frames over a Unix socket. A frame is its length (of what
-// follows), its type, the number of the terminal that it is about (0: none), and its content: JSON, or bytes of the terminal.
-// A supervisor may be older or newer than the daemon that finds it, so the form of frames, HELLO, WELCOME's `protocol` and the numbers of
-// both never change; everything else may with the number of the protocol.
+// The protocol between the daemon and the supervisor of its programs: frames over a Unix socket. A frame is its length
+// (of the rest), its type, the number of its terminal (0: none), and its content: JSON, or bytes of the terminal. The
+// supervisor may be older or newer than the daemon. So the form of frames, HELLO, WELCOME's `protocol` and the type
+// numbers of both never change; everything else may change with the protocol number.
 
-/** Counted up whenever a daemon and a supervisor of different numbers would misunderstand each other. */
+/** Increased whenever a daemon and a supervisor of different numbers would misunderstand each other. */
 export const PROTOCOL = 1;
 
-/** Protocols of supervisors that this daemon understands. */
+/** Protocols of supervisors that this daemon supports. */
 export const UNDERSTOOD: readonly number[] = [1];
 
 export const FRAME = {
@@ -18,11 +18,11 @@ export const FRAME = {
   input: 3,
   /** { columns, rows } */
   resize: 4,
-  /** { signal }: to the program and what it started */
+  /** { signal }: for the program and its children */
   signal: 5,
-  /** Send what is kept of its output, then what comes, then its exit. */
+  /** Send the kept output, then new output, then the exit. */
   follow: 6,
-  /** The exit is known: nothing need be kept of this terminal. */
+  /** The exit is known: drop this terminal. */
   forget: 7,
   /** supervisor -> daemon: Welcome */
   welcome: 65,
@@ -32,7 +32,7 @@ export const FRAME = {
   failed: 67,
   /** bytes from the program */
   output: 68,
-  /** { bytes }: so much input has gone to the program, or nowhere since it has ended */
+  /** { bytes }: so much input was written to the program, or dropped because it has ended */
   taken: 69,
   /** ProgramExit, after all output */
   exit: 70,
@@ -49,46 +49,23 @@ export interface StartRequest {
   columns: number;
   rows: number;
   timerSlackMilliseconds: number;
-  /** Its terminal passes bytes unchanged and echoes nothing. A supervisor of an older release does not know of it. */
+  /** The terminal passes bytes unchanged, without echo. Supervisors of older releases ignore this. */
   raw?: boolean;
-  /** File that its output is added to; the program has no terminal then. A supervisor of an older release gives it one all the same. */
+  /**
+   * File to append the output to, instead of a terminal. Supervisors of older releases start a terminal all the same.
+   */
   log?: string;
-  /** Names of TAPs that are made for it, as its descriptors from 3 on: only for a supervisor that says that it makes them. */
+  /** Names of TAPs to create for it, as its descriptors from 3 on. Only for a supervisor that announces `makesTaps`. */
   taps?: readonly string[];
-  /** Kept with the terminal and told to the next daemon, word for word: all that it needs to take the program back. */
+  /** Kept with the terminal and sent unchanged to the next daemon, which reattaches the program with it. */
   record: object;
 }
 
-export interface ProgramExit {
-  /** Exit code; 0 when a signal ended the program. */
-  code: number;
-  /** Name of the signal. */
-  signal?: string;
-}
-
-/** A terminal as the supervisor tells a daemon that has just come. */
-export interface ProgramState {
-  id: number;
-  pid: number;
-  record: unknown;
-  /** When the program has ended and no daemon has heard of it. */
-  exit?: ProgramExit;
-}
-
-export interface Welcome {
-  protocol: number;
-  /** Of the supervisor. */
-  pid: number;
-  terminals: ProgramState[];
-  /** It makes TAPs for programs; one of an older release does not. */
-  makesTaps?: true;
-}
-
 const HEADER_BYTES = 9;
-/** No frame is larger; what is says that the other side is something else. */
+/** The largest valid frame. A larger one means that the other side is another program. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** A frame as it goes over the socket. */
+/** Encodes a frame for the socket. */
 export function frame(type: FrameType, id: number, content: object | Uint8Array = Buffer.alloc(0)): Buffer {
   const bytes = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content));
   const whole = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
@@ -105,18 +82,18 @@ export interface Frame {
   content: Buffer;
 }
 
-/** The object that a frame holds. @throws when it holds none */
+/** The JSON object in a frame. @throws if there is none */
 export function objectIn({ content }: Frame): Record<string, unknown> {
   const value: unknown = JSON.parse(content.toString('utf8'));
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new Error('a frame without an object');
 }
 
-/** Puts the parts in which frames arrive together again. */
+/** Assembles frames from the pieces in which they arrive. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The frames that are complete by now. @throws when this is no stream of frames */
+  /** The complete frames so far. @throws if the data is not a stream of frames */
   *read(part: Buffer): Generator<Frame> {
     this.#rest = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
     while (this.#rest.length >= HEADER_BYTES) {

@@ -1,12 +1,15 @@
-// The last output of a program, for those who come later.
+// The last output of a program, for clients that connect later.
 
 const FIRST_BYTES = 1024;
 
-/** A ring of the last `limit` bytes (a power of two times 1,024). It grows with its content: most consoles say little. */
+/**
+ * A ring of the last `limit` bytes (a power of two times 1,024). It grows with its content, because most consoles print
+ * little.
+ */
 export class Scrollback {
   readonly #limit: number;
   #ring = Buffer.alloc(0);
-  /** Bytes ever written; the ring's write position follows from it. */
+  /** Bytes ever written; gives the ring's write position. */
   #written = 0;
 
   constructor(limit: number) {
@@ -25,7 +28,7 @@ export class Scrollback {
     this.#written += chunk.length;
   }
 
-  /** A copy of the content. Where older output is missing it begins at the start of a line, if there is one. */
+  /** A copy of the content. If older output is missing it begins at the start of a line, if possible. */
   snapshot(): Buffer {
     const size = this.#ring.length;
     if (this.#written <= size) return Buffer.from(this.#ring.subarray(0, this.#written));

@@ -1,21 +1,25 @@
-// The supervisor's side of one program: its terminal, if it has one, its last output, its input, its end.
+// The supervisor's side of one program: its terminal, if any, last output, input and end.
 import { readSync, writeSync } from 'node:fs';
 import { systemCode } from '../failures.ts';
 import { openPseudoTerminal, type PseudoTerminal } from '../host/processes/pseudo-terminal.ts';
 import { spawnProgram } from '../host/processes/spawn.ts';
-import type { ProgramExit, StartRequest } from './protocol.ts';
+import type { StartRequest } from './protocol.ts';
 import { Scrollback } from './scrollback.ts';
+import type { ProgramExit } from './welcome.ts';
 
-/** What is kept of the output for the next daemon. */
+/** Output kept for the next daemon. */
 const HISTORY_BYTES = 64 * 1024;
 const INPUT_RETRY_MS = 20;
-/** What is still read of a program that has ended: more than a terminal holds, and an end if what it started goes on writing. */
+/**
+ * Output still read from a program that has ended: more than a terminal holds, with a limit in case its children go on
+ * writing.
+ */
 const LAST_BYTES = 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 
 export interface SupervisedProgramEvents {
   output(bytes: Buffer): void;
-  /** So much input is out of the way. */
+  /** So much input was written or dropped. */
   taken(bytes: number): void;
 }
 
@@ -23,7 +27,7 @@ export class SupervisedProgram {
   readonly pid: number;
   readonly record: object;
   exit: ProgramExit | undefined;
-  /** None when the program has a log instead. */
+  /** Undefined if the program has a log instead. */
   readonly #terminal: PseudoTerminal | undefined;
   readonly #history = new Scrollback(HISTORY_BYTES);
   readonly #events: SupervisedProgramEvents;
@@ -31,7 +35,7 @@ export class SupervisedProgram {
   #input: Buffer[] = [];
   #retry: NodeJS.Timeout | undefined;
 
-  /** @throws SystemError when the program cannot be started, node-pty's error when there is no terminal for it */
+  /** @throws SystemError if the program cannot be started, node-pty's error if no terminal is available */
   constructor(request: StartRequest, events: SupervisedProgramEvents) {
     const { columns, rows, raw, record, log } = request;
     this.#events = events;
@@ -58,7 +62,7 @@ export class SupervisedProgram {
     return this.#history.snapshot();
   }
 
-  /** The program waits when it has said more than a terminal holds. */
+  /** Stops reading. The program blocks when its terminal is full. */
   pause(): void {
     this.#terminal?.output.pause();
   }
@@ -77,7 +81,10 @@ export class SupervisedProgram {
     if (this.#open) this.#terminal?.resize(columns, rows);
   }
 
-  /** To the process group, or in the first moments, before there is one, to the process. It has not been waited for, so it is still it. */
+  /**
+   * Signals the process group, or at first, before it exists, the process. It was not waited for, so its pid is not
+   * reused.
+   */
   signal(name: NodeJS.Signals): void {
     if (this.exit) return;
     for (const target of [-this.pid, this.pid]) {
@@ -90,9 +97,9 @@ export class SupervisedProgram {
     }
   }
 
-  /** The program has ended: what it said last is read, and the terminal closed. */
+  /** The program has ended: reads its last output and closes the terminal. */
   ended(exit: ProgramExit): void {
-    // While it is paused a part may lie in the stream; it is announced as any other.
+    // While paused, the stream may hold data; it is reported like any other.
     if (this.#open) this.#terminal?.output.read();
     if (this.#open && this.#terminal) this.#readRest(this.#terminal);
     this.#hangUp();
@@ -107,7 +114,7 @@ export class SupervisedProgram {
         this.#said(Buffer.from(buffer.subarray(0, read)));
       }
     } catch {
-      // nothing more is there (EAGAIN), or the terminal was hung up (EIO)
+      // no more data (EAGAIN), or the terminal was hung up (EIO)
     }
   }
 
@@ -118,8 +125,7 @@ export class SupervisedProgram {
 
   #flush(): void {
     this.#retry = undefined;
-    while (this.#open && this.#terminal && this.#input.length > 0) {
-      const chunk = this.#input[0]!;
+    for (let chunk = this.#input[0]; this.#open && this.#terminal && chunk; chunk = this.#input[0]) {
       try {
         const written = writeSync(this.#terminal.descriptor, chunk);
         if (written < chunk.length) this.#input[0] = chunk.subarray(written);

@@ -1,8 +1,10 @@
-// The supervisor: a small process that keeps the programs of one daemon, their terminals and their last output, and lives on when the
-// daemon does not. It serves one daemon at a time, and ends when it has neither a daemon nor a program.
+// The supervisor: a small process that holds the programs of one daemon, their terminals and their last output, and
+// outlives the daemon. It serves one daemon at a time, and ends when it has neither a daemon nor a program.
+
 import { rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../failures.ts';
+import { ownUser } from '../host/processes/own-user.ts';
 import { peerUser } from '../host/processes/peer-user.ts';
 import { nextExit } from '../host/processes/spawn.ts';
 import { socketPath } from './place.ts';
@@ -15,21 +17,21 @@ import {
   objectIn,
   PROTOCOL,
   type StartRequest,
-  type Welcome,
 } from './protocol.ts';
 import { SupervisedProgram } from './supervised-program.ts';
+import type { Welcome } from './welcome.ts';
 
-/** What may wait for a daemon before the programs have to wait. */
+/** Limit of data that waits for a daemon before the programs are paused. */
 const WAITING_BYTES = 1024 * 1024;
-/** How long a daemon is waited for at the start, and with the news of programs that have ended, when nothing runs. */
+/** How long to wait for a daemon, at the start and to report ended programs, when no program runs. */
 const LONELY_MS = 60_000;
-/** For the daemon that has started this process. */
+/** Read by the daemon that started this process. */
 const STANDARD_OUTPUT = 1;
 
 export interface SupervisorOptions {
-  /** Where the socket is made. */
+  /** Directory of the socket. */
   directory: string;
-  /** Of the state directory; a daemon of another one is turned away. */
+  /** Identifier of the state directory; a daemon of another one is refused. */
   instance: string;
 }
 
@@ -37,7 +39,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #programs = new Map<number, SupervisedProgram>();
   readonly #byPid = new Map<number, number>();
-  /** Terminals whose output the daemon wants to have. */
+  /** Terminals whose output the daemon follows. */
   readonly #followed = new Set<number>();
   #server: Server | undefined;
   #path = '';
@@ -49,7 +51,7 @@ export class Supervisor {
     this.#options = options;
   }
 
-  /** Listens, and tells so on standard output. Ends the process when nothing is left to do. */
+  /** Listens, and reports that on standard output. Ends the process when it has nothing left to do. */
   start(): void {
     const held = new DisposableStack(); // for as long as this process lives
     this.#path = socketPath(this.#options.directory, held);
@@ -66,7 +68,7 @@ export class Supervisor {
   #welcome(socket: Socket): void {
     socket.on('error', () => {}); // 'close' follows
     const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
-    if (peerUser(fd) !== process.geteuid!()) {
+    if (peerUser(fd) !== ownUser()) {
       socket.destroy();
       return;
     }
@@ -80,7 +82,7 @@ export class Supervisor {
       }
     });
     socket.on('drain', () => this.#hurry());
-    // When this process ends now, the daemon that leaves sees its connection closed by that.
+    // If this process ends now, that closes the leaving daemon's connection.
     socket.on('end', () => {
       if (this.#daemon === socket) this.#alone();
       socket.destroy();
@@ -99,7 +101,7 @@ export class Supervisor {
     const { id } = received;
     if (received.type === FRAME.start) this.#start(id, objectIn(received) as unknown as StartRequest);
     else {
-      // Without one it has ended and was forgotten meanwhile.
+      // A missing program has ended and was forgotten meanwhile.
       const program = this.#programs.get(id);
       if (program) this.#handOn(id, program, received);
     }
@@ -131,7 +133,7 @@ export class Supervisor {
     }
   }
 
-  /** A daemon comes; one that was there before is no longer. */
+  /** A daemon connects and replaces the previous one. */
   #greet(socket: Socket, hello: Frame): void {
     if (objectIn(hello)['instance'] !== this.#options.instance) {
       socket.destroy();
@@ -188,8 +190,9 @@ export class Supervisor {
       const program = id === undefined ? undefined : this.#programs.get(id);
       this.#byPid.delete(pid);
       if (id === undefined || !program) continue;
-      program.ended({ code, ...(signal === undefined ? {} : { signal }) });
-      if (this.#followed.has(id)) this.#send(FRAME.exit, id, program.exit!);
+      const exit = { code, ...(signal !== undefined && { signal }) };
+      program.ended(exit);
+      if (this.#followed.has(id)) this.#send(FRAME.exit, id, exit);
     }
     this.#mayEnd();
   }
@@ -201,7 +204,7 @@ export class Supervisor {
     this.#mayEnd();
   }
 
-  /** Without a daemon and without a program that runs there is nothing to do, but to tell the next one what has ended. */
+  /** Ends without a daemon and running programs, after waiting to report ended programs to the next daemon. */
   #mayEnd(): void {
     clearTimeout(this.#lonely);
     if (this.#daemon || this.#byPid.size > 0) return;
@@ -210,7 +213,7 @@ export class Supervisor {
   }
 
   #end(): never {
-    this.#server?.close(); // and removes the socket
+    this.#server?.close(); // also removes the socket
     process.exit(0);
   }
 }

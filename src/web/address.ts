@@ -1,4 +1,4 @@
-// The address that is shown, and how the page goes to another one without being loaded again.
+// The current address, and navigation between screens without reloading the page.
 import { signal } from '@preact/signals';
 
 export const address = signal(globalThis.location?.pathname ?? '/');

@@ -1,4 +1,4 @@
-// Says what changes to people who do not see the map, gathered so that nobody is talked over.
+// Announces changes of the lab to screen readers, gathered so that messages do not interrupt each other.
 import { effect } from '@preact/signals';
 import type { LabContext } from './lab-context.ts';
 import type { Lab } from './model/lab/lab.ts';
@@ -6,13 +6,13 @@ import { linkName, linkStates } from './model/lab/link-name.ts';
 import { STATUS, stateOf, WORDS } from './words.ts';
 
 const GATHERED_MS = 1_000;
-/** More than these are counted only. */
+/** More changes than this are only counted. */
 const MOST = 4;
 
-/** Begins to write into `context.said`; call what it gives to end that. */
+/** Starts writing to `context.said`. Returns the function that stops it. */
 export function announce({ lab, linking, said }: LabContext): () => void {
   const names = new Map<string, string>();
-  /** What was said of each thing last. */
+  /** The last announced text for each object. */
   const former = new Map<string, string>();
   const news = new Map<string, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -28,12 +28,12 @@ export function announce({ lab, linking, said }: LabContext): () => void {
     const before = former.get(id);
     if (words) names.set(id, words[0]);
     former.set(id, text);
-    // What is only moved, or read for the first time, is no news.
+    // Moves and the first reading of an object are not announced.
     if (before === text || (before === undefined && lab.state.value !== 'open')) return;
     news.set(id, text);
     timer ??= setTimeout(flush, GATHERED_MS);
   });
-  // What the next node is for is asked for at once, as the keys are.
+  // The prompt for choosing the next node is announced at once, like the keys.
   const unasked = effect(() => {
     const { first } = linking.value ?? {};
     if (linking.value) said.value = first ? WORDS.linking.second : WORDS.linking.first;
@@ -45,7 +45,7 @@ export function announce({ lab, linking, said }: LabContext): () => void {
   };
 }
 
-/** Its name, and what is said with it; undefined if it is gone. */
+/** Name and announced state; undefined once the object is deleted. */
 type Words = [name: string, state: string] | undefined;
 
 function ofNode(lab: Lab, id: string): Words {

@@ -1,7 +1,7 @@
-// Begins the page once its files are there: the language first, as all that follows has its words from the beginning.
+// Starts the page once its files are loaded. The language comes first, because all later modules use its words.
 import { chooseLanguage } from './language.ts';
 
-/** @throws TypeError when a file of the page does not come: it can be called again */
+/** @throws TypeError when a file of the page fails to load; call it again then */
 export async function begin(): Promise<void> {
   await chooseLanguage();
   await import('./main.tsx');

@@ -1,4 +1,4 @@
-// One console, alone in its window.
+// A window that shows one console only.
 import { useEffect, useMemo } from 'preact/hooks';
 import { Dock } from './dock/dock.tsx';
 import { LabContext } from './lab-context.ts';
@@ -9,7 +9,7 @@ import { openConsole } from './verbs/nodes.ts';
 import { WORDS } from './words.ts';
 
 interface ConsoleScreenProps {
-  /** Of the lab and of the node. */
+  /** Ids of the lab and the node. */
   ids: readonly string[];
   go: (path: string) => void;
 }

@@ -1,4 +1,4 @@
-// Help: first steps, all keys, and what the server and the page are made of.
+// Help: first steps, all keys, the server's version and the licences.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { go } from './address.ts';

@@ -1,7 +1,6 @@
-// Small pictures on buttons, drawn for this page on a square of 16. They stand beside words, or for them where there is little room:
-// what a button is called is in its words, always.
+// Icons for buttons, drawn for this page on a 16 × 16 grid. A button always has its name as text or label, too.
 
-/** By the names of verbs. */
+/** By the ids of verbs. */
 const PATHS: Readonly<Record<string, string>> = {
   'lab.start': 'M5 3.2v9.6L12.6 8z',
   'lab.stop': 'M4 4h8v8H4z',
@@ -22,7 +21,7 @@ const PATHS: Readonly<Record<string, string>> = {
   'page.command': 'M2.6 7a4.4 4.4 0 1 0 8.8 0 4.4 4.4 0 1 0-8.8 0M10.2 10.2l3.4 3.4',
 };
 
-/** Nothing, for what has no picture. */
+/** Renders nothing if there is no icon. */
 export function Icon({ of }: { of: string }) {
   const path = PATHS[of];
   if (path === undefined) return null;
@@ -33,7 +32,7 @@ export function Icon({ of }: { of: string }) {
   );
 }
 
-/** Two nodes and their cable. */
+/** Two nodes and their link. */
 export function Brand() {
   return (
     <svg class="brand" viewBox="0 0 24 24" aria-hidden="true">

@@ -1,4 +1,4 @@
-// The images of a host: listed with who uses them, sent there, deleted; and what appliances they make complete.
+// The images of a host: list with their users, upload, delete; and the appliances that they complete.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -34,7 +34,7 @@ interface ImageObject {
   used_by: ImageUser[];
 }
 
-/** A version of an appliance, and which of its images are there. */
+/** A version of an appliance, and which of its images are present. */
 interface Match {
   appliance_id: string;
   name: string;
@@ -49,7 +49,7 @@ interface ComputeObject {
   name: string;
 }
 
-/** Users that are named. */
+/** Most users named. */
 const MOST_USERS = 3;
 
 export function ImagesScreen() {
@@ -109,7 +109,7 @@ export function ImagesScreen() {
     const over = (event: DragEvent): void => event.preventDefault();
     const drop = (event: DragEvent): void => {
       event.preventDefault();
-      // The list is empty once the event is over.
+      // The file list is cleared after the event.
       const refused = whyNot('administer');
       if (refused !== '') message.value = refused;
       else void latest.current([...(event.dataTransfer?.files ?? [])]);
@@ -277,14 +277,14 @@ interface AppliancesProps {
   make: (match: Match) => void;
 }
 
-/** The appliances that the image belongs to: a button for one of which nothing is missing, else what is. */
+/** The appliances of an image: a button to create each complete one, otherwise its missing images. */
 function Appliances({ image, matches, make }: AppliancesProps) {
   const own = matches.filter(
     ({ emulator, images }) =>
       emulator === image.emulator &&
       images.some(({ md5sum, path }) => path !== null && md5sum?.toLowerCase() === image.md5sum),
   );
-  // Of versions that miss something the newest says enough.
+  // Of incomplete versions only the newest is shown.
   const shown = own.some(({ complete }) => complete) ? own.filter(({ complete }) => complete) : own.slice(0, 1);
   return (
     <>

@@ -1,4 +1,4 @@
-// What everything on the screen of a lab shares: the lab, what is selected, what is open, and how tasks are attempted.
+// Shared state of a lab's screen: the lab, the selection, open panels, and how requests are run.
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
 import { ViewSettings } from './model/browser/view-settings.ts';
@@ -7,56 +7,57 @@ import { nodeTakes, takenIn, wayToRoom, withName } from './model/lab/free-place.
 import { around, type Box, type Point, snapped } from './model/lab/geometry.ts';
 import { Lab } from './model/lab/lab.ts';
 import { NOTHING, type Selection } from './model/lab/selection.ts';
+import { otherNamesInWords } from './model/lab/taken-names.ts';
 import { History } from './model/lab/undo.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/server/types.ts';
 
-/** Of a node whose symbol cannot be measured, in pixels. */
+/** Size in pixels of a node whose symbol cannot be measured. */
 const USUAL_SIZE = { width: 66, height: 60 };
-/** Pixels between things and their copies. */
+/** Pixels between an object and its copy. */
 const COPY_GAP = 25;
 
-/** What the map lets others do with it. */
+/** What the map offers to other parts of the screen. */
 export interface LabMap {
   /** Shows the whole lab. */
   fit(): void;
   zoom(factor: number): void;
-  /** One pixel of the lab is one of the window. */
+  /** Scale 1:1. */
   actualSize(): void;
-  /** Shows what is selected, as large as it may be. */
+  /** Shows the selection as large as possible. */
   showSelection(): void;
-  /** Brings a node or a drawing into the window if it is outside. */
+  /** Scrolls a node or drawing into view. */
   show(id: string): void;
-  /** Brings a node or a drawing into the middle of the window. */
+  /** Centres a node or drawing. */
   centre(id: string): void;
-  /** The place in the lab that the middle of the window shows. */
+  /** The lab position at the middle of the window. */
   middle(): Point;
-  /** The place in the lab at a point of the window; undefined beside the map. */
+  /** The lab position at a point of the window; undefined outside the map. */
   placeAt(clientX: number, clientY: number): Point | undefined;
-  /** The point of the window where something is, or where the middle is. */
+  /** The window position of an object, or of the middle. */
   pointOf(id: string | undefined): Point;
   focus(): void;
-  /** Moves what is selected, without telling the server yet. */
+  /** Moves the selection without sending it to the server yet. */
   nudge(dx: number, dy: number): void;
-  /** Tells the server where things were moved to. */
+  /** Sends the moved positions to the server. */
   keep(): void;
-  /** Puts things back to where they were. */
+  /** Reverts moves that were not sent. */
   putBack(): void;
 }
 
-/** What every screen of the page has. */
+/** Shared by all screens. */
 export interface PageContext {
   /** Shows another screen. */
   go(path: string): void;
 }
 
-/** A link in the making: its first end once that is chosen, and the node that it is drawn to. */
+/** A link being created: its first end once chosen, and the node that it is drawn to. */
 export interface Linking {
   first?: LinkEnd;
-  /** The node at which the next end is chosen. */
+  /** The node where the next end is chosen. */
   at?: string;
-  /** The node that follows after that. */
+  /** The node for the other end after that. */
   next?: string;
 }
 
@@ -70,42 +71,49 @@ export class LabContext implements PageContext {
   readonly dock = new DockEntries();
   /** Whether links show their rates. */
   readonly traffic = signal(false);
-  /** What was done here and can be undone: changes of places, names, labels, links and drawings go through it. */
+  /** Undo history. All changes of positions, names, labels, links and drawings go through it. */
   readonly history: History;
   readonly view = new ViewSettings();
-  /** Whether the templates are shown. */
+  /** Whether the template palette is open. */
   readonly palette = signal(false);
-  /** Undefined without a link in the making. */
+  /** Undefined unless a link is being created. */
   readonly linking = signal<Linking | undefined>(undefined);
-  /** What is drawn next upon the map. */
+  /** The shape to draw next on the map. */
   readonly drawing = signal<Drawn | undefined>(undefined);
-  /** Whether arrow keys move what is selected. */
+  /** Whether arrow keys move the selection. */
   readonly moving = signal(false);
-  /** The node whose name is being edited upon the map. */
+  /** The node being renamed on the map. */
   readonly renaming = signal<string | undefined>(undefined);
-  /** The drawing whose first field is to be typed into. */
+  /** The drawing whose first field gets the focus. */
   readonly editing = signal<string | undefined>(undefined);
-  /** What was asked for in a narrow window; undefined before that. */
+  /** The pane chosen in a narrow window; undefined before the first choice. */
   readonly pane = signal<Pane | undefined>(undefined);
-  /** Where in the window the menu of what is selected is open. */
+  /** Window position of the open context menu. */
   readonly menu = signal<Point | undefined>(undefined);
-  /** What was last said to people who do not see the map. */
+  /** The last announcement for screen readers. */
   readonly said = signal('');
   /** Undefined while the lab is not open. */
   map: LabMap | undefined;
-  /** What was selected when it was asked to be deleted, until there is an answer. */
+  /** The selection whose deletion is pending. */
   #removed: Selection | undefined;
-  /** Where nodes come that were asked for, until they are there: another one needs another place. */
+  /** Places reserved for nodes being created, so that further ones go elsewhere. */
   readonly #coming = new Set<Box>();
 
   constructor(id: string, go: (path: string) => void) {
     const lab = new Lab(id);
     this.lab = lab;
     this.go = go;
-    this.history = new History(api, lab.path, (kind, thing) => lab[`${kind}s`].get(thing));
+    this.history = new History({
+      requests: api,
+      project: lab.path,
+      known: (kind, thing) => lab[`${kind}s`].get(thing),
+      otherNames: (names) => {
+        lab.notice.value = otherNamesInWords(names);
+      },
+    });
   }
 
-  /** Does a task, and shows why it failed. True if it did not. */
+  /** Runs a task and shows its error. Returns whether it succeeded. */
   readonly attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
     const { message } = this.lab;
     message.value = '';
@@ -118,10 +126,10 @@ export class LabContext implements PageContext {
     }
   };
 
-  /** Deletes what is selected by a task. What is refused stays selected, and so does what somebody selects meanwhile. */
+  /** Deletes the selection by a task. If the task fails, the selection stays; a newer selection stays in any case. */
   readonly remove = async (task: () => Promise<unknown>): Promise<void> => {
     const { value } = this.selection;
-    // Pressed once more before there is an answer.
+    // Pressed again while the request is pending.
     if (value === this.#removed) return;
     this.#removed = value;
     const isDone = await this.attempt(task);
@@ -129,12 +137,12 @@ export class LabContext implements PageContext {
     if (isDone && this.selection.value === value) this.select({});
   };
 
-  /** Selects what is named, and nothing else. */
+  /** Replaces the selection. */
   readonly select = (chosen: Partial<Selection>): void => {
     this.selection.value = { ...NOTHING, ...chosen };
   };
 
-  /** Makes a node of a template around this place, or where there is room in the middle of what the map shows, and selects it. */
+  /** Creates a node at this position, or at a free place in the middle of the view, and selects it. */
   readonly place = (template: TemplateObject, at?: Point): void => {
     const { lab, map } = this;
     const project = lab.project.value;
@@ -160,7 +168,7 @@ export class LabContext implements PageContext {
     });
   };
 
-  /** Makes a node, and keeps its place from others until the lab has it. Answers its id. */
+  /** Creates a node and reserves its place until the lab has it. Returns its id. */
   async #reserving(place: Box, make: () => Promise<string>): Promise<string> {
     this.#coming.add(place);
     const free = (): void => void this.#coming.delete(place);
@@ -181,7 +189,7 @@ export class LabContext implements PageContext {
     }
   }
 
-  /** How far things have to be moved, together, to where there is room beside them. */
+  /** How far to move these objects together to reach a free place. */
   wayBeside(nodes: readonly NodeObject[], drawings: readonly DrawingObject[]): Point {
     const whole = around([
       ...nodes.flatMap(nodeTakes),
@@ -193,10 +201,10 @@ export class LabContext implements PageContext {
     return { x: Math.round(right + way.x), y: Math.round(way.y) };
   }
 
-  /** Makes a drawing of a shape, around the middle of what the map shows unless a place is named, and selects it. */
+  /** Creates a drawing, centred in the view unless a position is given, and selects it. */
   readonly draw = (shape: Shape, at?: Point): void => {
     this.drawing.value = undefined;
-    // Keys that are pressed before the answer are not for what was selected before: Delete would hit that.
+    // Deselect first: a Delete key pressed before the answer must not hit the old selection.
     this.select({});
     const { width, height } = sizeOf(shape);
     const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
@@ -208,7 +216,7 @@ export class LabContext implements PageContext {
       this.select({ drawings: [id] });
       if (isText) this.editing.value = id;
     }).then((isMade) => {
-      // It can be drawn once more.
+      // The shape can be drawn again.
       if (!isMade && shape.kind !== 'text') this.drawing.value ??= shape.kind;
     });
   };
@@ -222,7 +230,7 @@ export class LabContext implements PageContext {
   }
 }
 
-/** The size that a node with this symbol will have. */
+/** The size of a node with this symbol. */
 async function symbolSize(symbol: string): Promise<{ width: number; height: number }> {
   const path = `/symbols/${encodeURIComponent(symbol)}/dimensions`;
   const { width, height } = await api.get<{ width: number; height: number }>(path).catch(() => USUAL_SIZE);

@@ -1,4 +1,4 @@
-// One lab: its map, its lists, what is selected, and its dock.
+// The screen of a lab: map, lists, inspector and dock.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { announce } from './announce.ts';
 import { Dock } from './dock/dock.tsx';
@@ -17,14 +17,14 @@ import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
 import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
-import { shownLab } from './shown-lab.ts';
+import { shownLab } from './shell/shown.ts';
 import { TopologyMap } from './topology/map.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';
 import { keyName, verbOfKey, whyNotKey } from './verbs.ts';
 import { WORDS } from './words.ts';
 
-/** The tools above the map, what belongs together beside each other. */
+/** The toolbar above the map, in groups. */
 const TOOLS: readonly (readonly string[])[] = [
   ['lab.start', 'lab.stop'],
   ['lab.node', 'lab.link'],
@@ -33,7 +33,7 @@ const TOOLS: readonly (readonly string[])[] = [
   ['lab.traffic', 'lab.fit'],
   ['lab.snapshots', 'lab.export'],
 ];
-/** Tools that everybody knows by their pictures. */
+/** Tools with well-known icons, shown without text. */
 const WITHOUT_WORDS: readonly string[] = ['lab.rectangle', 'lab.ellipse', 'lab.line', 'lab.undo', 'lab.redo'];
 
 export function LabScreen({ id, go }: { id: string; go: (path: string) => void }) {
@@ -47,7 +47,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     shownLab.value = context;
     noteVisit(id);
     const stopAnnouncing = announce(context);
-    // Before terminals and displays, which would keep the key.
+    // In the capture phase, before terminals and displays take the key.
     addEventListener('keydown', nextPane, true);
     return () => {
       removeEventListener('keydown', nextPane, true);
@@ -83,7 +83,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     };
   }, [isShown, context]);
 
-  // Also before anything has the focus, or when what had it is gone: then the keys are those of the map.
+  // Keys pressed while nothing has the focus also go to the map.
   const pressedNowhere = useRef((_event: KeyboardEvent): void => {});
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => pressedNowhere.current(event);
@@ -92,10 +92,10 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   }, []);
 
   const keys = (event: KeyboardEvent): void => {
-    // A button or a field upon the map has its own keys, but for the way out.
+    // Buttons and fields on the map keep their own keys, except Escape.
     const isMap = (event.target as Element).matches('.map, .topology');
     if (!isMap && event.key !== 'Escape') return;
-    // It lies upon the map: what is selected there stays.
+    // The drawer covers the map, so the selection stays.
     if (isMap && event.key === 'Escape' && closeDrawer(context)) {
       event.preventDefault();
       return;
@@ -103,7 +103,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     if (press(event)) event.preventDefault();
   };
 
-  /** True if the map knows the key. */
+  /** True if the map handles the key. */
   const press = (event: KeyboardEvent): boolean =>
     map.current?.press(event, () => {
       if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) {
@@ -130,13 +130,13 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
 
   pressedNowhere.current = (event) => {
     const isFree = event.target === document.body && document.querySelector('dialog[open]') === null;
-    // The Tab key goes into the page from its beginning.
+    // The Tab key enters the page at its beginning.
     if (!isFree || event.defaultPrevented || event.key === 'Tab' || !press(event)) return;
     event.preventDefault();
     if (document.activeElement === document.body) map.current?.focus();
   };
 
-  /** Escape closes the drawer, from within it. */
+  /** Escape inside a drawer closes it. */
   const leaveDrawer = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
     if (!(event.target as Element).closest('.lists, .inspector, .panes') || !closeDrawer(context)) return;
@@ -218,7 +218,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   );
 }
 
-/** F6 and Shift+F6 go from pane to pane, also out of a terminal, which keeps the Tab key. */
+/** F6 and Shift+F6 switch panes, also out of a terminal, which keeps the Tab key. */
 function nextPane(event: KeyboardEvent): void {
   if (event.key !== 'F6') return;
   event.preventDefault();

@@ -1,4 +1,4 @@
-// The list of labs: found, sorted, made, imported, opened, closed, renamed, copied, exported, deleted.
+// The list of labs: search, sort, create, import, open, close, rename, duplicate, export, delete.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { LabDialogs, type LabQuestion } from './labs/lab-dialogs.tsx';
@@ -40,7 +40,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     return () => labs.stop();
   }, [labs]);
 
-  /** Does something, and says why it did not work. True if it did. */
+  /** Runs a task and shows its error. Returns whether it succeeded. */
   const attempt = async (what: string, task: () => Promise<unknown>): Promise<boolean> => {
     busy.value = what;
     labs.message.value = '';
@@ -66,7 +66,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     });
   };
 
-  /** How far it is, is in the list of tasks. */
+  /** The progress is shown in the task list. */
   const importFile = async (file: File): Promise<void> => {
     labs.message.value = '';
     await importLab(file).catch((error: unknown) => {

@@ -1,28 +1,28 @@
-// The language of the page: which one, and how it writes numbers, times and plurals. It is chosen once, before any other part begins.
+// The page's language, and its formats for numbers, times and plurals. It is chosen once, before other modules start.
 import { sentenceOf } from './model/server/sentence.ts';
 
-/** A file of `languages/`: what it has in place of the English words, see `Words` of `words.ts` and `AuditWords` of `people/audit-words.ts`. */
+/** A file of `languages/`: replaces the English `Words` of `words.ts` and `AuditWords` of `people/audit-words.ts`. */
 interface Language {
   words(english: unknown): unknown;
   auditWords(english: unknown): unknown;
 }
 
-/** The page is written in it. */
+/** The language of the built-in texts. */
 const FIRST = 'en';
-/** Where this browser remembers that somebody wants another one than the browser's own. */
+/** Storage key for a language chosen instead of the browser's. */
 const SETTING = 'language';
 
-/** By BCP 47, for `lang` and for `Intl`. */
+/** BCP 47 tag, for `lang` and `Intl`. */
 let tag = FIRST;
 let language: Language | undefined;
-/** A language that there is and that could not be loaded. */
+/** A language that exists but could not be loaded. */
 let missing: string | undefined;
-/** What the bundler says of a file that it has not. */
+/** The bundler's error for a missing file. */
 const NO_SUCH = /not found in bundle/;
 
 /**
- * Takes the language that `?language=` asks for (and remembers it; `?language=` alone forgets it), or the remembered one, or the first of the
- * browser's that there is. Whatever is not there leaves English; so does one that does not come, which `missingLanguage` tells.
+ * Chooses the language: `?language=` (remembered; an empty value forgets it), the remembered one, or the first available of the browser's
+ * languages. English if it does not exist or fails to load; `missingLanguage` reports the latter.
  */
 export async function chooseLanguage(): Promise<void> {
   const wanted = wantedOne();
@@ -39,7 +39,7 @@ export async function chooseLanguage(): Promise<void> {
 async function load(name: string): Promise<boolean> {
   let found: Language;
   try {
-    // The bundler makes a part of each file in the folder, which is loaded only here. For others it throws at once, without a request.
+    // The bundler makes a chunk of each file in the folder. For other names it throws at once, without a request.
     found = (await import(`./languages/${name}.ts`)) as Language;
   } catch (error) {
     if (!NO_SUCH.test(sentenceOf(error))) missing ??= name;
@@ -57,18 +57,18 @@ function wantedOne(): string | undefined {
     else if (asked === '') localStorage.removeItem(SETTING);
     return asked ?? localStorage.getItem(SETTING) ?? undefined;
   } catch {
-    // Without a store it is forgotten with the page.
+    // Without storage the choice lasts until the page is left.
     return asked ?? undefined;
   }
 }
 
-/** The name of the language that should be there and did not come, in the language that is. */
+/** The name of a language that failed to load, in the page's language. */
 export function missingLanguage(): string | undefined {
   if (missing === undefined || language !== undefined) return undefined;
   return new Intl.DisplayNames(tag, { type: 'language' }).of(missing) ?? missing;
 }
 
-/** A part of the words, in the language that was chosen. */
+/** A part of the texts in the chosen language. */
 export function chosenWords<Words>(part: keyof Language, english: Words): Words {
   return language ? (language[part](english) as Words) : english;
 }
@@ -77,7 +77,7 @@ export function inNumbers(value: number, digits = 0): string {
   return value.toLocaleString(tag, { maximumFractionDigits: digits });
 }
 
-/** The form that goes with a number: English has `one` and `other`, others have more of them. */
+/** The plural form for a number: English has `one` and `other`, other languages have more. */
 export function plural(count: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string {
   return forms[new Intl.PluralRules(tag).select(count)] ?? forms.other;
 }
@@ -94,7 +94,7 @@ export function dayInWords(time: Date): string {
   return time.toLocaleDateString(tag === FIRST ? undefined : tag);
 }
 
-/** Compares names as people of this language sort them, numbers in them by their values. */
+/** Compares names in the language's order, with numbers by value. */
 export function namesInOrder(): Intl.Collator {
   return new Intl.Collator(tag === FIRST ? undefined : tag, { numeric: true, sensitivity: 'base' });
 }

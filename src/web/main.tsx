@@ -1,4 +1,4 @@
-// The screen that the address names, and what lies upon every screen.
+// Renders the screen of the current address, and the overlays of all screens.
 import { signal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -10,15 +10,15 @@ import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
 import { entries } from './shell/bar.ts';
-import { LateAnswer } from './shell/late-answer.tsx';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { MissingLanguage } from './shell/missing-language.tsx';
 import { NewVersion } from './shell/new-version.tsx';
+import { Notices } from './shell/notices.tsx';
 import { Overlays } from './shell/overlays.tsx';
 import { startTasks } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
-/** Screens that were loaded; null for one that is being loaded. */
+/** Loaded screens; null while loading. */
 const loaded = signal<ReadonlyMap<string, ComponentType<ScreenProps> | null>>(new Map());
 
 async function load({ path, component }: Screen): Promise<void> {
@@ -56,7 +56,7 @@ function Page() {
       <NewVersion />
       <MissingLanguage />
       <div class="toast">
-        <LateAnswer />
+        <Notices />
       </div>
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}
@@ -68,7 +68,7 @@ function Page() {
 followHistory();
 followLogOut();
 startTasks();
-// Fetched with the first upload, or for those of an earlier page.
+// Loaded with the first upload, or to resume uploads of an earlier page.
 if (new KeptUploads(browserStore()).all().length > 0) void loadPart(() => import('./tasks/image-uploads.ts'));
 entries.value = SCREENS.flatMap(({ path, title, isFor = 'everybody' }) =>
   title === undefined ? [] : [{ path, title, isFor }],

@@ -1,11 +1,11 @@
-// The screens of the page by their addresses: one line for each.
+// The screens of the page by address, one line each.
 import type { ComponentType } from 'preact';
 import { LabsScreen } from './labs-screen.tsx';
 import type { BarEntry } from './shell/bar.ts';
 import { WORDS } from './words.ts';
 
 export interface ScreenProps {
-  /** What stands in the address in the place of each `{id}`. */
+  /** The values of each `{id}` in the address. */
   ids: readonly string[];
   go: (path: string) => void;
 }
@@ -13,15 +13,15 @@ export interface ScreenProps {
 export interface Screen {
   /** `{id}` is a UUID. */
   path: string;
-  /** What the bar calls it; without a title it is not in the bar. */
+  /** Title in the navigation bar; without one the screen is not listed. */
   title?: string;
-  /** Whom the bar shows it; everybody, if it is left out. */
+  /** Who sees it in the bar; everybody by default. */
   isFor?: BarEntry['isFor'];
-  /** A part of what every page loads, or loaded when it is shown first. */
+  /** Part of the initial bundle, or loaded on first use. */
   component: ComponentType<ScreenProps> | { load(): Promise<ComponentType<ScreenProps>> };
 }
 
-/** Another lab is another screen: nothing of the last one stays. */
+/** Another lab gets a new screen without any old state. */
 async function loadLab(): Promise<ComponentType<ScreenProps>> {
   const { LabScreen } = await import('./lab-screen.tsx');
   return ({ ids: [id = ''], go }) => <LabScreen key={id} id={id} go={go} />;

@@ -1,12 +1,12 @@
-// What the page begins with, all by itself: it brings the style and the script that the browser could not load, as often as it takes.
-// What says so meanwhile stands in index.html, for this file may be missing, too.
+// The first script of the page: loads the style sheet and the main script, with retries. The message shown meanwhile is in index.html,
+// because this file may fail to load, too.
 import { pauseAfter, rested } from './model/server/backoff.ts';
 import { serverPage } from './model/server/server-page.ts';
 
-/** Failures after which the page is loaded anew: some browsers do not ask again for a script that has failed. */
+/** Failures after which the page is reloaded, because some browsers never refetch a failed script. */
 const MOST_FAILURES = 5;
 
-/** The address of the script that begins the page. */
+/** Address of the main script. */
 declare const BEGIN_SCRIPT: string;
 
 async function insist(load: () => Promise<unknown>): Promise<void> {
@@ -25,7 +25,7 @@ async function insist(load: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Whether the style has come: browsers disagree on what a sheet is that has not, but not on the colours that it gives. */
+/** Whether the style sheet has loaded. Browsers represent a missing sheet differently, so this checks a colour that it sets. */
 function isStyled(): boolean {
   return getComputedStyle(document.documentElement).getPropertyValue('--ground') !== '';
 }
@@ -40,7 +40,7 @@ function styleAgain(): Promise<unknown> {
   });
 }
 
-// Scripts of this kind run when the style has come, or has failed.
+// Module scripts run when the style sheet has loaded or failed.
 if (!isStyled()) await insist(styleAgain);
 await insist(async () => {
   const { begin } = (await import(BEGIN_SCRIPT)) as typeof import('./begin.ts');

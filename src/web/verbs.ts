@@ -1,4 +1,4 @@
-// All verbs of the page, once: keys, menus, buttons and the command field read them here.
+// All verbs of the page, shared by keys, menus, buttons and the command field.
 import type { LabContext } from './lab-context.ts';
 import { LAB_VERBS } from './verbs/lab.ts';
 import { LINK_VERBS } from './verbs/link.ts';
@@ -16,7 +16,7 @@ export const VERBS: readonly Verb[] = [
   ...PAGE_VERBS,
 ];
 
-/** Whether what a verb is for is selected. */
+/** Whether the selection suits a verb. */
 export function fits({ scope }: Verb, { selection }: LabContext): boolean {
   if (scope === 'nodes') return selection.value.nodes.length > 0;
   if (scope === 'link') return selection.value.link !== undefined;
@@ -24,7 +24,7 @@ export function fits({ scope }: Verb, { selection }: LabContext): boolean {
   return true;
 }
 
-/** Why whoever is logged in may not use a verb at all; empty where they may. */
+/** Why the logged-in account may not use a verb; empty if it may. */
 export function whyNotUse(verb: Verb, context: LabContext): string {
   if (verb.scope === 'everywhere' || verb.isLocal || verb.isReading?.(context)) return '';
   return context.lab.whyNotChange;
@@ -36,7 +36,7 @@ export function isUsable(verb: Verb, context: LabContext): boolean {
   return isPossible && whyNotUse(verb, context) === '' && fits(verb, context) && (verb.enabled?.(context) ?? true);
 }
 
-/** Whether it takes away what nothing else brings back: it looks so. */
+/** Whether it deletes something for good; it is then shown in the danger style. */
 export function isDangerous({ id }: Verb): boolean {
   return id.endsWith('.delete');
 }
@@ -45,14 +45,14 @@ export function wordsOf(verb: Verb, context: LabContext): string {
   return typeof verb.words === 'string' ? verb.words : verb.words(context);
 }
 
-/** A verb of a lab by its name. @throws Error for a name that no such verb has */
+/** Returns a lab verb by id. @throws Error for an unknown id */
 export function labVerb(id: string): LabVerb {
   const verb = VERBS.find((candidate) => candidate.id === id);
   if (!verb || verb.scope === 'everywhere') throw new Error(`${id} is no verb of a lab`);
   return verb;
 }
 
-/** How `Verb.keys` writes the key of an event. */
+/** Formats the key of an event as in `Verb.keys`. */
 export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
   const isNamed = key.length > 1 || key === ' ';
   const shift = shiftKey && (isNamed || ctrlKey || metaKey) ? 'Shift+' : '';
@@ -60,13 +60,13 @@ export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEve
   return `${ctrlKey || metaKey ? 'Ctrl+' : ''}${altKey ? 'Alt+' : ''}${shift}${isNamed ? key : name}`;
 }
 
-/** Why a key does nothing: what it stands for may not be done by whoever is logged in. Empty for all other keys. */
+/** Why a key does nothing: the logged-in account may not use its verb. Empty for all other keys. */
 export function whyNotKey(key: string, context: LabContext): string {
   const verb = VERBS.find((each) => each.keys?.includes(key) && fits(each, context) && whyNotUse(each, context) !== '');
   return verb ? whyNotUse(verb, context) : '';
 }
 
-/** The verb that a key asks for. */
+/** The verb of a key. */
 export function verbOfKey(key: string, context: LabContext): Verb | undefined {
   return VERBS.find((verb) => verb.keys?.includes(key) && isUsable(verb, context));
 }

@@ -1,4 +1,4 @@
-// The texts of the page, in one place. One section for each area. Another language is one file more, see docs/page.md.
+// All texts of the page, by area. A further language is one more file, see docs/page.md.
 import { chosenWords, dayInWords, inNumbers, plural } from './language.ts';
 
 const ENGLISH = {
@@ -30,7 +30,7 @@ const ENGLISH = {
   },
   page: {
     screens: 'Screens',
-    /** Also where no script has come: it must be true then, too. */
+    /** Also shown if no script has loaded, so it must be true then, too. */
     loading: 'The page has not arrived yet: the connection to the server is slow, or was lost.',
     loadAgain: 'Load it again',
     reading: 'Reading',
@@ -86,11 +86,11 @@ const ENGLISH = {
       Escape: 'Esc',
       ' ': 'Space',
     } as Readonly<Record<string, string>>,
-    /** Of verbs whose words depend on what is selected. */
+    /** For verbs whose label depends on the selection. */
     verbs: { 'link.suspend': 'Suspend or resume', 'link.capture': 'Start or stop a capture' } as Readonly<
       Record<string, string>
     >,
-    /** Beside those of the verbs: what it does, and the keys. */
+    /** Besides those of the verbs: the action, and the keys. */
     more: {
       everywhere: [
         ['Next pane, previous pane', ['F6', 'Shift+F6']],
@@ -142,7 +142,7 @@ const ENGLISH = {
     ofNodes: (running: number, all: number) => `${running} of ${all}`,
     ofRunning: (running: number, all: number) => (all === 0 ? 'none yet' : `${running} of ${all} running`),
     changed: 'Changed',
-    /** How long ago a moment was, both in milliseconds since 1970; the date of what is long ago. */
+    /** The time since a moment, both in milliseconds since 1970; for older ones the date. */
     ago: (moment: number, now: number) => {
       const minutes = Math.floor((now - moment) / 60_000);
       if (minutes < 1) return 'just now';
@@ -353,7 +353,7 @@ const ENGLISH = {
     nothingSelected: 'Select a node, a link or a drawing to see its details here.',
     thisLab: 'This lab',
     captured: (count: number) => `${count} captured`,
-    /** What is done most often, and by what. */
+    /** The most common actions and how to do them. */
     hints: [
       ['Add a node', 'n'],
       ['Link two nodes', 'l'],
@@ -523,6 +523,7 @@ const ENGLISH = {
     labelHelp: 'Text beside its picture.',
     chooseSymbol: 'Choose a symbol',
     nextStart: 'Counts from its next start.',
+    whenStopped: 'Stop the node to change it.',
     madeAnew: 'The container is made anew for it, and started again if it runs.',
     copy: 'Copy',
     copied: 'Copied',
@@ -663,7 +664,7 @@ const ENGLISH = {
     title: 'Links',
     count: (count: number) => plural(count, { one: '1 link', other: `${inNumbers(count)} links` }),
     described: (one: string, other: string) => `Link ${one} – ${other}`,
-    /** Its states, after its name. */
+    /** States of a link, after its name. */
     joined: 'connected',
     captured: 'captured',
     filtered: 'filtered',
@@ -688,7 +689,7 @@ const ENGLISH = {
     follow: 'Follow',
     stop: 'Stop capture',
     start: 'Start this capture',
-    /** By the names of the API. */
+    /** By member name of the API. */
     fields: {
       format: {
         label: 'Format',
@@ -898,6 +899,14 @@ const ENGLISH = {
     y: 'From the top',
     foreign: 'This picture was made elsewhere: only its place can be changed here.',
   },
+  takenNames: {
+    other: (wanted: string, given: string) => `The name "${wanted}" is taken: "${given}" was chosen instead.`,
+    more: (count: number) =>
+      plural(count, {
+        one: '1 other name was chosen, too.',
+        other: `${inNumbers(count)} other names were chosen, too.`,
+      }),
+  },
   undo: {
     undo: 'Undo',
     redo: 'Redo',
@@ -955,11 +964,11 @@ const ENGLISH = {
     wrongPassword: 'That was not the password of this display.',
     password: 'Password of the display',
   },
-  /** What people call the state of a node. */
+  /** States of a node for users. */
   status: { started: 'on', stopped: 'off', suspended: 'suspended', lost: 'lost' } as Readonly<Record<string, string>>,
 } as const;
 
-/** The same shape with any text: what another language has to have, no less and no more. */
+/** The same shape with any text: another language must have exactly these members. */
 type Text<T> = T extends string
   ? string
   : T extends (...given: infer Given) => string
@@ -968,12 +977,12 @@ type Text<T> = T extends string
 
 export type Words = Text<typeof ENGLISH>;
 
-/** In the language that was chosen before the page began, see `begin.ts`. */
+/** In the language chosen before the page started, see `begin.ts`. */
 export const WORDS: Words = chosenWords('words', ENGLISH);
 
 export const STATUS = WORDS.status;
 
-/** The state of a node as people see it, by its word in `STATUS`. */
+/** The state of a node for users, by its key in `STATUS`. */
 export function stateOf({
   status,
   lost_reason: reason,

@@ -21,7 +21,7 @@ const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
 test('a noun begins a command of the client, and nothing else does', () => {
   assert.deepEqual(parseCommand(['lab', 'list', '--json']), { name: 'client', words: ['lab', 'list', '--json'] });
   assert.deepEqual(parseCommand(['help', 'node']), { name: 'client', words: ['node', '--help'] });
-  assert.throws(() => parseCommand(['--host', 'x', 'lab', 'list']), /Flags stand behind the command: labwired lab/);
+  assert.throws(() => parseCommand(['--host', 'x', 'lab', 'list']), /Write flags after the command: labwired lab/);
   assert.deepEqual(
     [...CLIENT_NOUNS],
     NOUNS.map(({ name }) => name),
@@ -50,10 +50,10 @@ test('words that mean nothing are wrong usage, with the fix', () => {
     ['lab', /Say what to do: labwired lab list\|create/],
     ['lab lst', /There is no "labwired lab lst"; did you mean "list"\?\. See labwired lab --help/],
     ['lab list --sever x', /Unknown option --sever; did you mean --server\?/],
-    ['lab --json list', /behind the verb: labwired lab VERB --json/],
+    ['lab --json list', /after the verb: labwired lab VERB --json/],
     ['lab create', /NAME is missing. Write: labwired lab create NAME/],
-    ['lab create a b', /"b" is one word too many/],
-    ['lab create ', /empty word/],
+    ['lab create a b', /"b" is one argument too many/],
+    ['lab create ', /An argument is empty/],
     ['node start', /NODE is missing. Write: labwired node start NODE\.\.\./],
     ['node list --lab', /--lab.*See labwired node --help/],
     ['node list --colour', /--colour.*See labwired node --help/],
@@ -118,7 +118,7 @@ test('a password on the command line, which everybody can read, is refused; the 
     return !error.message.includes('secret');
   });
   await assert.rejects(Session.open({}, { ...environment, server: 'ftp://ann:secret@h' }), (error: Error) => {
-    assert.match(error.message, /"ftp:\/\/ann@h" is not the address of a server/);
+    assert.match(error.message, /"ftp:\/\/ann@h" is not a server address/);
     return true;
   });
   await assert.rejects(

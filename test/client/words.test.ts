@@ -67,7 +67,7 @@ test('things are found by name, by id and by the beginning of one; what is ambig
   assert.equal(find(all[2]!.id.toUpperCase()), all[2]!.id);
   assert.equal(find('aaaaaaaa'), all[3]!.id, 'a name goes before the beginning of an id');
   assert.equal(find('aaaaaaaa-'), all[0]!.id);
-  assert.throws(() => find('Büro'), /There are 2 labs "Büro"; name one by its id: aaaaaaaa-.*1, bbbbbbbb-.*3/);
+  assert.throws(() => find('Büro'), /There are 2 labs "Büro"; use an id: aaaaaaaa-.*1, bbbbbbbb-.*3/);
   assert.throws(() => find('bbbbbbbb'), /There are 2 labs/);
   assert.throws(() => find('Buro'), /There is no lab "Buro"; did you mean "Büro"\?/);
   assert.throws(() => find('aaaa'), /There is no lab "aaaa"\. Labs: "Büro", "two words"/);
@@ -94,8 +94,8 @@ test('ends of links are a node, or a node and its port, by each of its names', (
   assert.equal(findLink(nodes, [link, second], 'PC1'), link);
   assert.equal(findLink(nodes, [link, second], 'R:1:f0'), second);
   assert.equal(findLink(nodes, [link, second], 'l2'), second);
-  assert.throws(() => findLink(nodes, [link, second], 'R:1'), /2 links are at "R:1"; .* R:1:f1, R:1:f0$/);
-  assert.throws(() => findLink(nodes, [link], 'R2'), /No link is at "R2"/);
+  assert.throws(() => findLink(nodes, [link, second], 'R:1'), /"R:1" has 2 links; .* R:1:f1, R:1:f0$/);
+  assert.throws(() => findLink(nodes, [link], 'R2'), /"R2" has no link/);
   assert.equal(endText(nodes, link.nodes[1]!), 'R:1:f1');
   assert.equal(findLink(nodes, [link, second], 'PC1:e0 -- R:1:f1'), link, 'by what lists show');
   const text = /There is no link "Xyz"\. Links: "PC1:e0 -- R:1:f1", "R:1:f0 -- R2:f0" \(labwired link list\)\./;

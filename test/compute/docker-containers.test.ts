@@ -1,6 +1,6 @@
 // Containers of a compute, with a real Docker Engine: their life, their consoles, their interfaces.
 import assert from 'node:assert/strict';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { copyGuest, guestSettings, noGuest } from '../guest/guest.ts';
@@ -117,6 +117,21 @@ test('a container has what its node says: environment, hosts, command, interface
     assert.equal(refused.body.exception, 'DockerError');
   }
   assert.equal(await status(lab, node), 'started');
+
+  // What is found out late: the port of the console, and a volume of the new container.
+  const { node_directory: directory, ...whole } = await lab.expect(200, 'GET', node);
+  await symlink('/tmp', join(directory, 'linked'));
+  for (const body of [
+    { console_type: 'vnc', console: 100, adapters: 5 },
+    { console_type: 'none', name: 'Other', adapters: 2, extra_volumes: ['/linked'] },
+  ]) {
+    lab.events();
+    await lab.expect(409, 'PUT', node, body);
+    const { node_directory: _, ...now } = await lab.expect(200, 'GET', node);
+    assert.deepEqual(now, whole);
+    assert.deepEqual(statuses(lab), [], 'it runs on');
+  }
+  assert.match(await again.run('echo $A; ls /sys/class/net'), /b\s+eth0\s+lo/);
 });
 
 test('a container and a guest of QEMU on one switch ping', { skip: skip || noQemu || noGuest }, async (t) => {

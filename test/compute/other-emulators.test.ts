@@ -209,6 +209,19 @@ test('VMware is told to start, pause and end a machine, whose file is as it was 
   const console = await Client.open(t, (await lab.expect(200, 'GET', node)).console);
   console.send('hello');
   await console.sees(/hello/);
+  const other = join(directory, 'other.vmx');
+  writeFileSync(other, 'displayname = "other"\n');
+  const whole = await lab.expect(200, 'GET', node);
+  const more = { name: 'Other', console: 17_945, adapters: 3 };
+  for (const [change, words] of [
+    [{ vmx_path: other }, /^vmx_path: stop N1 before/],
+    [{ linked_clone: true }, /^linked_clone: /],
+    [{ console_type: 'none' }, /^console_type: stop N1/],
+  ] as const) {
+    const refused = await lab.expect(409, 'PUT', node, { ...more, ...change });
+    assert.match(refused.message, words);
+    assert.deepEqual(await lab.expect(200, 'GET', node), whole);
+  }
   for (const verb of ['suspend', 'resume', 'reload', 'stop']) await lab.expect(204, 'POST', `${node}/${verb}`);
   assert.deepEqual(readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n'), [
     '-T ws list',
@@ -217,6 +230,16 @@ test('VMware is told to start, pause and end a machine, whose file is as it was 
     ),
   ]);
   assert.match(readFileSync(vmx, 'utf8'), /^#!.*\/vmware\n\.encoding = "UTF-8"\n/);
+  const gone = await lab.expect(409, 'PUT', node, { ...more, vmx_path: `${vmx}x` });
+  assert.match(gone.message, /^vmx_path: there is no machine/);
+  const second = await lab.node(project, 'vmware', { name: 'N2', ...body, vmx_path: other });
+  await lab.expect(204, 'DELETE', second);
+  const changed = await lab.expect(200, 'PUT', node, { ...more, vmx_path: other, linked_clone: false });
+  assert.deepEqual(
+    [changed.vmx_path, changed.name, changed.console, changed.adapters],
+    [other, ...Object.values(more)],
+  );
+  await lab.node(project, 'vmware', { name: 'N3', ...body });
 });
 
 test('a file of VMware keeps the encoding that it names', async (t) => {

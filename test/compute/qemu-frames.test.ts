@@ -5,9 +5,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultsOf } from '../../src/api/kinds/property.ts';
+import { qemuSettings } from '../../src/api/kinds/qemu.ts';
 import { machineWords } from '../../src/compute/emulators/qemu/command.ts';
 import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
-import { defaultSettings, IMAGE_MEMBERS, type Images } from '../../src/compute/emulators/qemu/settings.ts';
+import { IMAGE_MEMBERS, type Images } from '../../src/compute/emulators/qemu/settings.ts';
 import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
 import { cannotMakeInterfaces, ip } from '../fabric/namespaces.ts';
 import { Peer, until } from '../fabric/peers.ts';
@@ -109,7 +111,7 @@ async function powerless(t: TestContext): Promise<number> {
 }
 
 test('the kernel serves virtio adapters at TAPs where it can, and no others', () => {
-  const settings = { ...defaultSettings(randomUUID()), adapters: 3, adapter_type: 'virtio-net-pci' };
+  const settings = { ...defaultsOf(qemuSettings, randomUUID()), adapters: 3, adapter_type: 'virtio-net-pci' };
   const custom_adapters = [{ adapter_number: 1, adapter_type: 'e1000' }];
   const image = { shown: '', path: '', md5sum: '' };
   const words = (vhost: boolean) =>

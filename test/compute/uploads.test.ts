@@ -4,10 +4,10 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { imageKind } from '../../src/api/kinds/kinds.ts';
 import { Images } from '../../src/compute/images/images.ts';
 import { Uploads } from '../../src/compute/images/uploads.ts';
 import { Operations } from '../../src/events/operations.ts';
-import { imageKind } from '../../src/store/node-kinds/kinds.ts';
 import { scratchFileSystem } from '../store/scratch.ts';
 import { type Answer, type Lab, startLab } from './support.ts';
 

@@ -79,7 +79,7 @@ vpcs_path = /usr/bin/vpcs
 enable_kvm = true
 `;
   const { config, warnings, files } = loadConfig({ ...base, file: file('gns3_server.conf', text) });
-  assert.deepEqual(warnings, []);
+  assert.deepEqual(warnings, ['keys without effect on this server: [Server] report_errors']);
   assert.equal(files.length, 1);
   assert.equal(config.Server.password, 'se=cr;et #1');
   assert.equal(config.Server.images_path, join(home, 'GNS3/images'));

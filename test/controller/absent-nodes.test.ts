@@ -78,3 +78,30 @@ test('a node that this host cannot make is deleted like any other', async (t) =>
     ['PC1'],
   );
 });
+
+test('a cloud of a lab of 1.x whose tunnel leads to an IPv6 address opens with the lab, and its start says why it cannot', async (t) => {
+  const server = await LabServer.start(t);
+  for (const [host, refusal] of [
+    ['::1', undefined],
+    ['fe80::1', /^Strait cannot be started: rhost: "fe80::1" is a link-local address, .*; use another address/],
+  ] as const) {
+    const { project_id: id, path, filename } = await server.project(host.replaceAll(':', '-'), { auto_close: false });
+    await server.expect(204, 'POST', `/v2/projects/${id}/close`);
+    const old = await readFile(join(import.meta.dirname, '../old-projects/1.5-cloud-udp-link/project.gns3'), 'utf8');
+    const tunnel = (peer: string): string => `nio_udp:31002:${peer}:41002`;
+    const content = JSON.parse(old.replaceAll(tunnel('127.0.0.1'), tunnel(host)));
+    await writeFile(join(path, filename), JSON.stringify({ ...content, project_id: id }));
+    await server.expect(201, 'POST', `/v2/projects/${id}/open`);
+    const nodes = await server.expect(200, 'GET', `/v2/projects/${id}/nodes`);
+    const cloud = nodes.find(({ name }: { name: string }) => name === 'Strait');
+    const { lport, rhost, rport } = cloud.properties.ports_mapping[1];
+    assert.deepEqual([lport, rhost, rport], [31002, host, 41002]);
+    assert.equal((await server.expect(200, 'GET', `/v2/projects/${id}/links`)).length, 1, 'its link is there');
+    assert.equal(cloud.status, refusal ? 'stopped' : 'started');
+    if (refusal) {
+      const { message } = await server.expect(409, 'POST', `/v2/projects/${id}/nodes/${cloud.node_id}/start`);
+      assert.match(message, refusal);
+    }
+    await server.expect(204, 'POST', `/v2/projects/${id}/close`);
+  }
+});

@@ -4,6 +4,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { Engine } from '../../src/compute/emulators/docker/engine.ts';
+import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
+import { Qmp } from '../../src/compute/emulators/qemu/qmp.ts';
 import { PortPool } from '../../src/compute/ports/pool.ts';
 import { RemoteTransport } from '../../src/controller/computes/remote.ts';
 import { ComputeUnreachable } from '../../src/controller/computes/transport.ts';
@@ -16,6 +19,7 @@ import { Documents } from '../../src/store/documents.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects } from '../../src/store/projects.ts';
 import { RemoteObjects } from '../../src/store/remote-objects.ts';
+import { SupervisorClient } from '../../src/supervisor/client.ts';
 
 const SOURCES = join(import.meta.dirname, '../../src/');
 const STORE = new Failure('conflict', 'injected: the database does not answer');
@@ -31,6 +35,12 @@ export class Failing {
   count = 0;
   #running = false;
   readonly #done = new Set<string>();
+  readonly #everywhere: Set<string>;
+
+  /** @param failsAgain places of the compute fail again that have failed in other verbs */
+  constructor({ failsAgain = false } = {}) {
+    this.#everywhere = failsAgain ? this.#done : everywhere;
+  }
 
   /** The first call of a place that has not failed yet fails. */
   async run<T>(task: () => Promise<T>): Promise<T> {
@@ -51,7 +61,7 @@ export class Failing {
     if (places.length === 0) return false;
     const seen = `${what} at ${places.join(' < ')}`;
     const key = EVERY ? seen : representative(what, places);
-    const done = !EVERY && places.some((place) => place.startsWith('compute/')) ? everywhere : this.#done;
+    const done = !EVERY && places.some((place) => place.startsWith('compute/')) ? this.#everywhere : this.#done;
     if (done.has(key)) return false;
     done.add(key);
     this.count += 1;
@@ -161,6 +171,24 @@ async function failFiles(): Promise<void> {
     );
   }
   syncBuiltinESMExports();
+}
+
+/** The same of programs that nodes run: the Engine, the supervisor, emulators. What ends something does not fail. */
+export function failPrograms(): void {
+  const refused = (): Error => new Failure('conflict', 'injected: the program refuses');
+  wrap(
+    Engine.prototype,
+    'stream',
+    (original) =>
+      function (method: string, path: string, ...values: unknown[]) {
+        const what = `Engine ${method} ${path.replace(/\?.*|[0-9a-f-]{36,}/g, '')}`;
+        if (method !== 'DELETE' && context.getStore()?.takes(what)) return Promise.reject(refused());
+        return original.call(this, method, path, ...values);
+      },
+  );
+  failBefore(SupervisorClient.prototype, ['start'], 'supervisor', refused);
+  failBefore(Hypervisor.prototype, ['run'], 'Dynamips', refused);
+  failBefore(Qmp.prototype, ['run'], 'QMP', refused);
 }
 
 /** The fabric's threads, for whoever counts what is on them. */

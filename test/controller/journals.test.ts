@@ -1,6 +1,7 @@
 // The journal of a lab: what was told of it is there for those who come later, bounded, and gone with the lab.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ProjectObject } from '../../src/api/objects.ts';
 import { createAnnouncer } from '../../src/controller/events.ts';
 import { journalStream } from '../../src/controller/lab/journal-stream.ts';
 import { isAbout, Journals } from '../../src/controller/lab/journals.ts';
@@ -63,7 +64,7 @@ test('the last 500 lines of each lab are kept, of each as much as fits, until th
   assert.deepEqual([late.length, place], [501, 700]);
   assert.match(late[0]!.message!, /^50 entries came faster than they were read/);
   assert.deepEqual(journals.after('a', place).entries, []);
-  announcer.controller.emit('project.deleted', { project_id: 'a' });
+  announcer.controller.emit('project.deleted', { project_id: 'a' } as ProjectObject);
   assert.deepEqual([journals.of('a').length, journals.of('b').length], [0, 1]);
 });
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type ConfigSources, loadConfig } from '../../src/config/load.ts';
-import { answerTo } from '../../src/demo/pc-console.ts';
 import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import type { RequestOptions } from '../../src/http/app/app.ts';
 import type { Daemon } from '../../src/start/daemon.ts';
 import { daemonHere } from '../daemon-here.ts';
+import { answerTo } from '../pc-console.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member

@@ -12,7 +12,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Of the server itself. */
 const OWN_FILES = /^(labwire\.db|.*-wal$|.*-shm$|.*\.lock$)/;
 
-function filesBelow(directory: string, prefix = ''): string[] {
+export function filesBelow(directory: string, prefix = ''): string[] {
   return readdirSync(join(directory, prefix), { withFileTypes: true }).flatMap((entry) => {
     const path = prefix ? `${prefix}/${entry.name}` : entry.name;
     return entry.isDirectory()
@@ -110,9 +110,7 @@ async function look(server: LabServer): Promise<Picture & { settled: boolean }> 
       path.endsWith('.gns3') && [...closed].some((directory) => isBelow(directory, join(server.state, path)));
     return plain(isTopology ? `${path} ${readFileSync(join(server.state, path), 'utf8')}` : path);
   });
-  const fabric = [...threads]
-    .map(({ groups, listeners, captures }) => `${groups.members} ${listeners.size} ${captures.size}`)
-    .filter((line) => line !== '0 0 0');
+  const fabric = fabricFigures();
   const settled = labs.every(({ nodes, at }) =>
     at.every(
       (one: Body, index: number) =>
@@ -125,4 +123,11 @@ async function look(server: LabServer): Promise<Picture & { settled: boolean }> 
     files: told.sort(),
     taken: `console ports ${ports.console_ports.length}, UDP ports ${ports.udp_ports.length}, fabric ${fabric}`,
   };
+}
+
+/** What the fabric's threads have. */
+export function fabricFigures(): string[] {
+  return [...threads]
+    .map(({ groups, listeners, captures }) => `${groups.members} ${listeners.size} ${captures.size}`)
+    .filter((line) => line !== '0 0 0');
 }

@@ -1,10 +1,10 @@
 // Ports of nodes: what each type offers to be linked (as in release 2.2.57).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PortSource } from '../../src/api/kinds/kind.ts';
+import { portsOf } from '../../src/api/kinds/kinds.ts';
+import { addToMac } from '../../src/api/mac.ts';
 import { defaultLabel } from '../../src/controller/nodes/label.ts';
-import type { PortSource } from '../../src/store/node-kinds/kind.ts';
-import { portsOf } from '../../src/store/node-kinds/kinds.ts';
-import { addToMac } from '../../src/store/node-kinds/ports.ts';
 
 function source(more: Partial<PortSource>): PortSource {
   return {

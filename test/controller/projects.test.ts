@@ -301,3 +301,29 @@ test('a project is not loaded under the name of another one', async (t) => {
   // The project itself can be loaded by its file.
   await server.expect(201, 'POST', '/v2/projects/load', { path: file });
 });
+
+test('an old lab whose name and nodes have control characters takes its names back unchanged, and no other such name', async (t) => {
+  const server = await LabServer.start(t);
+  const old = 'old\u0007name';
+  const nodes = [{ node_id: UNKNOWN, name: old, node_type: 'ethernet_hub', compute_id: 'local' }];
+  const topology = { computes: [], nodes, links: [], drawings: [] };
+  const file = join(await scratchDirectory(t), 'old.gns3');
+  const id = UNKNOWN.replaceAll('1', '9');
+  const content = { type: 'topology', revision: 9, version: '2.2.57', project_id: id, name: old, topology };
+  await writeFile(file, JSON.stringify({ ...content, auto_close: false }));
+  await server.expect(201, 'POST', '/v2/projects/load', { path: file });
+  const lab = `/v2/projects/${id}`;
+  const project = await server.expect(200, 'GET', lab);
+  const [node] = await server.expect(200, 'GET', `${lab}/nodes`);
+  assert.deepEqual([node.name, project.name], [old, old]);
+
+  const path = `${lab}/nodes/${UNKNOWN}`;
+  assert.equal((await server.expect(200, 'PUT', path, { ...node, x: 7 })).x, 7);
+  assert.equal((await server.expect(200, 'PUT', lab, { name: old, zoom: 50 })).zoom, 50);
+  for (const each of [path, lab]) {
+    const { message } = await server.expect(400, 'PUT', each, { name: `${old}\u0007` });
+    assert.equal(message, 'name: expected a name without control characters.');
+    assert.equal((await server.expect(200, 'GET', each)).name, old);
+    assert.equal((await server.expect(200, 'PUT', each, { name: 'new' })).name, 'new');
+  }
+});

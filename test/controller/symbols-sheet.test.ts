@@ -1,10 +1,12 @@
-// docs/symbols.svg is made here: `LABWIRE_WRITE=1 npm test` writes it again after a drawing has changed.
+// src/assets/symbols and docs/symbols.svg are made here: `LABWIRE_WRITE=1 npm test` writes them again after a drawing has changed.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { drawSymbol } from '../../bin/symbols/draw.ts';
 import { type BuiltinSymbol, builtinSymbol, builtinSymbols } from '../../src/controller/symbols/catalogue.ts';
-import { drawSymbol } from '../../src/controller/symbols/draw.ts';
 
+const ASSETS = join(import.meta.dirname, '../../src/assets');
 const SHEET = new URL('../../docs/symbols.svg', import.meta.url);
 const CELL = { width: 112, height: 92 };
 const COLUMNS = 9;
@@ -42,6 +44,27 @@ function cell(symbol: BuiltinSymbol, index: number): string {
   const text = `x="${middle}" y="${bottom - 6}" text-anchor="middle" font-family="sans-serif" font-size="9" fill="#333333"`;
   return `<g transform="${place}">${drawSymbol(symbol)}</g><text ${text}>${symbol.name}</text>`;
 }
+
+test('the files of the built-in symbols are as they are drawn', async () => {
+  const drawn = new Map([...builtinSymbols()].map((symbol) => [symbol.id.slice(':/'.length), drawSymbol(symbol)]));
+  if (process.env['LABWIRE_WRITE']) {
+    for (const [name, svg] of drawn) {
+      await mkdir(dirname(join(ASSETS, name)), { recursive: true });
+      await writeFile(join(ASSETS, name), svg);
+    }
+  }
+  const files = await readdir(join(ASSETS, 'symbols'), { recursive: true });
+  assert.deepEqual(
+    files.filter((name) => name.endsWith('.svg')).sort(),
+    [...drawn.keys()].map((name) => name.slice('symbols/'.length)).sort(),
+  );
+  for (const [name, svg] of drawn)
+    assert.equal(
+      await readFile(join(ASSETS, name), 'utf8'),
+      svg,
+      `${name}: run LABWIRE_WRITE=1 npm test to draw it again`,
+    );
+});
 
 test('the picture in the documentation shows the symbols as they are', async () => {
   if (process.env['LABWIRE_WRITE']) await writeFile(SHEET, contactSheet());

@@ -1,8 +1,8 @@
 // The one-line descriptions of frames, and the way they come out of a growing capture.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeFrame } from '../../src/demo/frames.ts';
-import { type CapturedFrame, capturedFrames } from '../../src/demo/pcap-stream.ts';
+import { type CapturedFrame, capturedFrames } from '../../src/client/captures/captured-frames.ts';
+import { describeFrame } from '../../src/client/captures/frame-line.ts';
 import { microsecondPcap } from '../../src/fabric/pcap.ts';
 
 const PC1 = '005079666800';

@@ -1,9 +1,9 @@
 // The words of the demonstration.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freeName } from '../../src/demo/lab.ts';
-import { answerTo } from '../../src/demo/pc-console.ts';
-import { frameLines, requestLines, thingsToTry } from '../../src/demo/story.ts';
+import { frameLines, requestLines, thingsToTry } from '../../src/client/demo/story.ts';
+import { freeName } from '../../src/layout/demonstration.ts';
+import { answerTo } from '../pc-console.ts';
 
 const ID = '6a6d8a3f-5d7f-4a53-9a3c-1df5d3f4c0aa';
 

@@ -476,7 +476,7 @@ test('the command line tells its outcome by the exit code, and writes nothing bu
   assert.match(fixes.stdout, /^# missing: vpcs: .*\n# labwired help vpcs#the-program\n# to do: .*\napt install vpcs$/m);
   assert.equal(spawnSync('sh', ['-n'], { input: fixes.stdout }).status, 0, fixes.stdout);
   assert.deepEqual(await readdir(home), before, 'nothing of it is run');
-  assert.match(doctor('--fix', '--json').stderr, /leave one of the two out/);
+  assert.match(doctor('--fix', '--json').stderr, /leave out one of them/);
   const wrong = doctor('--jsn');
   assert.equal(wrong.status, 2);
   assert.match(wrong.stderr, /--jsn.*labwired --help/);

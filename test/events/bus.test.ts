@@ -1,10 +1,13 @@
 // Notifications: who hears what, in which order, and what happens to a listener that does not listen.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ComputeEvents, ControllerEvents, ProjectEvents } from '../../src/api/events.ts';
 import { EventBus } from '../../src/events/bus.ts';
 import type { Subscription } from '../../src/events/subscription.ts';
 import { lineStream, socketStream } from '../../src/http/sockets/event-streams.ts';
 import { socketPair } from '../../src/http/sockets/message-socket.ts';
+
+type Anything = Record<string, object>;
 
 const options = {
   silence: 30,
@@ -22,7 +25,7 @@ async function actions(subscription: Subscription): Promise<string[]> {
 }
 
 test('a project listener hears its project and what names none; order is the order of emission', async () => {
-  const bus = new EventBus();
+  const bus = new EventBus<Anything>();
   bus.emit('before', {}, 'p1');
   const one = bus.subscribe('p1');
   const all = bus.subscribe();
@@ -37,7 +40,7 @@ test('a project listener hears its project and what names none; order is the ord
 });
 
 test('a listener that takes nothing is ended and told, the others go on', async () => {
-  const bus = new EventBus();
+  const bus = new EventBus<Anything>();
   const stalled = bus.subscribe('p');
   const good = bus.subscribe('p');
   for (let n = 0; n < 20_000; n += 1) {
@@ -50,7 +53,7 @@ test('a listener that takes nothing is ended and told, the others go on', async 
 });
 
 test('a line stream opens with a ping, gives one sorted JSON object a line, pings in silence, and ends with the reason', async () => {
-  const bus = new EventBus();
+  const bus = new EventBus<Anything>();
   let left = 0;
   const response = lineStream(bus.subscribe('p'), { ...options, left: () => (left += 1) });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -66,7 +69,7 @@ test('a line stream opens with a ping, gives one sorted JSON object a line, ping
 });
 
 test('a WebSocket stream sends the same lines and notices that its client has gone', async () => {
-  const bus = new EventBus();
+  const bus = new EventBus<Anything>();
   let left = 0;
   const [near, far] = socketPair();
   const heard: string[] = [];
@@ -94,14 +97,14 @@ test('in process, what one end has not passed on counts as unsent at the other',
 test('what is told is the payload as it was when it was emitted', async () => {
   const properties = { list: [1] };
   const payload = { name: 'A', properties };
-  const frozen = new EventBus();
+  const frozen = new EventBus<Anything>();
   const one = frozen.subscribe();
   frozen.emit('a', payload);
   assert.throws(() => properties.list.push(2), TypeError);
   assert.throws(() => Object.assign(payload, { name: 'B' }), TypeError);
 
   const mutable = { name: 'A', list: [1] };
-  const written = new EventBus({ writesAtOnce: true });
+  const written = new EventBus<Anything>({ copies: true });
   const other = written.subscribe('p');
   written.emit('a', mutable, 'p');
   mutable.list.push(2);
@@ -111,4 +114,32 @@ test('what is told is the payload as it was when it was emitted', async () => {
   assert.equal(first.message.line, '{"action":"a","event":{"name":"A","properties":{"list":[1]}}}');
   assert.equal(second.message.line, '{"action":"a","event":{"list":[1],"name":"A"}}');
   assert.equal(second.message.scopedLine, '{"action":"a","event":{"list":[1],"name":"A"},"project_id":"p"}');
+});
+
+test('an action that no bus has, and a payload of another action, do not compile', () => {
+  const computes = new EventBus<ComputeEvents>();
+  const controller = new EventBus<ControllerEvents>();
+  const project = new EventBus<ProjectEvents>();
+  const node = { name: 'A', node_id: 'n', project_id: 'p', status: 'started' } as const;
+  computes.emit('node.updated', node);
+  // @ts-expect-error a misspelt action
+  computes.emit('node.update', node);
+  // @ts-expect-error an action of another bus
+  computes.emit('link.created', node);
+  // @ts-expect-error a payload of another action
+  computes.emit('node.updated', { message: 'A has started.' });
+  // @ts-expect-error a member of another type
+  project.emit('log.error', { message: 5 });
+  // @ts-expect-error a node as its compute describes it is not the node that clients see
+  project.emit('node.updated', node, 'p');
+  // @ts-expect-error progress of the controller names its compute, or null
+  controller.tell('operation.ended', {} as ComputeEvents['operation.ended']);
+  // @ts-expect-error a project's event for everybody
+  controller.emit('snapshot.restored', {} as ProjectEvents['snapshot.restored']);
+  // What computes of other makes say is passed on by its own verb, whatever it is.
+  project.relay({ action: 'node.blinks', event: {}, project_id: 'p' });
+  assert.deepEqual(
+    [computes, controller, project].map(({ emitted }) => emitted),
+    [4, 1, 3],
+  );
 });

@@ -32,7 +32,7 @@ const LONG = [
   // the attacks
   'test/faults/*.test.ts',
   'test/system/@(inodes|joint-survival|large-import|survival).test.ts',
-  'test/controller/failing-awaits.test.ts',
+  'test/@(compute|controller)/failing-awaits.test.ts',
   // a Docker Engine for each file; docker-containers.test.ts has what every change might break
   'test/compute/docker-!(containers).test.ts',
   // a browser takes both processors: five files are left, one for each way to use the page

@@ -16,7 +16,7 @@ const COMMANDS: Record<Extent, readonly string[]> = {
   all: ['check', 'test:old-projects', 'test:conformance'],
 };
 /** Tests wait more than they work: more of them than processors. */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
 const TEST_TIMEOUT_MS = 480_000;
 /** With more failed files than this nothing is tried again. */
 const MOST_AGAIN = 8;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,6 +57,34 @@ test('no flood of one account pushes out what others have done, or its own other
   const gathered = refused.reduce((sum, { refused: times = 1 }) => sum + times, 0);
   assert.equal(gathered, 3_000);
   assert.equal(refused.at(-1)!.objects['name'], '2999');
+});
+
+test('room is made in a large file beside the main thread, and what is noted meanwhile is kept', async (t) => {
+  const state = await scratchDirectory(t);
+  const largest = 1024 * 1024;
+  const audit = new AuditFile(state, largest);
+  const old = JSON.stringify(line('old'));
+  const count = Math.ceil((2 * largest) / old.length);
+  writeFileSync(audit.path, `${old}\n`.repeat(count));
+  audit.note(line('first'));
+  let isSettled = false;
+  const settled = audit.settled().then(() => {
+    isSettled = true;
+  });
+  let turns = 0;
+  for (; !isSettled; await new Promise(setImmediate)) {
+    if (!existsSync(`${audit.path}.full`)) continue;
+    if (turns === 0) audit.note(line('meanwhile'));
+    turns += 1;
+  }
+  await settled;
+  await audit.settled();
+  assert.ok(turns > 0, 'no turn of this thread while room was made');
+  assert.equal(existsSync(`${audit.path}.full`), false);
+  assert.ok(statSync(`${audit.path}.1`).size <= largest);
+  const kept = (await audit.last(count)).map(({ action }) => action);
+  assert.deepEqual(kept.slice(-2), ['first', 'meanwhile']);
+  assert.equal(kept.length, Math.floor(largest / (old.length + 1)) + 2);
 });
 
 test('a line of which a part was written spoils no other', async (t) => {

@@ -164,6 +164,15 @@ test('hubs and switches count their ports from zero', () => {
   ]);
 });
 
+function thrown(act: () => unknown): Json {
+  try {
+    act();
+  } catch (error) {
+    return error;
+  }
+  assert.fail('it was accepted');
+}
+
 function port(id: number, name: string, more: object = {}): object {
   return { id, name, ...more };
 }
@@ -180,7 +189,31 @@ test('NIOs of clouds are their ports', () => {
       { name: 'a:b', port_number: 3, type: 'ethernet', interface: 'a:b' },
     ],
   });
-  assert.throws(() => only({ type: 'Cloud', properties: { nios: ['nio_vde:x:y'] } }), failure('conflict', /nio_vde/));
+});
+
+test('a tunnel of a cloud may lead to an IPv6 address', () => {
+  const nios = ['::1', 'fe80::1%eth0', '[2001:db8::7]', 'far.example'].map((host) => `nio_udp:3000:${host}:4000`);
+  const { ports_mapping: mapping } = only({ type: 'Cloud', properties: { nios } }).properties;
+  assert.deepEqual(
+    mapping.map(({ lport, rhost, rport }: Json) => [lport, rhost, rport]),
+    ['::1', 'fe80::1%eth0', '2001:db8::7', 'far.example'].map((host) => [3000, host, 4000]),
+  );
+});
+
+test('an NIO of a cloud that cannot be a port is refused with the cloud, the member and the fix', () => {
+  for (const nio of [
+    'nio_vde:x:y',
+    'nio_udp:',
+    'nio_udp:3000:10.0.0.1',
+    'nio_udp:0:::1:4000',
+    'nio_udp:3000:::1:70000',
+  ]) {
+    const cloud = { type: 'Cloud', label: { text: 'Cloud 1' }, properties: { nios: [nio] } };
+    const { code, message } = thrown(() => only(cloud));
+    assert.equal(code, 'conflict');
+    assert.ok(message.startsWith(`topology.nodes: properties.nios of the cloud "Cloud 1": "${nio}": `), message);
+    assert.match(message, /Correct or remove it in the lab's file\.$/);
+  }
 });
 
 /** Of the machine that led to the Internet. */

@@ -178,6 +178,7 @@ test('a supervisor of another release, or something else at its socket, is named
   await speaks(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await speaks(frame(200 as FrameType, 0, {}));
   await speaks(frame(FRAME.welcome, 0, Buffer.from('[]')));
+  await speaks(frame(FRAME.welcome, 0, { protocol: PROTOCOL, pid: 1, terminals: [{ id: '1', pid: 2, record: {} }] }));
 });
 
 test('programs are found in the directory that earlier releases used, which gets its new name', async (t) => {

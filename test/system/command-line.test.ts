@@ -65,7 +65,7 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   assert.equal(existsSync(join(labwired.daemon.directory, 'Büro 1.gns3project')), false, 'no half file is left');
   await labwired.say('lab', 'stop', 'Büro 1');
   await labwired.say('lab', 'export', 'Büro 1');
-  await labwired.fails(1, /Büro 1\.gns3project is there already: .*--force/, 'lab', 'export', 'Büro 1');
+  await labwired.fails(1, /Büro 1\.gns3project exists already: .*--force/, 'lab', 'export', 'Büro 1');
   const copy = await labwired.say('lab', 'import', 'Büro 1.gns3project', '--name', 'Kopie', '--quiet');
   assert.match(copy, /^[0-9a-f-]{36}$/);
   assert.match(await labwired.say('lab', 'list'), /Kopie +closed/);
@@ -170,17 +170,17 @@ test('what cannot be done is one sentence and a code', async (t) => {
   await ann.fails(2, /NAME is missing/, 'lab', 'create');
   await ann.fails(2, /--until/, 'node', 'exec', 'PC1', 'x', '--until', '(');
   await ann.fails(1, /nothing listens there/, 'lab', 'list', '--server', 'http://127.0.0.1:1');
-  await ann.fails(1, /not the address of a server/, 'lab', 'list', '--server', 'here');
+  await ann.fails(1, /is not a server address/, 'lab', 'list', '--server', 'here');
 
   await ann.fails(2, /--type dynamips\|iou\|qemu/, 'image', 'upload', file);
   await ann.say('image', 'upload', file, '--type', 'qemu', '--name', 'disk ü.img');
   assert.match(await ann.say('image', 'list'), /\ndisk ü\.img +qemu +10 bytes +0 nodes$/);
 
   await ann.say('node', 'create', 'PC1', '--template', 'VPCS');
-  await ann.fails(1, /wants a terminal; without one: labwired node exec/, 'node', 'console', 'PC1');
+  await ann.fails(1, /needs a terminal; without one use labwired node exec/, 'node', 'console', 'PC1');
   const ended = await ann.run('node', 'exec', 'PC1', 'ip');
   assert.deepEqual([ended.code, ended.out], [1, ''], 'a node that is off has no answer');
-  await ann.fails(1, /No link is at "PC1"/, 'capture', 'PC1', '--to', join(directory, 'none.pcap'));
+  await ann.fails(1, /"PC1" has no link/, 'capture', 'PC1', '--to', join(directory, 'none.pcap'));
   assert.equal(existsSync(join(directory, 'none.pcap')), false, 'no empty file is left');
 });
 

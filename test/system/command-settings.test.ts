@@ -57,7 +57,7 @@ test('nodes are made of a type and changed, with settings that are checked by th
   await labwired.fails(1, /console/, 'node', 'create', 'broken', '--template', 'VPCS', '--set', 'console=70000');
   assert.equal((await labwired.say('node', 'list', '-q')).split('\n').length, 2, 'the one that could not be is gone');
   const taken = `console=${pc.console}`;
-  const refused = new RegExp(`--set ${taken}: the server cannot give this port`);
+  const refused = new RegExp(`--set ${taken}: this port is unavailable`);
   for (const kind of [
     ['--type', 'vpcs'],
     ['--template', 'VPCS'],
@@ -84,7 +84,7 @@ test('nodes are made of a type and changed, with settings that are checked by th
   );
   assert.equal(nodes.find(({ name }) => name === 'Ünï')?.x, 7);
   await labwired.fails(2, /Say what to change/, 'node', 'update', 'Ünï');
-  await labwired.fails(2, /for one node alone/, 'node', 'update', 'Ünï', hub.name, '--name', 'x');
+  await labwired.fails(2, /need a single node/, 'node', 'update', 'Ünï', hub.name, '--name', 'x');
 });
 
 test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed and copied with what it has', async (t) => {
@@ -128,9 +128,9 @@ test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed 
   await refused(2, /write KIND\.MEMBER=VALUE/, '--impair', 'delay.ms.x=1');
   await refused(2, /Say what to change/);
   await refused(2, /choose one of two/, '--suspend', '--resume');
-  await refused(2, /a preset is for both directions/, '--from', 'PC1', '--impair', 'preset=adsl');
+  await refused(2, /a preset applies to both directions/, '--from', 'PC1', '--impair', 'preset=adsl');
   await labwired.say('node', 'create', 'PC3', '--template', 'VPCS');
-  await refused(2, /at no end of the link/, '--from', 'PC3', '--clear');
+  await refused(2, /the link does not end at this node/, '--from', 'PC3', '--clear');
 
   await labwired.fails(1, /running: stop it/, 'node', 'duplicate', 'PC1');
   await labwired.say('lab', 'stop', 'Büro');
@@ -160,7 +160,7 @@ test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed 
   assert.match(await labwired.say('lab', 'list'), /Büro 2 +opened[\s\S]*Kopie +closed/);
   const labs = async (): Promise<string[]> => (await labwired.say('lab', 'list', '-q')).split('\n');
   const before = await labs();
-  const isTaken = /The name "Kopie" is taken: choose another one, or let --number put a number behind it/;
+  const isTaken = /The name "Kopie" is taken: choose another one, or append a number with --number/;
   await labwired.fails(1, isTaken, 'lab', 'duplicate', 'Büro 2', 'Kopie');
   await labwired.say('lab', 'export', 'Kopie', '--to', 'Kopie.gns3project');
   await labwired.fails(1, isTaken, 'lab', 'import', 'Kopie.gns3project');
@@ -194,7 +194,7 @@ test('mistakes are answered with the fix: names, options, links, filters and fil
     [1, /There is no link "core"\. Links: "PC1:e0 -- Switch1:e1"/, 'capture', 'core'],
     [
       1,
-      /"PC1" is running: add --running to keep what they do, or .* lab stop 'My first lab'/,
+      /"PC1" is running: add --running to include their state, or .* lab stop 'My first lab'/,
       'snapshot',
       'create',
       'x',
@@ -352,11 +352,18 @@ test('templates are made of a type, or of an appliance whose image is there, and
     'x',
     `http://u:p@127.0.0.1:${port}`,
   );
-  await labwired.fails(2, /is missing: name its file/, 'compute', 'add', 'x', `http://u@127.0.0.1:${port}`);
-  await labwired.fails(2, /is not the address of a host: write http/, 'compute', 'add', 'x', '127.0.0.1');
+  await labwired.fails(
+    2,
+    /is missing: use --compute-password-file/,
+    'compute',
+    'add',
+    'x',
+    `http://u@127.0.0.1:${port}`,
+  );
+  await labwired.fails(2, /is not a host address: write http/, 'compute', 'add', 'x', '127.0.0.1');
   writeFileSync(join(directory, 'secret'), 'p@ss\n');
   const withPassword = ['--compute-password-file', 'secret'];
-  await labwired.fails(2, /name the user, too/, 'compute', 'update', 'rack 2', ...withPassword);
+  await labwired.fails(2, /needs a user in the URL/, 'compute', 'update', 'rack 2', ...withPassword);
   const changed = JSON.parse(
     await labwired.say(
       'compute',

@@ -59,15 +59,7 @@ topology:
       ],
     ],
   );
-  await labwired.fails(
-    1,
-    /lab\.yaml is there already/,
-    'lab',
-    'import-containerlab',
-    'two.clab.yml',
-    '--to',
-    'lab.yaml',
-  );
+  await labwired.fails(1, /lab\.yaml exists already/, 'lab', 'import-containerlab', 'two.clab.yml', '--to', 'lab.yaml');
   await labwired.say('apply', '--start', '--quiet');
   assert.match(await labwired.say('node', 'exec', 'n1', 'cat /opt/deep/motd'), /^welcome to n1$/m);
   writeFileSync(

@@ -97,7 +97,7 @@ test('a line is typed at the consoles of a container and of routers, and its ans
       error,
       /^labwired: The answer has not ended within 1 s; its last line is "R1#": .*--prompt or --until\.$/m,
     );
-    await labwired.fails(2, /--until and --prompt both say/, ...late, '--until', 'x');
+    await labwired.fails(2, /--until and --prompt exclude each other/, ...late, '--until', 'x');
     await labwired.fails(2, /--prompt: /, 'node', 'exec', 'R1', '--prompt', '(', 'x');
   });
 

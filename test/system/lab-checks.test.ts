@@ -109,7 +109,7 @@ test('pings, consoles and frames are looked at, and what was seen is said', asyn
   assert.match(await labwired.say('test', 'checks.yaml'), /\n1 check passed/, 'of the lab that is open');
   await labwired.fails(
     1,
-    /Lab "Checked" keeps no checks: .*labwired test FILE --lab Checked --keep/,
+    /Lab "Checked" has no stored checks: .*labwired test FILE --lab Checked --keep/,
     'test',
     'Checked',
   );
@@ -245,7 +245,7 @@ test('nodes start in the order of the file, each when those before it are ready'
   ]);
   await labwired.fails(
     1,
-    /Not all nodes are ready\. "PC2": it is not ready after \d s: 0 of 3 answered.*; "PC3": it is not started, as "PC2" is not ready/,
+    /Not all nodes are ready\. "PC2": it is not ready after \d s: 0 of 3 answered.*; "PC3": it is not started, because "PC2" is not ready/,
     ...['lab', 'start', 'lab.yaml', '--quiet'],
   );
   assert.deepEqual(await started(), ['PC1', 'PC2']);

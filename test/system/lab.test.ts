@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { PcConsole } from '../../src/demo/pc-console.ts';
+import { PcConsole } from '../pc-console.ts';
 import { eventually, startDaemon } from './daemon.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
 

@@ -193,7 +193,7 @@ test('what the file does not have is deleted when somebody says so, and what is 
     await client.fails(1, said, 'apply', '--yes');
   }
   assert.deepEqual(asked(), [], 'what is wrong is said before anything is made');
-  await client.fails(1, /one word too many/, 'plan', 'a', 'b');
+  await client.fails(1, /one argument too many/, 'plan', 'a', 'b');
 });
 
 test('ports that a node is yet to get are joined in the same go', async (t) => {
@@ -228,7 +228,7 @@ test('what a lab has that its text has not is said with the text', {
   await client.say('apply');
   const [again] = (await nodes()) as unknown as [{ console: number }];
   assert.equal(again.console, number, 'unless they are asked for');
-  await client.fails(2, /--consoles goes with --yaml/, 'export', 'Whole', '--consoles');
+  await client.fails(2, /--consoles needs --yaml/, 'export', 'Whole', '--consoles');
   // An image that is there is no mistake.
   const { daemon } = client;
   const box = 'name: Box\nnodes:\n  Box: {type: qemu, properties: {platform: x86_64, hda_disk_image: disk.raw}}\n';
@@ -448,7 +448,10 @@ test('a server of the release is asked for nothing that it does not have, and wh
   await client.fails(1, /lab\.yaml:9:48: nodes\.SW 1\.start\.order: it is Labwire's own; use start\.after/, 'apply');
   file(`${plain}checks:\n  - frame: {link: Hubä, filter: icmp, timeout: 1}\n`);
   const { out } = await client.run('test');
-  assert.match(out, /FAILED {2}frame on Hubä: icmp: http.* is no Labwire, .*: leave the filter out/);
+  assert.match(
+    out,
+    /FAILED {2}frame on Hubä: icmp: http.* is not a Labwire and cannot filter captures: leave out the filter/,
+  );
   assert.deepEqual(asked(), [], 'nothing was tried');
   assert.deepEqual([...new Set(refused)], ['GET /v2/operations'], 'which is how a Labwire is known');
 });

@@ -155,7 +155,7 @@ test('contexts name servers, and hold no password', async (t) => {
   writeFileSync(tokenFile, 'secret12\n');
   await labwired.fails(
     2,
-    /--token-file token: its first line is no token, which begins with lwt_/,
+    /--token-file token: its first line is not a token: tokens begin with lwt_/,
     ...adding,
     '--force',
     '--token-file',
@@ -176,7 +176,7 @@ test('contexts name servers, and hold no password', async (t) => {
   assert.doesNotMatch(readFileSync(kept, 'utf8'), /secret12/);
   await labwired.fails(2, /already: replace it with --force/, 'context', 'add', 'Schule 1', '--server', url);
   await labwired.fails(2, /All users of this host/, 'context', 'add', 'x', '--server', 'http://ann:secret@h');
-  await labwired.fails(2, /Say which server it is: --server/, 'context', 'add', 'x');
+  await labwired.fails(2, /--server is missing/, 'context', 'add', 'x');
   await labwired.fails(1, /There is no context "x"\. Contexts: "Schule 1"/, 'lab', 'list', '--context', 'x');
   await labwired.fails(2, /choose one/, 'lab', 'list', '--context', 'Schule 1', '--server', url);
   await labwired.say('context', 'use');
@@ -187,6 +187,6 @@ test('contexts name servers, and hold no password', async (t) => {
   assert.match(await labwired.say('lab', 'list'), /here/, 'what is forgotten is not in use');
 
   writeFileSync(kept, 'no JSON');
-  await labwired.fails(1, /contexts\.json is not a list of contexts/, 'lab', 'list');
+  await labwired.fails(1, /contexts\.json is not a valid list of contexts/, 'lab', 'list');
   assert.match(await elsewhere.say('lab', 'list'), /here/);
 });

@@ -1,6 +1,6 @@
 // Typing at the consoles of virtual PCs, as a web client does.
 import WebSocket from 'ws';
-import { answerTo } from '../../src/demo/pc-console.ts';
+import { answerTo } from '../pc-console.ts';
 import { eventually } from './daemon.ts';
 import type { Lab, NodeObject } from './lab.ts';
 

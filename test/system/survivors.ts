@@ -1,5 +1,5 @@
 // Labs that outlive the daemon, as a test sees them.
-import { PcConsole } from '../../src/demo/pc-console.ts';
+import { PcConsole } from '../pc-console.ts';
 import { eventually } from './daemon.ts';
 import type { Lab, NodeObject } from './lab.ts';
 import { processesIn } from './processes.ts';

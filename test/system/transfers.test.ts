@@ -86,9 +86,9 @@ test('an upload that is interrupted goes on where it stopped; images come back a
   assert.deepEqual(copies(), ['copy.img']);
   assert.ok(readFileSync(join(directory, 'copy.img')).equals(readFileSync(file)));
   writeFileSync(join(directory, part), 'something else');
-  await labwired.fails(1, /the image has changed on its way: give the command again/, ...download, '--force', '-q');
+  await labwired.fails(1, /the image changed during the download: repeat the command/, ...download, '--force', '-q');
   assert.deepEqual(copies(), ['copy.img'], 'and then it begins anew');
-  await labwired.fails(1, /copy\.img is there already/, 'image', 'download', 'disk ü.img', '--to', 'copy.img');
+  await labwired.fails(1, /copy\.img exists already/, 'image', 'download', 'disk ü.img', '--to', 'copy.img');
   await labwired.fails(1, /There is no image "x"\. Images: "disk ü.img"/, 'image', 'delete', 'x');
   await labwired.say('image', 'delete', 'disk ü.img');
   assert.equal(await labwired.say('image', 'list', '-q'), '');

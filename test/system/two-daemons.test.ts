@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { capturedFrames } from '../../src/demo/pcap-stream.ts';
+import { capturedFrames } from '../../src/client/captures/captured-frames.ts';
 import { judge, OtherLoad } from '../other-load.ts';
 import { DAEMON_HOMES, type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';

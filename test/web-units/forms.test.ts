@@ -215,6 +215,7 @@ test('the document of a server gives every type of node and template a form, eac
   assert.equal(qemu.find(({ name }) => name === 'ram')?.unit, 'MiB');
   assert.equal(qemu.find(({ name }) => name === 'cdrom_image')?.effect, undefined);
   assert.equal(qemu.find(({ name }) => name === 'cpus')?.effect, 'start');
+  assert.equal(qemu.find(({ name }) => name === 'console_type')?.effect, 'stopped');
   assert.deepEqual(
     commonFields(members, [settings.get('vpcs')!, settings.get('ethernet_switch')!]).map(({ name }) => name),
     ['locked', 'start_order', 'start_delay', 'console_type'],

@@ -1,6 +1,7 @@
 // Undoing against a real server: what was changed here goes back, what somebody else has changed since stays.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { type OtherName, otherNamesInWords } from '../../src/web/model/lab/taken-names.ts';
 import { History, type Requests } from '../../src/web/model/lab/undo.ts';
 import { LabServer } from '../controller/lab-server.ts';
 
@@ -23,9 +24,15 @@ async function setUp(t: TestContext) {
   };
   const path = `/projects/${project.project_id}`;
   const known = new Map<string, object>();
-  const history = new History(requests, path, (_kind, id) => known.get(id));
+  const named: OtherName[] = [];
+  const history = new History({
+    requests,
+    project: path,
+    known: (_kind, id) => known.get(id),
+    otherNames: (names) => named.push(...names),
+  });
   const read = (kind: string, id: string): Promise<Body> => call('GET', `${path}/${kind}s/${id}`);
-  return { server, project, path, history, known, call, read };
+  return { server, project, path, history, known, named, call, read };
 }
 
 test('places, names and labels go back and forth, several nodes as one step', async (t) => {
@@ -275,4 +282,37 @@ test('a setting of several nodes goes back for those that took it, as one step',
   await history.undo();
   // An order of 0 is not told.
   assert.equal((await read('node', hubs[0].node_id)).start_order ?? 0, 0);
+});
+
+test('names that were taken are told with those that the server has chosen, also when a name is taken back', async (t) => {
+  const { server, project, path, history, known, named, call, read } = await setUp(t);
+  const [one, two] = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
+  for (const node of [one, two]) known.set(node.node_id, node);
+  const rename = (name: string) => history.update([{ kind: 'node', id: two.node_id, fields: { name } }]);
+  await rename('Number Two');
+  assert.equal((await read('node', two.node_id)).name, 'NumberTwo');
+  await rename('Hub{0}');
+  assert.deepEqual(named.splice(0), [], 'spaces are left out of any name, and a placeholder asks for another one');
+  known.set(two.node_id, await read('node', two.node_id));
+  await rename('One');
+  assert.deepEqual(named.splice(0), [['One', 'One1']]);
+
+  await call('PUT', `${path}/nodes/${one.node_id}`, { name: 'Hub1' });
+  await history.undo();
+  assert.deepEqual(named.splice(0), [['Hub1', 'Hub2']]);
+
+  for (const { node_id: id } of [one, two]) known.set(id, await read('node', id));
+  await history.copy([{ source: one.node_id, body: { x: 0, y: 0 } }], []);
+  await history.copy(
+    [1, 2].map((x) => ({ source: two.node_id, body: { x, y: 0 } })),
+    [],
+  );
+  assert.deepEqual(named, [
+    ['Hub1', 'Hub3'],
+    ['Hub2', 'Hub4'],
+    ['Hub2', 'Hub5'],
+  ]);
+  assert.equal(otherNamesInWords(named.slice(0, 1)), 'The name "Hub1" is taken: "Hub3" was chosen instead.');
+  const many = otherNamesInWords(Array.from({ length: 7 }, () => ['a', 'b'] as const));
+  assert.match(many, /^(The name "a" is taken: "b" was chosen instead\. ){5}2 other names were chosen, too\.$/);
 });

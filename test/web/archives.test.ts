@@ -183,6 +183,9 @@ test('a lab is copied, exported and imported with progress; a running node, a da
     .first()
     .waitFor();
   way.rate = Number.POSITIVE_INFINITY;
+  const other = 'The name "Office" is taken: "Office-1" was chosen instead.';
+  await page.getByRole('status').filter({ hasText: other }).waitFor();
+  await page.getByRole('listitem').filter({ hasText: other }).waitFor();
   await page.getByRole('link', { name: 'Show: Import Office' }).click();
   const imported = new URL(page.url()).pathname.split('/').at(-1) ?? '';
   assert.notEqual(imported, id);

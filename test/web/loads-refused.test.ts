@@ -35,7 +35,6 @@ const QUIET: Readonly<Record<string, string>> = {
   'forms/images.ts /computes/{encodeURIComponent(host': 'names of images can be typed',
   'lab-context.ts path': 'the usual size of a symbol is taken',
   'hosts/hosts-screen.tsx /statistics': 'read again after five seconds',
-  'panels/inspector/node/host-field.tsx /computes': 'a field less, which few labs need; the node stays where it is',
   'panels/inspector/node/ports-table.tsx /computes/{node.compute_id}/network/interfaces':
     'names of interfaces can be typed',
 };
@@ -251,7 +250,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => details.getByLabel('Content of notes.log').waitFor(),
   });
   await prove({
-    loads: ['model/lab/journal.ts {lab.path}/journal?node_id={id}'],
+    loads: ['panels/inspector/node/log.tsx {lab.path}/journal?node_id={node.node_id}'],
     request: /\/journal$/,
     show: () => tab('Log'),
     done: () => page.getByText('Nothing has happened').or(page.locator('.log li').first()).first().waitFor(),
@@ -399,6 +398,14 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     request: /^GET \/v2\/account$/,
     show: () => page.goto(`${address}/account`),
     done: () => page.getByText('You have no token.').waitFor(),
+  });
+
+  await showLab();
+  await prove({
+    loads: ['panels/inspector/node/host-field.tsx /computes'],
+    request: /^GET \/v2\/computes$/,
+    show: () => pick(/^PC /),
+    done: () => details.getByText(/^Host: sentence/).waitFor({ state: 'detached' }),
   });
 
   const known = new Set([...proved, ...Object.keys(QUIET), ...Object.keys(ELSEWHERE)]);

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { bootSector, noQemu, PANIC, SMALL } from '../compute/qemu-support.ts';
+import { until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { hindrances } from './hindrances.ts';
@@ -91,6 +92,8 @@ test('nodes of every type that this host can make are renamed and set by their f
     await tab(page, 'General');
     await inspector(page).getByLabel('Name', { exact: true }).fill(`${type}-1`);
     await save(page);
+    const labelField = inspector(page).getByLabel('Label', { exact: true });
+    await until(async () => (await labelField.inputValue()) === `${type}-1`, 'the label that follows the name');
     await tab(page, where);
     if (member === 'mappings') {
       await inspector(page).getByRole('button', { name: 'Add', exact: true }).click();

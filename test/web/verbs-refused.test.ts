@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
-import { until } from '../controller/lab-server.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { nextOutcome, OUTCOMES, type Outcome, Refusing, sentenceOf } from './refusing.ts';
@@ -59,8 +59,6 @@ function callsOf(): Set<string> {
 /** Calls that are no row of their own. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'tasks/send.ts send': 'what the other two call',
-  'panels/inspector/node/host-field.tsx api.put':
-    'moves are proven in test/system/lost-hosts.test.ts; a refusal is told by the attempt of all verbs',
 };
 
 const BOB = { user: 'bob', password: 'password of bob' };
@@ -274,6 +272,25 @@ test('every verb of the page that is refused or not answered says so, keeps what
     isFirst: true,
     done: () => list.getByRole('button', { name: /^PC9 / }).first().waitFor(),
   });
+  const second = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const at = { protocol: 'http', host: '127.0.0.1', port: second.port };
+  await server.expect(201, 'POST', '/v2/computes', { compute_id: 'second', name: 'Second', ...at });
+  // Hosts are read anew for each node.
+  await pick(/^A2 /);
+  await pick(/^PC9 /);
+  const hosts = details.getByRole('combobox', { name: /^Host/ });
+  const hostOf = async () => (await node(pc.node_id)).compute_id;
+  await prove({
+    calls: ['panels/inspector/node/host-field.tsx api.put'],
+    request: /^PUT .*\/nodes\//,
+    outcomes: [409, 'never'],
+    ask: () => hosts.selectOption('second'),
+    undone: () => until(async () => (await hosts.inputValue()) === 'local', 'the host as before'),
+    done: () => until(async () => (await hostOf()) === 'second', 'the node on the other host'),
+  });
+  await server.expect(200, 'PUT', `${path}/nodes/${pc.node_id}`, { compute_id: 'local' });
+  await pick(/^A2 /);
+  await pick(/^PC9 /);
   await details.locator('summary', { hasText: 'Look of the label' }).click();
   await prove({
     calls: ['panels/inspector/node/label-style.tsx history.update'],

@@ -1,4 +1,4 @@
-// The checks that are meant, and of which lab: those of its file, of a file of checks alone, or those that the lab keeps.
+// Finds the checks to run and their lab: from the lab's file, from a file of checks alone, or those saved in the lab.
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -21,7 +21,7 @@ export interface Asked {
   file: string;
   /** The checks as a file has them that has nothing else. */
   text: string;
-  /** What `labwired lab start` takes, as a shell wants it. */
+  /** The `labwired lab start` argument, quoted for a shell. */
   started: string;
 }
 
@@ -39,7 +39,7 @@ export async function askedChecks(
   const isFile = file === '-' || (await exists(file)) || (word !== undefined && /\.ya?ml$/.test(word));
   if (!isFile) {
     if (word !== undefined && named !== undefined)
-      throw new WrongUsage(`There is no file "${word}" whose checks could be made of lab "${named}".`);
+      throw new WrongUsage(`There is no file "${word}" with checks for lab "${named}".`);
     return keptChecks(session, await labCalled(session, word ?? named));
   }
   const content = await textOfFile(file);
@@ -61,7 +61,7 @@ async function labCalled(session: Session, name: string | undefined): Promise<La
   if (name === undefined)
     throw new Failure(
       'not-found',
-      `There is no ${USUAL_FILE} here: name a file with checks, or a lab that keeps some (labwired test LAB).`,
+      `There is no ${USUAL_FILE} here: name a file with checks, or a lab with stored checks (labwired test LAB).`,
     );
   try {
     return await session.labNamed(name);
@@ -71,7 +71,7 @@ async function labCalled(session: Session, name: string | undefined): Promise<La
   }
 }
 
-/** Of a text that tells of no lab: its names are those of this one. */
+/** Reads a file of checks alone; its names refer to this lab. */
 async function checksOf(session: Session, lab: LabObject, text: string, file: string): Promise<Asked> {
   const names = (await session.nodes(lab)).map(({ name }) => name);
   return { lab, checks: await parseChecks(text, file, names), file, text, started: quoted(lab.name) };
@@ -82,7 +82,7 @@ async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
   if (text === undefined)
     throw new Failure(
       'not-found',
-      `Lab "${lab.name}" keeps no checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
+      `Lab "${lab.name}" has no stored checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
     );
   return checksOf(session, lab, text, `${KEPT_CHECKS} of lab ${lab.name}`);
 }

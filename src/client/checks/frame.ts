@@ -1,8 +1,7 @@
-// A frame that passes a link: seen by a capture of its own, which ends with the look.
-
-import { describeFrame } from '../../demo/frames.ts';
-import { capturedFrames } from '../../demo/pcap-stream.ts';
+// The check that a frame passes a link, by a temporary capture.
 import { Failure } from '../../failures.ts';
+import { firstFrames } from '../captures/captured-frames.ts';
+import { describeFrame } from '../captures/frame-line.ts';
 import { beginCapture } from '../commands/capture.ts';
 import type { Look } from './observation.ts';
 import type { Scene } from './scene.ts';
@@ -13,8 +12,8 @@ interface Wanted {
 }
 
 /**
- * Waits for a frame that the filter accepts.
- * @throws Failure when there is no such link, it is captured already, or the filter is none
+ * Waits for a frame that matches the filter.
+ * @throws Failure if the link does not exist, is captured already, or the filter is invalid
  */
 export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted, seconds: number): Promise<Look> {
   const { session } = scene;
@@ -22,13 +21,13 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
   if (link.capturing) {
     throw new Failure(
       'conflict',
-      `the link "${text}" is captured already: end that capture, as a link has one at a time`,
+      `the link "${text}" already has a capture: stop it first, because a link has one at a time`,
     );
   }
   if (filter !== undefined && !(await session.api.isLabwire())) {
     throw new Failure(
       'conflict',
-      `${session.api.address} is no Labwire, and captures all frames or none: leave the filter out`,
+      `${session.api.address} is not a Labwire and cannot filter captures: leave out the filter`,
     );
   }
   const place = `${scene.path}/links/${link.link_id}`;
@@ -38,12 +37,10 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
     const stream = await session.api.stream(`${place}/pcap`);
     const timer = setTimeout(() => stream.destroy(), seconds * 1000);
     try {
-      for await (const { bytes } of capturedFrames(stream)) return { passed: true, seen: describeFrame(bytes) };
-    } catch (error) {
-      if (!stream.destroyed || error instanceof Failure) throw error;
+      const [frame] = await firstFrames(stream, 1);
+      if (frame) return { passed: true, seen: describeFrame(frame.bytes) };
     } finally {
       clearTimeout(timer);
-      stream.destroy();
     }
     return { passed: false, seen: filter === undefined ? 'no frame came' : `no frame of "${filter}" came` };
   } finally {

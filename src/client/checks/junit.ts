@@ -1,4 +1,4 @@
-// Results of checks in the XML that CI systems read (JUnit).
+// Check results as JUnit XML for CI systems.
 import type { CheckResult } from './run.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '\n': '&#10;',
 };
 
-/** For an attribute or a text; what XML cannot hold is a question mark. */
+/** For an attribute or text; characters not allowed in XML become question marks. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[^\t\n\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '?')

@@ -1,4 +1,4 @@
-// What is looked at again and again until it is as it should be, or the time is over: routing takes a while to find its ways.
+// Repeats a check until it passes or its time is over, because routing takes a while to converge.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 
@@ -18,8 +18,8 @@ export interface Observation extends Look {
 const BETWEEN_MS = 1_000;
 
 /**
- * Looks until it passes or the seconds are over; the last look counts. What a look fails of is what was seen.
- * @param look is told how many seconds are left
+ * Repeats until the check passes or the time is over; the last result counts. A Failure counts as a result.
+ * @param look gets the remaining seconds
  */
 export async function observe(look: (seconds: number) => Promise<Look>, seconds: number): Promise<Observation> {
   const begin = performance.now();

@@ -1,4 +1,4 @@
-// Pings as the systems of nodes want them typed, and what their answers say.
+// The ping commands of the nodes' systems, and how to read their output.
 
 /** Of a node type: the line to type. */
 export function pingLine(type: string, address: string, count: number): string {
@@ -19,12 +19,12 @@ export interface PingAnswer {
   mean: number | undefined;
 }
 
-/** A line about one echo: `84 bytes from`, `Reply from`, or its number, as VPCS 0.5b2 and pings over IPv6 have nothing else. */
+/** A line about one echo: `84 bytes from`, `Reply from`, or only its number, as in VPCS 0.5b2 and IPv6 pings. */
 const ECHO = /\b(?:bytes|reply) from\b|\bicmp6?_seq=\d|\bseq=\d/i;
 /** A line about an echo that is no answer to it. VPCS puts `*` before errors. */
 const NO_ANSWER = /^\s*\*|\(DUP!\)|unreachable|exceeded|expired|bad checksum|wrong|truncated/i;
 
-/** Reads answers of VPCS, Linux, busybox, Windows and routers. At most `count` are counted, and duplicates not at all. */
+/** Reads the output of VPCS, Linux, busybox, Windows and routers. Counts at most `count` replies and no duplicates. */
 export function readPing(said: string, count: number): PingAnswer {
   const ofRouter = /Success rate is \d+ percent \((\d+)\/\d+\)(?:, round-trip min\/avg\/max = \d+\/(\d+)\/)?/.exec(
     said,
@@ -53,13 +53,13 @@ export function readReason(said: string): string | undefined {
   return line?.trim();
 }
 
-/** The first IPv4 address that a node tells of itself, apart from that of its loopback; undefined without one. */
+/** The first IPv4 address in a node's output, except loopback; undefined without one. */
 export function readAddress(said: string): string | undefined {
   const found = [...said.matchAll(/(?:\binet |IP\/MASK\s*:\s*)(\d+\.\d+\.\d+\.\d+)/g)].map(([, address]) => address!);
   return found.find((address) => !/^(127|0)\./.test(address));
 }
 
-/** The line at which a node of this type tells its addresses; undefined where none is known. */
+/** The command that shows the addresses of a node of this type; undefined if unknown. */
 export function addressLine(type: string): string | undefined {
   if (type === 'vpcs') return 'show ip';
   return ['dynamips', 'iou'].includes(type) ? undefined : 'ip -4 address show';

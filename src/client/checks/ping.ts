@@ -7,13 +7,16 @@ import { addressLine, pingLine, readAddress, readPing, readReason } from './ping
 import type { Scene } from './scene.ts';
 
 const USUAL_COUNT = 3;
-/** A node that knows its address tells it within that time. */
+/** Time for a node to show its address. */
 const ADDRESS_SECONDS = 10;
 /** So long an echo may be away: a lost one takes that time. */
 const ECHO_SECONDS = 3;
 const SPARE_SECONDS = 15;
 
-/** The address that is meant. @throws Failure for a node that does not tell its own */
+/**
+ * The address to ping.
+ * @throws Failure if the node does not show its address
+ */
 async function addressOf(scene: Scene, to: string): Promise<string> {
   if (isIP(to)) return to;
   const node = await scene.running(to).catch((error: unknown) => {
@@ -24,12 +27,11 @@ async function addressOf(scene: Scene, to: string): Promise<string> {
   if (!node) return to;
   const line = addressLine(node.node_type);
   const address = line === undefined ? undefined : readAddress(await scene.ask(to, line, ADDRESS_SECONDS));
-  if (address === undefined)
-    throw new Failure('conflict', `"${to}" does not tell its address: write the address itself`);
+  if (address === undefined) throw new Failure('conflict', `"${to}" has no readable address: write the address itself`);
   return address;
 }
 
-/** Pings once, with so many echoes as are asked for. */
+/** Pings once, with the requested number of echoes. */
 export async function lookByPing(scene: Scene, ping: Ping): Promise<Look> {
   const { from, to, count = USUAL_COUNT, loss = 0, round_trip: { min, max } = {} } = ping;
   const [node, address] = [await scene.running(from), await addressOf(scene, to)];

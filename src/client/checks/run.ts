@@ -1,4 +1,4 @@
-// The checks of a lab, all at the same time but for those that would disturb each other.
+// Runs a lab's checks at the same time, except those that would disturb each other.
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { lookForFrame } from './frame.ts';
@@ -21,7 +21,7 @@ export interface CheckResult extends Observation {
 interface Prepared {
   name: string;
   kind: CheckKind;
-  /** Checks of the same one come one after the other. */
+  /** Checks with the same turn run one after the other. */
   turn: (() => Promise<string>) | undefined;
   seconds: number;
   look(seconds: number): Promise<Look>;
@@ -52,8 +52,8 @@ function prepared(scene: Scene, { name, ping, console, frame }: WantedCheck): Pr
 }
 
 /**
- * Runs the checks; a check that fails is a result.
- * @param told of each result as it comes
+ * Runs the checks; a failed check is a result, too.
+ * @param told called for each result
  * @returns the results in the order of the file
  */
 export async function runChecks(

@@ -1,4 +1,4 @@
-// The lab whose nodes and links are looked at, by the names of the file. Each console has one that types at a time.
+// The lab under test, by the names of its file. Only one check at a time types at a console.
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { Slots } from '../../host/values/slots.ts';
@@ -29,7 +29,10 @@ export class Scene {
     return `/v2/projects/${this.lab.project_id}`;
   }
 
-  /** The node of this name, as it is now. @throws Failure unless it runs */
+  /**
+   * The node's current state.
+   * @throws Failure unless it runs
+   */
   async running(name: string): Promise<NodeObject> {
     const node = (await this.session.nodes(this.lab)).find((one) => nodeKey(one.name) === nodeKey(name));
     if (!node) throw new Failure('not-found', `the lab has no node "${name}"`);
@@ -49,7 +52,10 @@ export class Scene {
     return findLink(nodes, others, second);
   }
 
-  /** What the node says when this is typed at its console. @throws Failure when it does not run or does not end its answer */
+  /**
+   * The node's output for this line typed at its console.
+   * @throws Failure if it does not run or the output does not end
+   */
   async ask(name: string, line: string, seconds: number): Promise<string> {
     const node = await this.running(name);
     usableConsole(this.session, node);
@@ -64,14 +70,14 @@ export class Scene {
       try {
         await talk(this.session, this.#console(node), options);
       } catch (error) {
-        // What it had said by then may be what is looked for.
+        // The output until then may be enough.
         if (!(error instanceof Failure) || error.code !== 'time-out') throw error;
       }
       return said;
     });
   }
 
-  /** Looks at a console: at all that it says, or at the answer to a line. */
+  /** Checks a console: all of its output, or the output of a line. */
   async lookAtConsole(
     name: string,
     { expect, send }: { expect: Expected; send: string | undefined },

@@ -1,4 +1,4 @@
-// The nodes of a lab start in the order of its file: each when those before it are ready, as their consoles or pings say.
+// Starts a lab's nodes in the order of its file: each when those before it are ready, by their consoles or pings.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { Slots } from '../../host/values/slots.ts';
@@ -74,7 +74,7 @@ export async function startInOrder(session: Session, lab: LabObject, wanted: Wan
     if (!node)
       throw new Failure(
         'not-found',
-        `Lab "${lab.name}" has no node "${name}" yet: labwired apply ${fileWord(wanted)} makes it.`,
+        `Lab "${lab.name}" has no node "${name}" yet: create it with labwired apply ${fileWord(wanted)}`,
       );
     return [name, node] as const;
   });
@@ -92,7 +92,7 @@ export async function startInOrder(session: Session, lab: LabObject, wanted: Wan
       const [first] = missing;
       throw new Failure(
         'conflict',
-        `it is not started, as "${first}" is not ready${missing.length > 1 ? `, nor ${missing.length - 1} more` : ''}`,
+        `it is not started, because "${first}" is not ready${missing.length > 1 ? `, nor ${missing.length - 1} more` : ''}`,
       );
     }
     const { node_id: id, status } = ids.find(([one]) => one === name)![1];

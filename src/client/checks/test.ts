@@ -50,20 +50,20 @@ async function run(
 
 export const test: Noun = {
   name: 'test',
-  summary: "the checks of a lab's file, as an acceptance test",
+  summary: 'checks of a lab, as an acceptance test',
   verbs: [
     verb({
       name: '',
       words: ['[FILE|LAB]'],
-      summary: "runs the checks of a lab's file (lab.yaml), of a file of checks, or those that a lab keeps",
+      summary: 'runs the checks of a lab file (lab.yaml), of a file of checks, or those stored in a lab',
       flags: {
-        junit: { value: 'FILE', summary: 'the results as JUnit XML, for CI systems' },
+        junit: { value: 'FILE', summary: 'write the results as JUnit XML, for CI systems' },
         lab: {
           ...LAB_FLAG.lab,
-          summary: 'another lab than the one of the file, such as a copy, or one without a file',
+          summary: 'the lab, if not that of the file: a copy, or one without a file',
         },
         ...OUTSIDE,
-        keep: { summary: 'the lab keeps these checks, for labwired test LAB' },
+        keep: { summary: 'store these checks in the lab, for labwired test LAB' },
       },
       run: (session, [word], flags) => run(session, word, flags),
     }),

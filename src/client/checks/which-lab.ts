@@ -1,4 +1,4 @@
-// The lab that the file describes, on the server.
+// Finds the file's lab on the server.
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import { fileWord, type WantedLab } from '../labfile/model.ts';
@@ -6,12 +6,15 @@ import { findLab } from '../labfile/state.ts';
 import type { LabObject } from '../server/objects.ts';
 
 /**
- * The lab of the file's id or name, or another that was named, such as a copy.
- * @throws Failure where there is none
+ * The lab with the file's id or name, or the one that was named, such as a copy.
+ * @throws Failure if there is none
  */
 export async function labOfFile(session: Session, wanted: WantedLab, named?: string): Promise<LabObject> {
   if (named !== undefined) return session.labNamed(named);
   const lab = await findLab(session, wanted);
   if (lab) return lab;
-  throw new Failure('not-found', `There is no lab "${wanted.name}" yet: labwired apply ${fileWord(wanted)} makes it.`);
+  throw new Failure(
+    'not-found',
+    `There is no lab "${wanted.name}" yet: create it with labwired apply ${fileWord(wanted)}`,
+  );
 }

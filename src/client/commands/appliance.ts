@@ -1,4 +1,4 @@
-// `labwired appliance`: devices that the catalogue describes, and what this server lacks for them.
+// `labwired appliance`: devices of the catalogue, and what is missing for them on this server.
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
@@ -16,7 +16,7 @@ export async function applianceNamed(session: Session, compute: string, wanted: 
   return findNamed('appliance', [...all.values()], (one) => ({ id: one.appliance_id, name: one.name }), wanted);
 }
 
-/** What is missing, in a cell. */
+/** The missing parts, for a table cell. */
 function lacking({ complete, version, images }: ApplianceObject): string {
   if (complete) return 'all there';
   if (version === null) return 'pulled when it is needed';
@@ -28,15 +28,15 @@ function lacking({ complete, version, images }: ApplianceObject): string {
 
 export const appliance: Noun = {
   name: 'appliance',
-  summary: 'devices that the catalogue describes, for template create',
+  summary: 'devices of the catalogue, for template create',
   verbs: [
     verb({
       name: 'list',
       words: ['[WORD]'],
-      summary: 'versions with some image on the host, or with this word, and the images that they lack',
+      summary: 'lists versions with some image on the host, or with this word, and missing images',
       flags: {
-        all: { summary: 'those too of which no image is there' },
-        compute: { value: 'ID', summary: 'the host that is asked (local)' },
+        all: { summary: 'also versions without any image on the host' },
+        compute: { value: 'ID', summary: 'the host (local)' },
       },
       run: async (session, [word], { all, compute = 'local' }) => {
         const isWanted = ({ name }: ApplianceObject) => name.toLowerCase().includes((word ?? '').toLowerCase());

@@ -1,4 +1,4 @@
-// `labwired capture`: what passes a link, as a pcap stream; or what captures of several have, as one file.
+// `labwired capture`: the frames of a link as a pcap stream, or captures of several links merged into one file.
 import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +18,7 @@ import { wiring } from './link.ts';
 
 const FORMATS = ['pcap', 'nsecpcap', 'pcapng'] as const;
 
-/** What was recorded before the end is here by then. */
+/** Time for the last records to arrive. */
 const LAST_FRAMES_MS = 3_000;
 
 interface CaptureFlags {
@@ -37,7 +37,7 @@ function bodyOf({ filter, format = 'pcap' }: CaptureFlags): v.InferInput<typeof 
   return { ...(known !== 'pcap' && { format: known }), ...(filter !== undefined && { filter }) };
 }
 
-/** Where frames go: as they come, so that others can read the file meanwhile. */
+/** The output; frames are written as they come, so that others can read the file meanwhile. */
 async function target(file: string): Promise<Writable> {
   if (file === '-') return process.stdout;
   try {
@@ -50,14 +50,16 @@ async function target(file: string): Promise<Writable> {
 /** @throws WrongUsage where a terminal would be shown frames */
 function refuseTerminal(to: string): void {
   if (to !== '-' || !process.stdout.isTTY) return;
-  throw new WrongUsage('A terminal cannot show frames: name a file with --to FILE, or let tshark -r - read them.');
+  throw new WrongUsage(
+    'A terminal cannot show frames: write them to a file with --to FILE, or pipe them to tshark -r -.',
+  );
 }
 
-/** What the captures of these links, or of all, have now. */
+/** Merges the present captures of these links, or of all. */
 async function merge(session: Session, wanted: readonly string[], flags: CaptureFlags): Promise<void> {
   const { to = '-', filter, format, seconds } = flags;
   if ([filter, format, seconds].some((flag) => flag !== undefined))
-    throw new WrongUsage('--merge reads captures that are there: leave out --filter, --format and --seconds.');
+    throw new WrongUsage('--merge reads existing captures: leave out --filter, --format and --seconds.');
   refuseTerminal(to);
   const { nodes, links, path } = await wiring(session);
   if (to !== '-') await mustBeFree(to, flags.force === true);
@@ -70,7 +72,7 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   if (flags.merge) return merge(session, words, flags);
   const [wanted, ...others] = words;
   if (wanted === undefined) throw new WrongUsage('LINK is missing. Write: labwired capture LINK');
-  if (others.length > 0) throw new WrongUsage('One link is captured by a command; --merge reads captures of several.');
+  if (others.length > 0) throw new WrongUsage('Name one link; only --merge accepts several.');
   const body = bodyOf(flags);
   const { to = '-' } = flags;
   const seconds = flags.seconds === undefined ? undefined : secondsOf('--seconds', flags.seconds, 0);
@@ -78,34 +80,34 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   const { nodes, links, path } = await wiring(session);
   const link = findLink(nodes, links, wanted);
   if (link.capturing && Object.keys(body).length > 0) {
-    throw new Failure(
-      'conflict',
-      'The link is captured already: leave out --filter and --format to read that capture.',
-    );
+    throw new Failure('conflict', 'The link already has a capture: leave out --filter and --format to read it.');
   }
   if (to !== '-') await mustBeFree(to, flags.force === true);
   const place = `${path}/${link.link_id}`;
   const stop = (): Promise<void> => session.api.post(`${place}/stop_capture`);
-  // Before it begins: whoever leaves in that moment leaves no capture behind.
+  // Registered before the start, so that an interrupt at this moment leaves no capture behind.
   const begun = link.capturing ? undefined : session.ending.defer(stop);
   if (begun) await beginCapture(session, place, body, begun);
   const frames = await session.api.stream(`${place}/pcap`);
   const copied = copy(frames, await target(to));
   begun?.cancel();
-  // Ours ends at the server, and comes to its end here with a whole record. One that others have begun goes on when we leave.
+  // Stops our capture on the server and waits for its last whole record. Another client's capture continues.
   const end = async (): Promise<void> => (link.capturing ? void frames.destroy() : stop());
   session.ending.defer(async () => {
     await end();
     await Promise.race([copied, sleep(LAST_FRAMES_MS)]);
   });
-  // One that is to last so long is cut off by Ctrl+C; one without an end is ended by it.
+  // Ctrl+C is the normal end without a duration; with one it is an interruption.
   session.ending.isUsual = seconds === undefined;
   session.remark(`Capturing between ${link.nodes.map((end) => endText(nodes, end)).join(' and ')}; Ctrl+C ends it.`);
   if (seconds !== undefined) setTimeout(() => void end().catch(() => frames.destroy()), seconds * 1000).unref();
   await copied;
 }
 
-/** Begins a capture that is ended by a step of the ending. @throws Failure of the server, which has begun none then */
+/**
+ * Starts a capture that is stopped at the command's end.
+ * @throws Failure if the server refuses
+ */
 export async function beginCapture(session: Session, place: string, body: object, end: Deferred): Promise<void> {
   try {
     await session.api.post(`${place}/start_capture`, body);
@@ -125,24 +127,24 @@ async function copy(frames: Readable, output: Writable): Promise<void> {
   } catch (error) {
     const code = systemCode(error) ?? '';
     if (code === 'EPIPE' || (code === 'ERR_STREAM_PREMATURE_CLOSE' && frames.destroyed)) return;
-    throw new Failure('unavailable', `The capture broke off: ${messageOf(error)}`);
+    throw new Failure('unavailable', `The capture was interrupted: ${messageOf(error)}`);
   }
 }
 
 export const capture: Noun = {
   name: 'capture',
-  summary: 'what passes a link, as a pcap stream',
+  summary: 'captures of links',
   verbs: [
     verb({
       name: '',
       words: ['[LINK...]'],
-      summary: 'captures a link (its id, or one end: PC1 or PC1:e0) until Ctrl+C',
+      summary: 'captures a link, named by id or by one end (PC1 or PC1:e0), until Ctrl+C',
       flags: {
-        to: { value: 'FILE', summary: 'a file that grows; - is standard output, which is usual' },
-        filter: { value: 'EXPRESSION', summary: 'only frames that it accepts, such as "arp or icmp"' },
+        to: { value: 'FILE', summary: 'a file; - is standard output (default)' },
+        filter: { value: 'EXPRESSION', summary: 'only matching frames, such as "arp or icmp"' },
         format: { value: 'FORMAT', summary: `${FORMATS.join(', ')} (pcap)` },
-        seconds: { value: 'SECONDS', summary: 'ends by itself' },
-        merge: { summary: 'instead: what captures of these links, or of all, have now, as one pcapng file by time' },
+        seconds: { value: 'SECONDS', summary: 'end after this time' },
+        merge: { summary: 'instead: merge existing captures of these or all links into one pcapng file, by time' },
         force: REPLACES,
       },
       inLab: true,

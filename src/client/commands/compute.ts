@@ -17,13 +17,13 @@ export async function computeNamed(session: Session, wanted: string): Promise<Co
   return findNamed('compute', all, (one) => ({ id: idOf(one), name: one.name }), wanted);
 }
 
-/** The port of a server that is given no other. */
+/** Default port of a server. */
 const USUAL_PORT = 3080;
 
 const ADDRESS = { value: 'URL', summary: 'http[s]://[USER@]HOST[:PORT]' } as const;
 const PASSWORD = {
   value: 'FILE',
-  summary: "its first line is the password of the URL's user; else a person is asked",
+  summary: "a file whose first line is the password of the URL's user (typed at the terminal)",
 } as const;
 
 type Address = Pick<ComputeCreate, 'protocol' | 'host' | 'port'>;
@@ -32,28 +32,31 @@ type Address = Pick<ComputeCreate, 'protocol' | 'host' | 'port'>;
 function parseAddress(url: string): { address: Address; user: string } {
   if (hasPassword(url)) {
     throw new WrongUsage(
-      'All users of this host can read a password in a command line: leave it out, and use --compute-password-file or the prompt.',
+      'All users of this host can read a password in a command line: use --compute-password-file or the prompt instead.',
     );
   }
   const parsed = URL.parse(url);
   const protocol = parsed?.protocol === 'https:' ? 'https' : 'http';
   if (!parsed || parsed.protocol !== `${protocol}:` || parsed.hostname === '' || parsed.pathname !== '/') {
-    throw new WrongUsage(`"${url}" is not the address of a host: write ${ADDRESS.summary}`);
+    throw new WrongUsage(`"${url}" is not a host address: write ${ADDRESS.summary}`);
   }
   const host = parsed.hostname.replaceAll(/[[\]]/g, '');
   const given = parsed.port || (/:(80|443)\/?$/.exec(url)?.[1] ?? USUAL_PORT);
   return { address: { protocol, host, port: Number(given) }, user: decodeURIComponent(parsed.username) };
 }
 
-/** The password of a user, if there is one. @throws WrongUsage, Failure of the file */
+/**
+ * The user's password, if any.
+ * @throws WrongUsage, Failure for the file
+ */
 async function passwordOf(user: string, file: string | undefined): Promise<string | undefined> {
   if (file !== undefined && user === '') {
-    throw new WrongUsage('--compute-password-file: name the user, too: http://USER@HOST:PORT');
+    throw new WrongUsage('--compute-password-file needs a user in the URL: http://USER@HOST:PORT');
   }
   if (user === '') return undefined;
   if (file !== undefined) return firstLineOf(file, '--compute-password-file');
   if (process.stdin.isTTY) return askSecret(`Password of ${user} there: `);
-  throw new WrongUsage(`The password of ${user} there is missing: name its file with --compute-password-file FILE`);
+  throw new WrongUsage(`The password of ${user} is missing: use --compute-password-file FILE`);
 }
 
 interface UpdateFlags {
@@ -62,7 +65,7 @@ interface UpdateFlags {
   'compute-password-file'?: string;
 }
 
-/** What is not named stays; so do user and password where the address has no user. */
+/** Omitted members stay; so do user and password if the address has no user. */
 async function update(session: Session, wanted: string, flags: UpdateFlags): Promise<ComputeObject> {
   const { url, name, 'compute-password-file': file } = flags;
   if ((url ?? name ?? file) === undefined) {
@@ -82,12 +85,12 @@ async function update(session: Session, wanted: string, flags: UpdateFlags): Pro
 
 export const compute: Noun = {
   name: 'compute',
-  summary: 'the hosts on which nodes run',
+  summary: 'hosts of nodes',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all hosts, and how busy they are',
+      summary: 'lists all hosts with their load',
       flags: {},
       run: async (session) =>
         session.show(await session.api.get<ComputeObject[]>('/v2/computes'), idOf, [
@@ -102,12 +105,12 @@ export const compute: Noun = {
     verb({
       name: 'add',
       words: ['NAME', 'URL'],
-      summary: `another host for nodes, ${ADDRESS.summary}; of the release, too`,
+      summary: `adds a host for nodes, ${ADDRESS.summary}; a Labwire or a GNS3 server`,
       flags: { 'compute-password-file': PASSWORD },
       run: async (session, [name, url], { 'compute-password-file': file }) => {
-        const { address, user } = parseAddress(url!);
+        const { address, user } = parseAddress(url);
         const password = await passwordOf(user, file);
-        const body: ComputeCreate = { ...address, name: name!, ...(password !== undefined && { user, password }) };
+        const body: ComputeCreate = { ...address, name: name, ...(password !== undefined && { user, password }) };
         const made = await session.api.post<ComputeObject>('/v2/computes', body);
         session.tell(`Compute "${made.name}" added: ${idOf(made)}`, idOf(made), made);
       },
@@ -115,21 +118,21 @@ export const compute: Noun = {
     verb({
       name: 'update',
       words: ['COMPUTE'],
-      summary: 'another address, user, password or name of a host',
+      summary: 'changes address, user, password or name of a host',
       flags: {
         url: ADDRESS,
         'compute-password-file': PASSWORD,
-        name: { value: 'NAME', summary: 'another name' },
+        name: { value: 'NAME', summary: 'the new name' },
       },
       run: async (session, [wanted], flags) => {
-        const changed = await update(session, wanted!, flags);
+        const changed = await update(session, wanted, flags);
         session.tell(`Compute "${changed.name}" is changed.`, idOf(changed), changed);
       },
     }),
     verb({
       name: 'remove',
       words: ['COMPUTE...'],
-      summary: 'this server forgets the host; its nodes and images stay there',
+      summary: 'removes hosts from this server; their nodes and images stay there',
       flags: {},
       run: async (session, wanted) => {
         for (const word of wanted) {

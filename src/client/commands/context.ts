@@ -1,4 +1,4 @@
-// `labwired context`: servers by names, so that no command has to say where its lab is.
+// `labwired context`: named servers, so that commands need not give an address.
 import { resolve } from 'node:path';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
@@ -16,20 +16,23 @@ interface AddFlags {
   force?: true;
 }
 
-/** The token that is to be kept, if one is; asked for at the last moment. @throws WrongUsage */
+/**
+ * The token to save, if any; prompted for last.
+ * @throws WrongUsage
+ */
 async function tokenOf(address: string, { token, 'token-file': file }: AddFlags): Promise<string | undefined> {
   if (token === undefined && file === undefined) return undefined;
   const source = file === undefined ? 'The answer' : `--token-file ${file}: its first line`;
   const text = file === undefined ? await askSecret(`Token for ${address}: `) : await firstLineOf(file, '--token-file');
   const given = text.trim();
   if (given.startsWith(TOKEN_PREFIX) && !/\s/.test(given)) return given;
-  throw new WrongUsage(`${source} is no token, which begins with ${TOKEN_PREFIX}.`);
+  throw new WrongUsage(`${source} is not a token: tokens begin with ${TOKEN_PREFIX}.`);
 }
 
 async function add(session: Session, name: string, flags: AddFlags): Promise<void> {
   const { lab, force } = flags;
   const { server, 'password-file': passwordFile } = session.flags;
-  if (server === undefined) throw new WrongUsage('Say which server it is: --server http://USER@HOST:PORT');
+  if (server === undefined) throw new WrongUsage('--server is missing: name the server, http://USER@HOST:PORT');
   refusePassword(server);
   const ways = [passwordFile, flags.token, flags['token-file']].filter((way) => way !== undefined);
   if (ways.length > 1) throw new WrongUsage('--password-file, --token and --token-file: choose one.');
@@ -81,12 +84,12 @@ async function remove(session: Session, names: readonly string[]): Promise<void>
 
 export const context: Noun = {
   name: 'context',
-  summary: 'servers by names, kept for the next commands',
+  summary: 'named servers',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all contexts; the one in use is marked',
+      summary: 'lists all contexts and marks the one in use',
       flags: {},
       isLocal: true,
       run: async (session) => {
@@ -106,20 +109,20 @@ export const context: Noun = {
     verb({
       name: 'add',
       words: ['NAME'],
-      summary: 'keeps --server under this name, and --password-file or a token if it is given',
+      summary: 'saves --server under this name, with --password-file or a token',
       flags: {
-        lab: { value: 'LAB', short: 'l', summary: 'the lab that its commands are about' },
-        token: { summary: 'ask for an API token, and keep it; without a terminal it is a line of standard input' },
-        'token-file': { value: 'FILE', summary: 'keep the token that is its first line' },
-        force: { summary: 'replace one of this name' },
+        lab: { value: 'LAB', short: 'l', summary: 'the lab of its commands' },
+        token: { summary: 'ask for an API token, or read it from standard input, and save it' },
+        'token-file': { value: 'FILE', summary: 'save the token in its first line' },
+        force: { summary: 'replace an existing context' },
       },
       isLocal: true,
-      run: (session, [name], flags) => add(session, name!, flags),
+      run: (session, [name], flags) => add(session, name, flags),
     }),
     verb({
       name: 'use',
       words: ['[NAME]'],
-      summary: 'commands that name no server go there from now on; without a name: to none of them',
+      summary: 'makes it the default server; without a name: no context',
       flags: {},
       isLocal: true,
       run: (session, [name]) => use(session, name),
@@ -127,7 +130,7 @@ export const context: Noun = {
     verb({
       name: 'remove',
       words: ['NAME...'],
-      summary: 'forgets them',
+      summary: 'removes saved servers',
       flags: {},
       isLocal: true,
       run: (session, names) => remove(session, names),

@@ -1,4 +1,4 @@
-// `labwired plan`, `diff`, `apply` and `destroy`: labs as their files say. What reads files is loaded by these commands alone.
+// `labwired plan`, `diff`, `apply` and `destroy`: labs described by files. Only these commands load the file reader.
 
 import { type Flags, type Noun, OUTSIDE, type Values, type Verb, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
@@ -13,7 +13,7 @@ import { exportVerb } from './lab.ts';
 
 /** The file that is meant when none is named. */
 const USUAL_FILE = 'lab.yaml';
-/** Exit code: the lab is not what the file says. */
+/** Exit code: the lab differs from the file. */
 const DIFFERS = 2;
 /** Exit code for a command line that is not understood, where 2 says something else. */
 const WRONG_USAGE = 1;
@@ -29,7 +29,7 @@ async function planOf(
   return { wanted, plan: await planLab(session, wanted) };
 }
 
-/** A change for programs: without what is sent. */
+/** A change for programs, without the request body. */
 function shownChange({ action, kind, name, place, what, differences, restart, id }: Change): object {
   return {
     action,
@@ -83,7 +83,7 @@ function say(session: Session, sentence: string): void {
   if (!session.quiet && !session.json) session.tell(sentence, '');
 }
 
-/** What is taken away, in one question. */
+/** One question for all removals. */
 function question(changes: readonly Change[]): string {
   const names = changes.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
   const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
@@ -91,10 +91,10 @@ function question(changes: readonly Change[]): string {
 }
 
 const APPLY_FLAGS = {
-  yes: { short: 'y', summary: 'delete what is not in the file without asking' },
-  restart: { summary: 'stop and start nodes for changes that need it' },
+  yes: { short: 'y', summary: 'delete what is not in the file, without asking' },
+  restart: { summary: 'restart nodes for changes that need it' },
   ...OUTSIDE,
-  start: { summary: 'start the nodes then, in the order of the file, until they are ready' },
+  start: { summary: 'then start the nodes in the order of the file, until they are ready' },
 } as const satisfies Flags;
 
 async function applyFile(session: Session, file: string | undefined, flags: Values<typeof APPLY_FLAGS>): Promise<void> {
@@ -187,28 +187,28 @@ function noun<F extends Flags>(name: string, summary: string, { flags, run }: Pi
   };
 }
 
-export const plan = noun('plan', 'what apply would do so that a lab is as its file says; changes nothing', {
+export const plan = noun('plan', 'shows what apply would change, without changing anything', {
   flags: OUTSIDE,
   run: (session, [file], flags) => showPlan(session, file, flags),
 });
 
-export const diff = noun('diff', 'each value of a lab that its file has otherwise', {
+export const diff = noun('diff', 'shows each value that differs between lab and file', {
   flags: OUTSIDE,
   run: (session, [file], flags) => showDiff(session, file, flags),
 });
 
-export const apply = noun('apply', 'makes a lab what its file says; touches only what differs', {
+export const apply = noun('apply', 'makes a lab match its file; changes only what differs', {
   flags: APPLY_FLAGS,
   run: (session, [file], flags) => applyFile(session, file, flags),
 });
 
-export const destroy = noun('destroy', 'deletes the lab that a file describes', {
-  flags: { yes: { short: 'y', summary: 'without asking' }, ...OUTSIDE },
+export const destroy = noun('destroy', 'deletes the lab of a file', {
+  flags: { yes: { short: 'y', summary: 'do not ask' }, ...OUTSIDE },
   run: (session, [file], flags) => destroyLab(session, file, flags),
 });
 
 export const exporting: Noun = {
   name: 'export',
-  summary: 'a lab as a file: as text with --yaml, else as an archive',
+  summary: 'writes a lab to a file: as text with --yaml, else as an archive',
   verbs: [exportVerb('')],
 };

@@ -1,4 +1,4 @@
-// `labwired events`: what happens on the server or in a lab, as it happens.
+// `labwired events`: live events of the server or a lab.
 import { createInterface } from 'node:readline';
 import { Failure } from '../../failures.ts';
 import { escaped, harmless } from '../../host/terminal/terminal-text.ts';
@@ -11,7 +11,7 @@ interface EventLine {
   event: Record<string, unknown>;
 }
 
-/** What an event is about: a name, a message, a state. */
+/** The subject of an event: a name, a message or a state. */
 function about({ event }: EventLine): string {
   const text = (member: string): string => (typeof event[member] === 'string' ? String(event[member]) : '');
   const id = text('node_id') || text('link_id') || text('drawing_id') || text('snapshot_id') || text('project_id');
@@ -33,17 +33,17 @@ async function follow(session: Session, path: string): Promise<void> {
       session.print(session.width === undefined ? text : fitted(text, session.width));
     }
   }
-  throw new Failure('unavailable', 'The server has ended the stream of events.');
+  throw new Failure('unavailable', 'The server ended the event stream.');
 }
 
 export const events: Noun = {
   name: 'events',
-  summary: 'what happens, as it happens',
+  summary: 'live events',
   verbs: [
     verb({
       name: '',
       words: ['[LAB]'],
-      summary: 'in a lab, or to the labs, computes and templates of the server; until Ctrl+C',
+      summary: 'prints events of a lab, or of the labs, computes and templates of the server, until Ctrl+C',
       flags: {},
       run: async (session, [wanted]) => {
         const lab = wanted === undefined ? undefined : await session.labNamed(wanted);

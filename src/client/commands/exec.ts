@@ -1,4 +1,4 @@
-// `labwired node exec`: one line at a node's console, and its answer.
+// `labwired node exec`: types one line at a node's console and prints the output.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { messageOf } from '../../failures.ts';
 import { promptAs } from '../console/console-answer.ts';
@@ -27,8 +27,8 @@ function expressionOf(flag: string, given: string | undefined, made: (given: str
 }
 
 /**
- * Types the line and prints what comes back: until the prompt is there again, `until` is found, or nothing is said for some seconds.
- * @throws WrongUsage before anything is asked; Failure when the time is over
+ * Types the line and prints the output until the prompt returns, `until` is found, or nothing comes for some seconds.
+ * @throws WrongUsage before any request; Failure on timeout
  */
 export async function execute(
   session: Session,
@@ -37,10 +37,10 @@ export async function execute(
 ): Promise<void> {
   const until = expressionOf('--until', ends.until, (given) => new RegExp(given, 'm'));
   const prompt = expressionOf('--prompt', ends.prompt, promptAs);
-  if (until && prompt) throw new WrongUsage('--until and --prompt both say where the answer ends: choose one.');
+  if (until && prompt) throw new WrongUsage('--until and --prompt exclude each other: choose one.');
   const seconds = secondsOf('--timeout', timeout, USUAL_SECONDS);
-  if (session.json) throw new WrongUsage('--json: what a console says is no object of the API; leave it out.');
-  if (/[\r\n]/.test(line)) throw new WrongUsage('exec types one line; give several to several commands.');
+  if (session.json) throw new WrongUsage('--json: console output is not an API object; leave it out.');
+  if (/[\r\n]/.test(line)) throw new WrongUsage('exec types one line: use a command per line.');
   const { node, path } = await find();
   usableConsole(session, node);
   const hear = (text: string): void => {

@@ -1,7 +1,7 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
+import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
@@ -12,8 +12,8 @@ import { counted } from '../terminal/counted.ts';
 import { inBytes } from '../terminal/figures.ts';
 import { mustBeFree, REPLACES, save } from '../terminal/files.ts';
 
-const COMPUTE = { compute: { value: 'ID', summary: 'the host that has them (local)' } } as const;
-const OF_TYPE = { type: { value: 'TYPE', summary: 'where several have an image of this name' } } as const;
+const COMPUTE = { compute: { value: 'ID', summary: 'the host of the images (local)' } } as const;
+const OF_TYPE = { type: { value: 'TYPE', summary: 'the type, if several have an image of this name' } } as const;
 const TYPES = IMAGE_KINDS.map(({ type }) => type);
 
 const pathOf = (compute = 'local'): string => `/v2/computes/${encodeURIComponent(compute)}`;
@@ -21,7 +21,7 @@ const pathOf = (compute = 'local'): string => `/v2/computes/${encodeURIComponent
 /** @throws WrongUsage */
 function typeOf(type: string | undefined): string {
   if (TYPES.some((known) => known === type)) return type!;
-  throw new WrongUsage(`Say what it is an image for: --type ${TYPES.join('|')}`);
+  throw new WrongUsage(`The type of the image is missing: --type ${TYPES.join('|')}`);
 }
 
 async function upload(
@@ -54,12 +54,12 @@ async function imageNamed(
 
 export const image: Noun = {
   name: 'image',
-  summary: 'disks and programs that nodes start from',
+  summary: 'disk images and programs of nodes',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all images of a host',
+      summary: 'lists all images of a host',
       flags: COMPUTE,
       run: async (session, _words, { compute }) => {
         session.show(await images(session, compute), ({ filename }) => filename, [
@@ -73,18 +73,18 @@ export const image: Noun = {
     verb({
       name: 'upload',
       words: ['FILE'],
-      summary: 'to a host; an image of the same name is replaced. What was interrupted goes on',
+      summary: 'sends an image to a host and replaces one with its name; continues interrupted uploads',
       flags: {
         type: { value: 'TYPE', summary: TYPES.join(', ') },
         name: { value: 'NAME', summary: "instead of the file's" },
         ...COMPUTE,
       },
-      run: (session, [file], flags) => upload(session, file!, flags),
+      run: (session, [file], flags) => upload(session, file, flags),
     }),
     verb({
       name: 'download',
       words: ['NAME'],
-      summary: 'an image of a host to a file here. What was interrupted goes on',
+      summary: 'copies an image of a host to a local file; continues interrupted downloads',
       flags: {
         to: { value: 'FILE', summary: 'instead of NAME; - is standard output' },
         force: REPLACES,
@@ -92,7 +92,7 @@ export const image: Noun = {
         ...COMPUTE,
       },
       run: async (session, [wanted], { to, force, ...flags }) => {
-        const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted!, flags);
+        const { filename, path, md5sum: md5, filesize: size } = await imageNamed(session, wanted, flags);
         const file = to ?? basename(filename);
         if (file !== '-') await mustBeFree(file, force === true);
         if (file === '-' || !md5) await save(session, await session.api.stream(path), file);
@@ -103,7 +103,7 @@ export const image: Noun = {
     verb({
       name: 'delete',
       words: ['NAME...'],
-      summary: 'for good; one that a node or template uses is kept',
+      summary: 'deletes unused images permanently',
       flags: { ...OF_TYPE, ...COMPUTE },
       run: async (session, wanted, flags) => {
         for (const name of wanted) {

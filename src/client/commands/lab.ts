@@ -43,7 +43,7 @@ async function list(session: Session): Promise<void> {
   ]);
 }
 
-/** How many nodes run; a server of the release does not tell. */
+/** How many nodes run; not available from a server of the release. */
 async function figuresOf(session: Session): Promise<Figures[]> {
   if (session.json || session.quiet) return [];
   return session.api.get<Figures[]>('/v2/project-figures').catch(() => []);
@@ -60,7 +60,10 @@ async function startAll(session: Session, wanted: string): Promise<LabObject> {
   return lab;
 }
 
-/** An action on all nodes. @throws Failure that names the nodes whose host cannot be reached; the others have been told */
+/**
+ * An action on all nodes.
+ * @throws Failure that names the nodes with unreachable hosts; the others were done
+ */
 async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'): Promise<void> {
   const answer = await session.api.post<{ left_out?: { name: string; reason: string }[] } | undefined>(
     `${pathOf(lab)}/nodes/${action}`,
@@ -69,7 +72,7 @@ async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'
   if (leftOut.length === 0) return;
   const names = leftOut.map(({ name }) => name).join(', ');
   const reasons = [...new Set(leftOut.map(({ reason }) => reason))].join(' ');
-  throw new Failure('conflict', `${action}: all nodes of "${lab.name}" but ${names}. ${reasons}`);
+  throw new Failure('conflict', `${action}: all nodes of "${lab.name}" except ${names}. ${reasons}`);
 }
 
 async function startFile(session: Session, file: string, flags: OutsideFlag): Promise<LabObject> {
@@ -84,18 +87,15 @@ async function startFile(session: Session, file: string, flags: OutsideFlag): Pr
   return lab;
 }
 
-const NUMBER = { number: { summary: 'if the name is taken, with a number behind it' } } as const;
+const NUMBER = { number: { summary: 'append a number to a taken name' } } as const;
 
 function nameTaken(name: string): Failure {
-  return new Failure(
-    'conflict',
-    `The name "${name}" is taken: choose another one, or let --number put a number behind it.`,
-  );
+  return new Failure('conflict', `The name "${name}" is taken: choose another one, or append a number with --number.`);
 }
 
 /**
- * A new lab of this name, which servers number in silence if it is taken, also by a lab that this account cannot see.
- * @throws Failure `conflict` for a taken name unless it may be numbered; no lab is made then
+ * Creates a lab. Servers silently number a taken name, even if this account cannot see the other lab.
+ * @throws Failure `conflict` for a taken name unless numbering is allowed; no lab is created then
  */
 async function madeWithName(
   session: Session,
@@ -117,33 +117,33 @@ function step(name: string, summary: string, done: string, take: (session: Sessi
     summary,
     flags: {},
     run: async (session, [wanted]) => {
-      const lab = await session.labNamed(wanted!);
+      const lab = await session.labNamed(wanted);
       await take(session, lab);
       session.tell(`Lab "${lab.name}" ${done}.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
     },
   });
 }
 
-/** A lab as a file: an archive with everything, or a text that says what it is. */
+/** Exports a lab: an archive with everything, or its description as text. */
 export function exportVerb(name: string): Verb {
   return verb({
     name,
     words: ['LAB'],
-    summary: 'to one file, for lab import, its nodes stopped; with --yaml as text, for apply',
+    summary: 'writes a stopped lab to one file, for lab import; with --yaml as text, for apply',
     flags: {
-      to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output, as for --yaml` },
-      yaml: { summary: 'as text: nodes, links, drawings and configurations; no disks' },
-      consoles: { summary: 'with the numbers of consoles, which are given anew otherwise; goes with --yaml' },
-      images: { summary: 'with the images of its nodes' },
-      snapshots: { summary: 'with its snapshots' },
+      to: { value: 'FILE', summary: `instead of NAME${EXTENSION}; - is standard output, the default with --yaml` },
+      yaml: { summary: 'as text: nodes, links, drawings and configurations, without disks' },
+      consoles: { summary: 'with --yaml: include console port numbers, which are otherwise reassigned' },
+      images: { summary: 'include the images of its nodes' },
+      snapshots: { summary: 'include its snapshots' },
       force: REPLACES,
     },
     run: async (session, [wanted], { to, yaml, consoles, images, snapshots, force }) => {
       if (consoles && !yaml)
-        throw new WrongUsage('--consoles goes with --yaml: an archive has the numbers of consoles anyway.');
+        throw new WrongUsage('--consoles needs --yaml: an archive always has the console port numbers.');
       if (yaml && (images || snapshots))
-        throw new WrongUsage('--yaml is a text: it holds neither images nor snapshots.');
-      const lab = await session.labNamed(wanted!);
+        throw new WrongUsage('--yaml writes a text without images or snapshots: leave out --images and --snapshots.');
+      const lab = await session.labNamed(wanted);
       const file = to ?? (yaml ? '-' : `${lab.name.replaceAll(/[/\0]/g, '_')}${EXTENSION}`);
       if (file !== '-') await mustBeFree(file, force === true);
       const query = `include_images=${images ? 'yes' : 'no'}&include_snapshots=${snapshots ? 'yes' : 'no'}`;
@@ -160,7 +160,7 @@ async function labAsText(session: Session, lab: LabObject, options: ExportOption
   if (lab.status !== 'opened') {
     throw new Failure(
       'conflict',
-      `Lab "${lab.name}" is closed and does not show its files: labwired lab open ${quoted(lab.name)}`,
+      `Lab "${lab.name}" is closed, so its files cannot be read: labwired lab open ${quoted(lab.name)}`,
     );
   }
   const [{ exportText }, { readLabState }] = await Promise.all([
@@ -174,38 +174,44 @@ async function labAsText(session: Session, lab: LabObject, options: ExportOption
 
 export const lab: Noun = {
   name: 'lab',
-  summary: 'labs, which the API calls projects',
+  summary: 'labs (projects of the API)',
   verbs: [
-    verb({ name: 'list', words: [], summary: 'all labs, and how many of their nodes run', flags: {}, run: list }),
+    verb({
+      name: 'list',
+      words: [],
+      summary: 'lists all labs, with the number of running nodes',
+      flags: {},
+      run: list,
+    }),
     verb({
       name: 'create',
       words: ['NAME'],
-      summary: 'an empty lab, which is open',
+      summary: 'creates an empty, open lab',
       flags: {},
       run: async (session, [name]) => {
         // Or it would be closed when the last page that shows it is.
-        const body: v.InferInput<typeof ProjectCreate> = { name: name!, auto_close: false };
+        const body: v.InferInput<typeof ProjectCreate> = { name: name, auto_close: false };
         const made = await session.api.post<LabObject>('/v2/projects', body);
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
       },
     }),
-    step('open', 'so that it can be used', 'is open', async (session, lab) => void (await open(session, lab))),
-    step('close', 'stops its nodes; files and settings stay', 'is closed', (session, lab) =>
+    step('open', 'opens the lab', 'is open', async (session, lab) => void (await open(session, lab))),
+    step('close', 'stops its nodes and closes it; files and settings stay', 'is closed', (session, lab) =>
       session.api.post(`${pathOf(lab)}/close`),
     ),
     verb({
       name: 'update',
       words: ['LAB'],
-      summary: 'another name, or other settings',
+      summary: 'changes name or settings',
       flags: {
-        name: { value: 'NAME', summary: 'another name' },
-        set: { ...SET, summary: 'a setting, such as auto_start=true; again for more' },
+        name: { value: 'NAME', summary: 'the new name' },
+        set: { ...SET, summary: 'a setting, such as auto_start=true; repeatable' },
       },
       run: async (session, [wanted], { name, set = [] }) => {
         if (set.length === 0 && name === undefined) {
           throw new WrongUsage('Say what to change: --name NAME or --set NAME=VALUE');
         }
-        const lab = await session.labNamed(wanted!);
+        const lab = await session.labNamed(wanted);
         const settings = set.length === 0 ? {} : settingsBody(set, await labSettings(session.api));
         const body = { ...settings, ...(name !== undefined && { name }) };
         const changed = (await session.api.request('PUT', pathOf(lab), body)) as LabObject;
@@ -215,20 +221,20 @@ export const lab: Noun = {
     verb({
       name: 'duplicate',
       words: ['LAB', 'NAME'],
-      summary: 'a copy with all files and disks, which is closed; its nodes must be stopped',
+      summary: 'makes a closed copy with all files and disks; nodes must be stopped',
       flags: {
-        'keep-macs': { summary: 'its nodes keep their MAC addresses, instead of getting new ones' },
-        'new-macs': { summary: 'its nodes get new MAC addresses, as without it' },
+        'keep-macs': { summary: 'keep the MAC addresses of the nodes' },
+        'new-macs': { summary: 'assign new MAC addresses (default)' },
         ...NUMBER,
       },
       run: async (session, [wanted, name], flags) => {
         if (flags['keep-macs'] && flags['new-macs']) throw new WrongUsage('Give --keep-macs or --new-macs, not both.');
-        const lab = await session.labNamed(wanted!);
+        const lab = await session.labNamed(wanted);
         const body: v.InferInput<typeof ProjectDuplicate> = {
-          name: name!,
+          name: name,
           reset_mac_addresses: flags['keep-macs'] !== true,
         };
-        const made = await madeWithName(session, { name: name!, number: flags.number === true }, () =>
+        const made = await madeWithName(session, { name: name, number: flags.number === true }, () =>
           session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body),
         );
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
@@ -237,10 +243,10 @@ export const lab: Noun = {
     verb({
       name: 'delete',
       words: ['LAB'],
-      summary: 'with all nodes, files and snapshots, for good',
+      summary: 'deletes it permanently, with all nodes, files and snapshots',
       flags: {},
       run: async (session, [wanted]) => {
-        const lab = await session.labNamed(wanted!);
+        const lab = await session.labNamed(wanted);
         await session.api.delete(pathOf(lab));
         session.tell(`Lab "${lab.name}" deleted.`, lab.project_id);
       },
@@ -248,23 +254,23 @@ export const lab: Noun = {
     verb({
       name: 'start',
       words: ['LAB|FILE'],
-      summary: 'all nodes; of a lab.yaml in its order, until they are ready. Opens the lab if it is closed',
+      summary: 'starts all nodes, with a lab.yaml in its order until they are ready; opens a closed lab',
       flags: OUTSIDE,
       run: async (session, [wanted], flags) => {
-        const lab = await (/\.ya?ml$/.test(wanted!) ? startFile(session, wanted!, flags) : startAll(session, wanted!));
+        const lab = await (/\.ya?ml$/.test(wanted) ? startFile(session, wanted, flags) : startAll(session, wanted));
         session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
       },
     }),
-    step('stop', 'all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
+    step('stop', 'stops all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
     exportVerb('export'),
     verb({
       name: 'check',
       words: ['FILE'],
-      summary: 'says what is wrong in a file that describes a lab as text; asks no server',
+      summary: 'checks a lab in text for errors, without a server',
       flags: OUTSIDE,
       run: async (session, [file], flags) => {
         const { checkLab } = await import('../labfile/read.ts');
-        const { name, nodes, links, checks } = await checkLab(file!, flags);
+        const { name, nodes, links, checks } = await checkLab(file, flags);
         const figures = { name, nodes: nodes.length, links: links.length, checks: checks.length };
         const parts = [counted(nodes.length, 'node'), counted(links.length, 'link'), counted(checks.length, 'check')];
         session.tell(`${file}: lab "${name}" is right: ${parts.join(', ')}`, name, figures);
@@ -273,7 +279,7 @@ export const lab: Noun = {
     verb({
       name: 'schema',
       words: [],
-      summary: 'the JSON Schema of labs as text, for editors',
+      summary: 'prints the JSON Schema of labs as text, for editors',
       flags: {
         to: { value: 'FILE', summary: 'instead of standard output' },
         force: REPLACES,
@@ -287,20 +293,20 @@ export const lab: Noun = {
     verb({
       name: 'import',
       words: ['FILE'],
-      summary: 'a lab from a file that lab export made; it is closed at first',
+      summary: 'creates a closed lab from a file of lab export',
       flags: {
         name: { value: 'NAME', summary: "instead of the file's" },
-        'new-macs': { summary: 'its nodes get new MAC addresses, as a further copy needs them' },
+        'new-macs': { summary: 'assign new MAC addresses, for a further copy in one network' },
         ...NUMBER,
       },
       run: async (session, [file], { name: given, number, 'new-macs': newMacs }) => {
-        await session.labs(); // asks for the password, if there is one, before the file is sent
-        const name = given ?? basename(file!).replace(/\.[^.]+$/, '');
+        await session.labs(); // prompts for the password, if needed, before the file is sent
+        const name = given ?? basename(file).replace(/\.[^.]+$/, '');
         const query = new URLSearchParams({ name });
         if (newMacs) query.set('reset_mac_addresses', 'yes');
         const path = `/v2/projects/${randomUUID()}/import?${query}`;
         const made = await madeWithName(session, { name, number: number === true }, async () => {
-          using sent = await fileBody(session, file!);
+          using sent = await fileBody(session, file);
           return (await session.api.upload(path, sent.body).catch((error: unknown) => {
             throw error instanceof Failure ? new Failure(error.code, `${file}: ${error.message}`) : error;
           })) as LabObject;
@@ -311,22 +317,22 @@ export const lab: Noun = {
     verb({
       name: 'import-containerlab',
       words: ['FILE'],
-      summary: 'a topology file of containerlab as a lab in text, with a report of what has no equivalent',
+      summary: 'converts a containerlab topology file to a lab in text, and reports what has no equivalent',
       flags: {
-        to: { value: 'FILE', summary: 'a file for it; - is standard output, which is usual' },
-        netem: { value: 'FILE', summary: 'what containerlab tools netem show --format json has printed' },
+        to: { value: 'FILE', summary: 'the file to write; - is standard output (default)' },
+        netem: { value: 'FILE', summary: 'the output of containerlab tools netem show --format json' },
         map: {
           value: 'KIND=TEMPLATE',
           many: true,
-          summary: 'nodes of this kind are made of a template; again for more',
+          summary: 'use a template for nodes of this kind; repeatable',
         },
-        partial: { summary: 'succeed although nodes of unknown kinds are placeholders' },
-        'allow-outside': { summary: "take bound files from outside of the topology file's folder, too" },
+        partial: { summary: 'succeed despite placeholders for unknown kinds' },
+        'allow-outside': { summary: "accept bound files outside the topology file's folder" },
         force: REPLACES,
       },
       run: async (session, [file], flags) => {
         const { importContainerlab } = await import('../containerlab/import.ts');
-        return importContainerlab(session, file!, flags);
+        return importContainerlab(session, file, flags);
       },
     }),
   ],

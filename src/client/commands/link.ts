@@ -1,4 +1,4 @@
-// `labwired link`: the cables between nodes.
+// `labwired link`: links between nodes.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { LinkBody } from '../../controller/links/schema.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
@@ -49,7 +49,7 @@ function changeOf(flags: UpdateFlags, found: LinkObject, nodes: readonly NodeObj
   const direction = from === undefined ? 'both' : directionFrom(found, findNode(nodes, from));
   const { preset, subscriber, ...members } = impairmentsOf(impair ?? []);
   if (from !== undefined && (preset ?? subscriber) !== undefined) {
-    throw new WrongUsage('--from: a preset is for both directions; leave --from out.');
+    throw new WrongUsage('--from: a preset applies to both directions; leave out --from.');
   }
   const asked = { preset, subscriber, ...(Object.keys(members).length > 0 && { [direction]: members }) };
   const other = direction === 'both' ? {} : found.impairments;
@@ -63,10 +63,10 @@ function changeOf(flags: UpdateFlags, found: LinkObject, nodes: readonly NodeObj
 function directionFrom({ nodes: [first, second] }: LinkObject, { node_id, name }: NodeObject): 'forward' | 'backward' {
   if (first?.node_id === node_id) return 'forward';
   if (second?.node_id === node_id) return 'backward';
-  throw new WrongUsage(`--from "${name}": this node is at no end of the link.`);
+  throw new WrongUsage(`--from "${name}": the link does not end at this node.`);
 }
 
-/** What is said of both directions as a whole. */
+/** Settings that apply to both directions only. */
 const FOR_BOTH = ['preset', 'subscriber'];
 
 /** @throws WrongUsage with the name that was meant, or an example */
@@ -107,12 +107,12 @@ function impairmentsOf(given: readonly string[]): Record<string, unknown> {
 
 export const link: Noun = {
   name: 'link',
-  summary: 'the cables between nodes',
+  summary: 'links between nodes',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all links of the lab',
+      summary: 'lists all links of the lab',
       flags: {},
       inLab: true,
       run: async (session) => {
@@ -129,12 +129,12 @@ export const link: Noun = {
     verb({
       name: 'create',
       words: ['NODE[:PORT]', 'NODE[:PORT]'],
-      summary: 'joins two ports, or the first free ones: PC1 Hub1:e3',
+      summary: 'links two nodes at these ports, or the first free ones: PC1 Hub1:e3',
       flags: {},
       inLab: true,
       run: async (session, words) => {
         const { nodes, links, path } = await wiring(session);
-        const [one, other] = [parseEnd(nodes, words[0]!), parseEnd(nodes, words[1]!)];
+        const [one, other] = [parseEnd(nodes, words[0]), parseEnd(nodes, words[1])];
         const ports = portsToJoin({ nodes, links }, [one, other]);
         const body: LinkBody = {
           nodes: [one, other].map(({ node: { node_id } }, index) => {
@@ -149,17 +149,17 @@ export const link: Noun = {
     verb({
       name: 'update',
       words: ['LINK...'],
-      summary: 'what the cable does to frames, and whether it is plugged; by id or by an end, PC1:e0',
+      summary: 'changes impairments and suspension of links, named by id or by an end, PC1:e0',
       flags: {
         impair: {
           value: 'NAME=VALUE',
           many: true,
-          summary: 'such as preset=geo_satellite or delay.ms=30, instead of all that was asked for',
+          summary: 'such as preset=geo_satellite or delay.ms=30; replaces all earlier impairments',
         },
-        from: { value: 'NODE', summary: 'what this node sends alone; the other direction stays as it is' },
-        clear: { summary: 'no impairments any more' },
-        suspend: { summary: 'as if it were unplugged' },
-        resume: { summary: 'plugged again' },
+        from: { value: 'NODE', summary: 'only the direction from this node' },
+        clear: { summary: 'remove all impairments' },
+        suspend: { summary: 'suspend the link, as if unplugged' },
+        resume: { summary: 'resume a suspended link' },
       },
       inLab: true,
       run: async (session, words, flags) => {
@@ -181,7 +181,7 @@ export const link: Noun = {
     verb({
       name: 'delete',
       words: ['LINK...'],
-      summary: 'by id, or by one end: PC1 or PC1:e0',
+      summary: 'deletes links, named by id or by one end: PC1 or PC1:e0',
       flags: {},
       inLab: true,
       run: async (session, words) => {

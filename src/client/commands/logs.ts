@@ -1,4 +1,4 @@
-// `labwired logs`: what was told of a lab or a node, and what is told from now on.
+// `labwired logs`: past and new log messages of a lab or node.
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -61,9 +61,9 @@ class Printer {
 }
 
 async function run(session: Session, [wanted, name]: readonly string[], flags: LogFlags): Promise<void> {
-  if (session.quiet) throw new WrongUsage('--quiet: entries of a log have no identifiers; leave it out.');
-  if (flags.files && name === undefined) throw new WrongUsage('--files are those of a node: name it behind the lab.');
-  if (flags.files && flags.follow) throw new WrongUsage('--files are read once: leave out --follow.');
+  if (session.quiet) throw new WrongUsage('--quiet: log entries have no identifiers; leave it out.');
+  if (flags.files && name === undefined) throw new WrongUsage('--files needs a node: name it after the lab.');
+  if (flags.files && flags.follow) throw new WrongUsage('--files cannot be followed: leave out --follow.');
   const since = flags.since === undefined ? undefined : momentOf('--since', flags.since);
   const most = countOf(flags.tail);
   const lab = wanted === undefined ? await session.lab() : await session.labNamed(wanted);
@@ -72,7 +72,7 @@ async function run(session: Session, [wanted, name]: readonly string[], flags: L
   const printer = new Printer(session, lab, nodes);
   const query = node ? `?node_id=${node.node_id}` : '';
   const path = `/v2/projects/${lab.project_id}/journal`;
-  // The stream begins with the same ones: nothing that comes in between is lost.
+  // The stream starts with the same entries, so that none is lost in between.
   const kept = await session.api.get<JournalEntry[]>(path + query);
   const recent = kept.filter(({ at }) => since === undefined || new Date(at) >= since);
   const shown = most === undefined ? recent : recent.slice(recent.length - Math.min(most, recent.length));
@@ -94,7 +94,7 @@ async function follow(session: Session, path: string, printer: Printer, leftOut:
     count += 1;
     if (count > leftOut) await printer.print(JSON.parse(line) as JournalEntry);
   }
-  throw new Failure('unavailable', 'The server has ended the log: it stops, or the lab was deleted.');
+  throw new Failure('unavailable', 'The server ended the log, because it stops or the lab was deleted.');
 }
 
 interface DiskUse {
@@ -118,17 +118,17 @@ async function printFiles(session: Session, lab: LabObject, node: NodeObject, mo
 
 export const logs: Noun = {
   name: 'logs',
-  summary: 'what was told of a lab: messages, and states of its nodes',
+  summary: 'messages about a lab, and states of its nodes',
   verbs: [
     verb({
       name: '',
       words: ['[LAB]', '[NODE]'],
-      summary: 'the last 500 entries of a lab, or those about a node; --json gives a line of JSON for each',
+      summary: 'prints the last 500 entries of a lab, or of a node; --json: a line of JSON for each',
       flags: {
-        follow: { short: 'f', summary: 'and each entry as it is made, until Ctrl+C' },
-        since: { value: 'TIME', summary: 'from then on: 10m ago, 09:12, 2026-11-23 or "2026-11-23 09:12"' },
-        tail: { value: 'NUMBER', short: 'n', summary: 'the last ones only' },
-        files: { summary: "then the ends of the logs in the node's directory" },
+        follow: { short: 'f', summary: 'then print new entries, until Ctrl+C' },
+        since: { value: 'TIME', summary: 'entries since 10m ago, 09:12, 2026-11-23 or "2026-11-23 09:12"' },
+        tail: { value: 'NUMBER', short: 'n', summary: 'only so many of the last entries' },
+        files: { summary: "also print the ends of the logs in the node's directory" },
       },
       run: (session, words, flags) => run(session, words, flags),
     }),

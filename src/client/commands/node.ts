@@ -1,10 +1,10 @@
 // `labwired node`: the nodes of a lab, and their consoles.
 import * as v from 'valibot';
+import { builtinProperties, findNodeKind, usualSymbol } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { NodeDuplicate } from '../../controller/nodes/schema.ts';
 import type { TemplateUsage } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
-import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import { NodeType } from '../../store/vocabulary.ts';
 import { attachTerminal } from '../console/console-terminal.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -91,7 +91,7 @@ async function create(
   session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
 }
 
-/** The server gives another port in silence where it cannot give the one that is wanted, as the release does. */
+/** The server silently assigns another port if the wanted one is taken, as in the release. */
 function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): boolean {
   return typeof settings.console !== 'number' || settings.console === console;
 }
@@ -99,7 +99,7 @@ function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): b
 function portNotGiven({ console }: { console?: unknown }): Failure {
   return new Failure(
     'conflict',
-    `--set console=${console}: the server cannot give this port: another node or program has it, or it is not of its range. Name another, or leave it out.`,
+    `--set console=${console}: this port is unavailable: it is in use, or outside the server's range. Choose another, or leave it out.`,
   );
 }
 
@@ -111,7 +111,7 @@ interface CreateFlags {
   set?: readonly string[];
 }
 
-/** The node of a template, and what is said beside it; one that cannot be as it was wanted does not stay. */
+/** Creates a node from a template and applies further settings; if these fail, it is deleted. */
 async function fromTemplate(
   session: Session,
   lab: LabObject,
@@ -142,7 +142,7 @@ async function update(
     throw new WrongUsage('Say what to change: --set NAME=VALUE, --name NAME or --at=X,Y');
   }
   if (wanted.length > 1 && (name ?? at) !== undefined) {
-    throw new WrongUsage('--name and --at are for one node alone.');
+    throw new WrongUsage('--name and --at need a single node.');
   }
   const place = at === undefined ? {} : placeOf(at);
   const lab = await session.lab();
@@ -167,7 +167,7 @@ function statusOf({ status, lost_reason: lost, halt_reason: halted }: NodeObject
   return halted === undefined ? status : `${status}: ${halted}`;
 }
 
-/** What is asked of nodes one after the other. */
+/** An action on several nodes, one after the other. */
 function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
   return verb({
     name,
@@ -189,12 +189,12 @@ function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) 
 
 export const node: Noun = {
   name: 'node',
-  summary: 'the nodes of a lab, and their consoles',
+  summary: 'nodes of a lab, and their consoles',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all nodes of the lab',
+      summary: 'lists all nodes of the lab',
       flags: {},
       inLab: true,
       run: async (session) => {
@@ -219,13 +219,13 @@ export const node: Noun = {
     verb({
       name: 'create',
       words: ['[NAME]'],
-      summary: 'a node as a template describes it, or of a type',
+      summary: 'creates a node from a template, or of a type',
       flags: {
         template: { value: 'TEMPLATE', short: 't', summary: 'by name or id; see labwired template list' },
-        type: { value: 'TYPE', summary: 'of this type, such as vpcs or qemu, without a template' },
+        type: { value: 'TYPE', summary: 'such as vpcs or qemu, without a template' },
         set: SET,
-        compute: { value: 'ID', summary: 'the host that it runs on, if the template leaves it open (local)' },
-        at: { value: 'X,Y', summary: 'its place on the map (the first free one)' },
+        compute: { value: 'ID', summary: 'its host, if the template has none (local)' },
+        at: { value: 'X,Y', summary: 'its position on the map (the first free one)' },
       },
       inLab: true,
       run: (session, [name], flags) => create(session, name, flags),
@@ -233,11 +233,11 @@ export const node: Noun = {
     verb({
       name: 'update',
       words: ['NODE...'],
-      summary: 'changes settings; some count from the next start',
+      summary: 'changes settings, some from the next start',
       flags: {
         set: SET,
-        name: { value: 'NAME', summary: 'another name' },
-        at: { value: 'X,Y', summary: 'another place on the map' },
+        name: { value: 'NAME', summary: 'the new name' },
+        at: { value: 'X,Y', summary: 'the new position on the map' },
       },
       inLab: true,
       run: (session, words, flags) => update(session, words, flags),
@@ -245,27 +245,27 @@ export const node: Noun = {
     verb({
       name: 'duplicate',
       words: ['NODE'],
-      summary: 'a copy with its settings and files, but for its links; the node must be stopped',
-      flags: { at: { value: 'X,Y', summary: 'its place on the map (the first free one)' } },
+      summary: 'copies a stopped node with settings and files, without links',
+      flags: { at: { value: 'X,Y', summary: 'its position on the map (the first free one)' } },
       inLab: true,
       run: async (session, [wanted], { at }) => {
         const place = at === undefined ? undefined : placeOf(at);
         const lab = await session.lab();
         const nodes = await session.nodes(lab);
         const body: v.InferInput<typeof NodeDuplicate> = place ?? freePlace(nodes);
-        const made = await session.api.post<NodeObject>(`${pathOf(lab, findNode(nodes, wanted!))}/duplicate`, body);
+        const made = await session.api.post<NodeObject>(`${pathOf(lab, findNode(nodes, wanted))}/duplicate`, body);
         session.tell(`Node "${made.name}" created: ${made.node_id}`, made.node_id, made);
       },
     }),
     verb({
       name: 'move',
       words: ['NODE...'],
-      summary: 'to another host, with their files and links; they must be stopped, or their host lost',
+      summary: 'moves stopped nodes, or those of a lost host, to another one, with files and links',
       flags: { compute: { value: 'HOST', summary: 'by name or id; see labwired compute list' } },
       inLab: true,
       run: async (session, wanted, { compute }) => {
         if (compute === undefined)
-          throw new WrongUsage('Say where to: --compute HOST, which labwired compute list shows.');
+          throw new WrongUsage('The target is missing: --compute HOST (see labwired compute list).');
         const lab = await session.lab();
         const nodes = await session.nodesNamed(lab, wanted);
         const { compute_id, name } = await computeNamed(session, compute);
@@ -275,13 +275,13 @@ export const node: Noun = {
         }
       },
     }),
-    step('start', 'one after the other', 'is started'),
-    step('stop', 'one after the other', 'is stopped'),
-    step('reload', 'stop and start again', 'is reloaded'),
+    step('start', 'starts nodes one after the other', 'is started'),
+    step('stop', 'stops nodes one after the other', 'is stopped'),
+    step('reload', 'stops and starts nodes again', 'is reloaded'),
     verb({
       name: 'delete',
       words: ['NODE...'],
-      summary: 'with their links and files, for good',
+      summary: 'deletes nodes permanently, with links and files',
       flags: {},
       inLab: true,
       run: async (session, wanted) => {
@@ -295,8 +295,8 @@ export const node: Noun = {
     verb({
       name: 'console',
       words: ['NODE'],
-      summary: "the node's console in this terminal; Ctrl+] leaves it",
-      flags: { aux: { summary: 'the auxiliary console' } },
+      summary: "opens the node's console in this terminal; Ctrl+] leaves it",
+      flags: { aux: { summary: 'open the auxiliary console' } },
       inLab: true,
       run: async (session, [wanted], { aux }) => {
         const lab = await session.lab();
@@ -309,9 +309,9 @@ export const node: Noun = {
       words: ['NODE', 'LINE...'],
       summary: "types a line at the node's console and prints the answer",
       flags: {
-        until: { value: 'REGEX', summary: 'the answer ends where this is found (at the next prompt)' },
-        prompt: { value: 'REGEX', summary: 'what its prompt looks like, if it is not the one that Return shows' },
-        timeout: { value: 'SECONDS', summary: 'how long it may take (30)' },
+        until: { value: 'REGEX', summary: 'end the answer at a match (at the next prompt)' },
+        prompt: { value: 'REGEX', summary: 'the prompt, if Return does not show it' },
+        timeout: { value: 'SECONDS', summary: 'the most time (30)' },
       },
       inLab: true,
       run: async (session, [wanted, ...line], flags) => {

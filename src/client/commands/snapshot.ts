@@ -27,18 +27,18 @@ async function mustBeStopped(session: Session, lab: LabObject): Promise<void> {
   if (running.length === 0) return;
   throw new Failure(
     'conflict',
-    `${namesInWords(running)} ${running.length === 1 ? 'is' : 'are'} running: add --running to keep what they do, or stop them with labwired lab stop ${quoted(lab.name)}`,
+    `${namesInWords(running)} ${running.length === 1 ? 'is' : 'are'} running: add --running to include their state, or stop them with labwired lab stop ${quoted(lab.name)}`,
   );
 }
 
 export const snapshot: Noun = {
   name: 'snapshot',
-  summary: 'earlier states of a lab',
+  summary: 'saved states of a lab',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all snapshots of the lab',
+      summary: 'lists all snapshots of the lab',
       flags: {},
       inLab: true,
       run: async (session) =>
@@ -51,11 +51,11 @@ export const snapshot: Noun = {
     verb({
       name: 'create',
       words: ['NAME'],
-      summary: 'of the lab as it is; its nodes must be stopped',
-      flags: { running: { summary: 'nodes may run, and are kept with what they are doing' } },
+      summary: 'saves the present state; nodes must be stopped',
+      flags: { running: { summary: 'include running nodes with their state' } },
       inLab: true,
       run: async (session, [name], { running }) => {
-        const body: v.InferInput<typeof SnapshotCreate> = { name: name!, ...(running && { running }) };
+        const body: v.InferInput<typeof SnapshotCreate> = { name: name, ...(running && { running }) };
         const lab = await session.lab();
         if (!running) await mustBeStopped(session, lab);
         const made = await session.api.post<SnapshotObject>(pathOf(lab), body);
@@ -65,11 +65,11 @@ export const snapshot: Noun = {
     verb({
       name: 'restore',
       words: ['SNAPSHOT'],
-      summary: 'makes the lab what it was then; what it is now is lost',
+      summary: 'restores the saved state; the present one is lost',
       flags: {},
       inLab: true,
       run: async (session, [wanted]) => {
-        const { lab, found } = await find(session, wanted!);
+        const { lab, found } = await find(session, wanted);
         const now = await session.api.post<LabObject>(`${pathOf(lab)}/${found.snapshot_id}/restore`);
         session.tell(`Lab "${lab.name}" is as it was in "${found.name}".`, found.snapshot_id, now);
       },
@@ -77,11 +77,11 @@ export const snapshot: Noun = {
     verb({
       name: 'delete',
       words: ['SNAPSHOT'],
-      summary: 'for good; the lab stays as it is',
+      summary: 'deletes the snapshot permanently; the lab stays as it is',
       flags: {},
       inLab: true,
       run: async (session, [wanted]) => {
-        const { lab, found } = await find(session, wanted!);
+        const { lab, found } = await find(session, wanted);
         await session.api.delete(`${pathOf(lab)}/${found.snapshot_id}`);
         session.tell(`Snapshot "${found.name}" deleted.`, found.snapshot_id);
       },

@@ -1,4 +1,4 @@
-// `labwired template`: what nodes can be made of.
+// `labwired template`: templates for nodes.
 
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -36,11 +36,13 @@ async function create(session: Session, name: string | undefined, flags: CreateF
   }
   if (type === undefined) {
     if (set.length > 0)
-      throw new WrongUsage('--set: an appliance says its settings; change them with template update.');
+      throw new WrongUsage(
+        '--set cannot be used with --appliance: change the settings with template update afterwards.',
+      );
     const { appliance_id } = await applianceNamed(session, compute, appliance!);
     return session.api.post(`/v2/appliances/${appliance_id}/template`, { version, compute_id: compute, name });
   }
-  if (version !== undefined) throw new WrongUsage('--version: only an appliance has versions.');
+  if (version !== undefined) throw new WrongUsage('--version needs --appliance.');
   if (name === undefined) throw new WrongUsage('NAME is missing: labwired template create NAME --type TYPE');
   const settings = settingsBody(set, await templateSettings(session.api, type, platformIn(set)));
   return session.api.post('/v2/templates', { template_type: type, name, compute_id: compute, ...settings });
@@ -68,12 +70,12 @@ async function update(
 
 export const template: Noun = {
   name: 'template',
-  summary: 'what nodes can be made of',
+  summary: 'templates of nodes',
   verbs: [
     verb({
       name: 'list',
       words: [],
-      summary: 'all templates, those that are built in included',
+      summary: 'lists all templates, including built-in ones',
       flags: {},
       run: async (session) =>
         session.show(await templates(session), idOf, [
@@ -86,13 +88,13 @@ export const template: Noun = {
     verb({
       name: 'create',
       words: ['[NAME]'],
-      summary: 'of a type and settings, or of an appliance whose images are there',
+      summary: 'creates a template from a type and settings, or from an appliance with its images',
       flags: {
         type: { value: 'TYPE', summary: 'such as qemu, docker or vpcs' },
         set: SET,
         appliance: { value: 'APPLIANCE', short: 'a', summary: 'by name or id; see labwired appliance list' },
-        version: { value: 'VERSION', summary: 'of the appliance (the first whose images are there)' },
-        compute: { value: 'ID', summary: 'the host that its nodes run on (local)' },
+        version: { value: 'VERSION', summary: 'of the appliance (the first with all images)' },
+        compute: { value: 'ID', summary: 'the host of its nodes (local)' },
       },
       run: async (session, [name], flags) => {
         const made = await create(session, name, flags);
@@ -102,17 +104,17 @@ export const template: Noun = {
     verb({
       name: 'update',
       words: ['TEMPLATE'],
-      summary: 'changes what nodes of it will be; those that are there stay as they are',
-      flags: { set: SET, name: { value: 'NAME', summary: 'another name' } },
+      summary: 'changes it for new nodes; existing nodes stay as they are',
+      flags: { set: SET, name: { value: 'NAME', summary: 'the new name' } },
       run: async (session, [wanted], flags) => {
-        const changed = await update(session, wanted!, flags);
+        const changed = await update(session, wanted, flags);
         session.tell(`Template "${changed.name}" is changed.`, idOf(changed), changed);
       },
     }),
     verb({
       name: 'delete',
       words: ['TEMPLATE...'],
-      summary: 'nodes that were made of it stay',
+      summary: 'deletes templates; their nodes stay',
       flags: {},
       run: async (session, wanted) => {
         for (const word of wanted) {

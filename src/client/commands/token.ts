@@ -1,4 +1,4 @@
-// `labwired token`: what programs log in with, in the place of a password.
+// `labwired token`: tokens that programs use instead of a password.
 import type * as v from 'valibot';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { TokenCreate } from '../../controller/accounts/routes.ts';
@@ -10,7 +10,7 @@ import type { TokenObject } from '../server/objects.ts';
 import { inTime } from '../terminal/figures.ts';
 
 const TOKENS = '/v2/account/tokens';
-/** What a token that does not end is asked for with. */
+/** The word for a token that never expires. */
 const FOR_EVER = 'never';
 
 interface CreateFlags {
@@ -19,7 +19,7 @@ interface CreateFlags {
   account?: string;
 }
 
-const ACCOUNT = { value: 'NAME', summary: 'of another account, as an admin' } as const;
+const ACCOUNT = { value: 'NAME', summary: 'of another account (for admins)' } as const;
 
 /** @throws WrongUsage */
 function daysOf(given: string): number | null {
@@ -29,7 +29,10 @@ function daysOf(given: string): number | null {
   throw new WrongUsage(`--days "${given}": write days, more than 0 and at most 3650, or ${FOR_EVER}.`);
 }
 
-/** What a new token is asked for with. @throws WrongUsage */
+/**
+ * The request for a new token.
+ * @throws WrongUsage
+ */
 export function tokenBody(name: string, { role, days, account }: CreateFlags): v.InferInput<typeof TokenCreate> {
   const known = ROLES.find((one) => one === role);
   if (role !== undefined && !known) throw new WrongUsage(`--role "${role}": choose ${ROLES.join(', ')}.`);
@@ -55,7 +58,7 @@ function tokens(session: Session, account: string | undefined): Promise<TokenObj
 
 async function create(session: Session, name: string, flags: CreateFlags): Promise<void> {
   const made = await session.api.post<TokenObject & { token: string }>(TOKENS, tokenBody(name, flags));
-  // Its text is the result, in a script and in a file that is the next --password-file.
+  // Only the token is printed, for scripts and for a --password-file.
   session.tell(made.token, made.token, made);
   const end = made.expires === null ? 'for ever' : `until ${inLocalTime(made.expires)}`;
   session.remark(`Token "${made.name}" is good ${end}. It is not shown again.`);
@@ -72,23 +75,23 @@ async function revoke(session: Session, wanted: readonly string[], account: stri
 
 export const token: Noun = {
   name: 'token',
-  summary: 'what programs log in with, in the place of a password',
+  summary: 'API tokens, with which programs log in',
   verbs: [
     verb({
       name: 'create',
       words: ['NAME'],
-      summary: 'prints a new token, this once',
+      summary: 'creates a token and prints it once',
       flags: {
-        role: { value: 'ROLE', summary: `the most that it may do: ${ROLES.join(', ')} (what its account may)` },
-        days: { value: 'DAYS', summary: `how long it is good, or ${FOR_EVER} (90)` },
-        account: { value: 'NAME', summary: 'for this account, at the local socket' },
+        role: { value: 'ROLE', summary: `its highest role: ${ROLES.join(', ')} (that of the account)` },
+        days: { value: 'DAYS', summary: `days until it expires, or ${FOR_EVER} (90)` },
+        account: { value: 'NAME', summary: 'its account, at the local socket' },
       },
-      run: (session, [name], flags) => create(session, name!, flags),
+      run: (session, [name], flags) => create(session, name, flags),
     }),
     verb({
       name: 'list',
       words: [],
-      summary: 'your tokens, without their text',
+      summary: 'lists your tokens, without their text',
       flags: { account: ACCOUNT },
       run: async (session, _words, { account }) =>
         session.show(await tokens(session, account), ({ token_id }) => token_id, [
@@ -102,7 +105,7 @@ export const token: Noun = {
     verb({
       name: 'revoke',
       words: ['TOKEN...'],
-      summary: 'ends them, and what is open with them',
+      summary: 'revokes tokens and closes their connections',
       flags: { account: ACCOUNT },
       run: (session, wanted, { account }) => revoke(session, wanted, account),
     }),

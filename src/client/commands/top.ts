@@ -1,4 +1,4 @@
-// `labwired top`: what a lab does at the moment: its nodes, what passes its links, and how busy the hosts are.
+// `labwired top`: live view of a lab: its nodes, the traffic of its links, and the load of the hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
@@ -30,7 +30,7 @@ interface HostLoad {
   statistics: { cpu_usage_percent: number; memory_usage_percent: number; nodes?: NodeLoad[] };
 }
 
-/** What nodes can be sorted by, with the keys that ask for it. */
+/** Sort orders of nodes, with their keys. */
 const SORTS = { cpu: 'c', memory: 'm', traffic: 't', name: 'n' } as const;
 type Sort = keyof typeof SORTS;
 const isSort = (word: string): word is Sort => word in SORTS;
@@ -47,7 +47,7 @@ export interface Picture {
   links: (LinkFlows & { nodes: LinkObject['nodes']; ends: string[] })[];
 }
 
-/** What the server has to be asked for; the counters come by themselves. */
+/** Requested from the server; counters come as events. */
 interface Facts {
   lab: LabObject;
   nodes: NodeObject[];
@@ -66,7 +66,7 @@ async function ask(session: Session, lab: LabObject, { loads }: Measured): Promi
   return { lab, nodes, links, hosts };
 }
 
-/** What is measured from one message or answer to the next. */
+/** Computed from successive messages or answers. */
 interface Measured {
   traffic: Traffic;
   loads: NodeLoads;
@@ -112,7 +112,7 @@ type NodePicture = Picture['nodes'][number];
 
 const traffic = ({ sent, received }: NodePicture): number => sent.bytes_per_second + received.bytes_per_second;
 
-/** The first one comes first; nodes of which nothing is known come last. */
+/** The default order of each key; nodes without figures come last. */
 const ORDERS: Readonly<Record<Sort, (one: NodePicture, other: NodePicture) => number>> = {
   cpu: (one, other) => (other.cpu_usage_percent ?? -1) - (one.cpu_usage_percent ?? -1),
   memory: (one, other) => (other.memory_bytes ?? -1) - (one.memory_bytes ?? -1),
@@ -210,7 +210,7 @@ interface Course {
   sort: Sort;
 }
 
-/** One picture, after one interval. Answers why there is none. */
+/** Prints one picture after one interval. Returns why that is impossible. */
 async function snapshot(
   session: Session,
   lab: LabObject,
@@ -266,16 +266,16 @@ async function live(
 
 export const top: Noun = {
   name: 'top',
-  summary: 'what a lab does at the moment',
+  summary: 'live figures of a lab',
   verbs: [
     verb({
       name: '',
       words: ['[LAB]'],
-      summary: 'nodes, traffic of links and drops, again and again; q leaves it. Without a terminal: once',
+      summary: 'shows nodes, traffic and drops until q; without a terminal: once',
       flags: {
-        interval: { value: 'SECONDS', summary: `how often (${USUAL_SECONDS})` },
+        interval: { value: 'SECONDS', summary: `seconds between readings (${USUAL_SECONDS})` },
         sort: { value: 'KEY', summary: `the order of nodes: ${Object.keys(SORTS).join(', ')} (${USUAL_SORT})` },
-        once: { summary: 'one picture, measured over one interval' },
+        once: { summary: 'one reading, over one interval' },
       },
       inLab: true,
       run: (session, [wanted], flags) => run(session, wanted, flags),

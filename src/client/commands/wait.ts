@@ -1,8 +1,8 @@
-// `labwired wait`: until nodes or the lab are in a state.
+// `labwired wait`: waits until nodes or the lab are in a state.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import type { LabObject, NodeObject } from '../server/objects.ts';
@@ -13,7 +13,7 @@ const LAB_STATES = ['opened', 'closed'];
 const USUAL_SECONDS = 60;
 const POLL_MS = 250;
 
-/** Who is not in the state yet, by name. */
+/** Names of the nodes that are not in the state yet. */
 type Missing = () => Promise<string[]>;
 
 /** All nodes, or those of these names; of all, those that always run are not waited for. */
@@ -38,7 +38,7 @@ async function run(session: Session, [state = '', ...wanted]: readonly string[],
   const ofLab = LAB_STATES.includes(state);
   if (!ofLab && !NODE_STATES.includes(state)) {
     throw new WrongUsage(
-      `"${state}" is no state: ${NODE_STATES.join(', ')} of nodes; ${LAB_STATES.join(', ')} of labs.`,
+      `"${state}" is not a state: use ${NODE_STATES.join(', ')} for nodes, ${LAB_STATES.join(', ')} for labs.`,
     );
   }
   if (ofLab && wanted.length > 0) throw new WrongUsage(`"${state}" is a state of labs: name the lab with --lab LAB.`);
@@ -58,13 +58,13 @@ async function run(session: Session, [state = '', ...wanted]: readonly string[],
 
 export const wait: Noun = {
   name: 'wait',
-  summary: 'until nodes or the lab are in a state',
+  summary: 'waits for a state of nodes or of a lab',
   verbs: [
     verb({
       name: '',
       words: ['STATE', '[NODE...]'],
-      summary: 'started, stopped, suspended: these nodes, or all; opened, closed: the lab',
-      flags: { timeout: { value: 'SECONDS', summary: 'how long at most (60)' } },
+      summary: 'STATE of these or all nodes: started, stopped, suspended; of the lab: opened, closed',
+      flags: { timeout: { value: 'SECONDS', summary: 'the most time (60)' } },
       inLab: true,
       run: (session, words, { timeout }) => run(session, words, timeout),
     }),

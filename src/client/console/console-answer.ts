@@ -1,4 +1,4 @@
-// What belongs to the answer of a line that was typed: not its echo, and not the prompt behind it.
+// Separates a typed line's output from its echo and the next prompt.
 import { stripVTControlCharacters } from 'node:util';
 
 function literally(text: string): string {
@@ -37,11 +37,11 @@ export interface ConsoleAnswerOptions {
 export class ConsoleAnswer {
   readonly #options: ConsoleAnswerOptions;
   #echoed = false;
-  /** The end of the line of the echo has come, too. */
+  /** Whether the end of the echo's line has arrived. */
   #begun = false;
-  /** The line that is not complete yet, as it came. */
+  /** The incomplete last line. */
   #open = '';
-  /** Complete lines that nobody has taken yet. */
+  /** Complete lines not taken yet. */
   #lines = '';
   #found = false;
 
@@ -60,7 +60,7 @@ export class ConsoleAnswer {
       this.#open = heard.slice(at + line.length);
     }
     if (!this.#begun) {
-      // The end of the echo's line may come later than the echo.
+      // The end of the echo's line may arrive later than the echo.
       if (/^[ \t]*\r*$/.test(this.#open)) return;
       this.#begun = true;
       this.#open = this.#open.replace(/^[ \t]*\r*\n/, '');
@@ -73,7 +73,7 @@ export class ConsoleAnswer {
     if (until !== undefined && !this.#found) this.#found = until.test(complete + plain(this.#open));
   }
 
-  /** Whether it ends here, unless more comes. */
+  /** Whether the output seems complete. */
   get hasEnded(): boolean {
     if (!this.#begun) return false;
     const { prompt, until } = this.#options;
@@ -87,7 +87,7 @@ export class ConsoleAnswer {
     return lines;
   }
 
-  /** What is left at the end: nothing if it is the prompt. */
+  /** The rest at the end; empty if it is the prompt. */
   rest(): string {
     const rest = plain(this.#open).trimEnd();
     if (rest === '' || this.#options.prompt?.test(lastLine(rest))) return '';

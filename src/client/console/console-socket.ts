@@ -1,9 +1,9 @@
-// Which consoles can be typed at.
+// Checks whether a console accepts typed lines.
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import type { NodeObject } from '../server/objects.ts';
 
-/** @throws Failure for a node whose console is a picture, a page or nothing */
+/** @throws Failure if the node's console is graphical, a web page or none */
 export function usableConsole({ api }: Session, { name, console_type: type }: NodeObject): void {
   if (type === 'telnet') return;
   const page = api.address.startsWith('unix:') ? "the server's page" : `${api.address}/`;

@@ -1,4 +1,4 @@
-// One line at a node's console, and its answer; or what it says by itself. For `node exec`, and for the waits and checks of a lab.
+// Types one line at a node's console and collects its output, or only listens. Used by `node exec` and by a lab's waits and checks.
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
@@ -7,21 +7,21 @@ import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import { ConsoleAnswer, plain, promptLike } from './console-answer.ts';
 
-/** What the console remembers has come when it has been silent for so long. */
+/** The console's history is complete after this silence. */
 const SETTLED_MS = 300;
 const SETTLING_MS = 3_000;
-/** A console answers Ctrl+C within that time, if it does at all. */
+/** How long (ms) a console may take to react to Ctrl+C. */
 const INTERRUPTED_MS = 500;
 /** An end that is found may be the beginning of more. */
 const SURE_MS = 150;
-/** So long without a word is an end, too: less where there is no prompt to wait for. Who says what to wait for waits for that. */
+/** The output ends after this silence: sooner without a prompt to wait for, never if the user says what to wait for. */
 const SILENCE_MS = { prompted: 10_000, unprompted: 3_000, named: Number.POSITIVE_INFINITY };
-/** Characters of what a console says in which something is looked for. */
+/** Characters of console output that are searched. */
 const KEPT = 131_072;
 /** Characters of a console's last line that a failure shows. */
 const MOST_SHOWN = 60;
 
-/** What a console says, piece by piece. */
+/** Collects a console's output. */
 class Listener {
   #text = '';
   #closed: string | undefined;
@@ -40,7 +40,10 @@ class Listener {
     socket.resume();
   }
 
-  /** All that came since the last time; waits so long for something. Undefined: nothing came. @throws Failure when nothing can come any more */
+  /**
+   * The output since the last call, waiting this long for some. Undefined: none.
+   * @throws Failure if the console has ended
+   */
   async next(milliseconds: number): Promise<string | undefined> {
     if (this.#text === '' && this.#closed === undefined) {
       const timer = setTimeout(() => this.#change(), Math.max(0, milliseconds));
@@ -54,7 +57,7 @@ class Listener {
     return undefined;
   }
 
-  /** All that comes until it is silent for a moment, for some seconds at most. */
+  /** Collects output until a short silence, for some seconds at most. */
   async settle(): Promise<string> {
     const deadline = performance.now() + SETTLING_MS;
     let all = '';
@@ -76,32 +79,32 @@ export interface Talk {
   line: string;
   /** Where the answer ends; without it at the next prompt. */
   until?: RegExp | undefined;
-  /** The next prompt; without it the console is asked for one. */
+  /** The expected prompt; if not given, it is found out first. */
   prompt?: RegExp | undefined;
   /** How long it may take. */
   seconds: number;
-  /** Takes the answer, as it comes. */
+  /** Receives the output as it comes. */
   hear(text: string): void;
-  /** What has not ended in time does not go on at the node. */
+  /** Whether to interrupt the command on the node on timeout. */
   interrupts?: boolean;
 }
 
 async function interrupt(socket: WebSocket): Promise<void> {
   if (socket.readyState !== socket.OPEN) return;
   socket.send(Buffer.from('\u0003'));
-  // It must have come there before the connection is cut.
+  // It must be delivered before the connection is closed.
   await Promise.race([new Promise((done) => socket.once('message', done)), sleep(INTERRUPTED_MS)]);
 }
 
 /**
- * Types a line at a console and hears what comes back: until the prompt is there again, `until` is found, or nothing is said for some seconds.
+ * Types a line at a console and collects the output until the prompt returns, `until` is found, or nothing comes for some seconds.
  * @param path of the console's WebSocket
- * @throws Failure `time-out` when the time is over; `unavailable` when the console ends
+ * @throws Failure `time-out`; `unavailable` if the console ends
  */
-export async function talk(session: Session, path: string, options: Talk): Promise<void> {
+export async function talk(session: Pick<Session, 'api' | 'ending'>, path: string, options: Talk): Promise<void> {
   const { line, until } = options;
   const socket = await session.api.socket(path);
-  // Ctrl+C here is Ctrl+C there: what was begun does not go on.
+  // Ctrl+C here also interrupts the command on the node.
   const leave = session.ending.defer(() => interrupt(socket));
   try {
     const listener = new Listener(socket);
@@ -164,9 +167,9 @@ async function hearAnswer(
 }
 
 /**
- * Listens to a console until it says what is waited for; what it said before counts, as far as the console remembers it.
- * @returns the line in which it was found; undefined when the time was over
- * @throws Failure `unavailable` when the console ends
+ * Listens to a console until a text is found; earlier output counts if the console still has it.
+ * @returns the line that matched; undefined on timeout
+ * @throws Failure `unavailable` if the console ends
  */
 export async function listenFor(
   session: Session,

@@ -7,19 +7,19 @@ import type { Session } from '../frame/session.ts';
 import type { NodeObject } from '../server/objects.ts';
 import { usableConsole } from './console-socket.ts';
 
-/** Ctrl+], as telnet has it. */
+/** Ctrl+], as in telnet. */
 const ESCAPE = 0x1d;
 
-/** What a program on the console may have switched on: mouse, bracketed paste, a hidden cursor, colours. */
+/** Turns off what a program on the console may have turned on: mouse, bracketed paste, hidden cursor, colours. */
 const CALM = '\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m';
 /** The screen that editors use. */
 const OTHER_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
 
-/** @throws Failure without a terminal, without a console, or when the console ends by itself */
+/** @throws Failure without a terminal or console, or when the console ends */
 export async function attachTerminal(session: Session, node: NodeObject, path: string): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) {
-    throw new Failure('conflict', 'A console wants a terminal; without one: labwired node exec NODE LINE');
+    throw new Failure('conflict', 'node console needs a terminal; without one use labwired node exec NODE LINE');
   }
   usableConsole(session, node);
   const { columns: cols = 80, rows = 24 } = stdout;
@@ -37,7 +37,7 @@ export async function attachTerminal(session: Session, node: NodeObject, path: s
   session.remark(`Left the console of "${node.name}".`);
 }
 
-/** Gives all keys to us; answers what makes the terminal as it was. */
+/** Puts the terminal into raw mode; returns a function that restores it. */
 function rawTerminal(stdin: ReadStream, stdout: WriteStream, socket: WebSocket): () => void {
   let otherScreen = false;
   const watch = (data: unknown): void => {

@@ -1,4 +1,4 @@
-// A container of containerlab, as a node here: what the kind, the group and the defaults say of it counts as well.
+// Converts a container of containerlab to a node; its kind, group and defaults count as well.
 import type { Path } from '../labfile/source.ts';
 import type { NodeConfig, TopologyContent } from './file.ts';
 import { netemCommand, type Shaped } from './netem.ts';
@@ -10,7 +10,7 @@ interface Given<Value> {
   path: Path;
 }
 
-/** What a node has of its own, of its group, of its kind and of all; the first goes before the next. */
+/** A node's members from itself, its group, its kind and the defaults; the first one wins. */
 export class NodeDefinition {
   readonly name: string;
   readonly path: Path;
@@ -52,7 +52,7 @@ export class NodeDefinition {
       );
   }
 
-  /** With what containerlab puts in for the node. */
+  /** With containerlab's placeholders for the node filled in. */
   #named(text: string): string {
     return text.replaceAll('__clabNodeName__', this.name).replaceAll('__clabNodeDir__', `__clabDir__/${this.name}`);
   }
@@ -78,7 +78,7 @@ export class NodeDefinition {
   }
 }
 
-/** Why a member has no equivalent; the others have none without a reason to tell. */
+/** Reasons for members without an equivalent; other unknown members have no special reason. */
 const REASONS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['mgmt-ipv4', 'mgmt-ipv6', 'mgmt_ipv4', 'mgmt_ipv6'].map((name) => [
@@ -104,7 +104,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'restart-policy': 'a container that has ended stays so until it is started',
 };
 
-/** Looked at, or without any effect on what a lab does. */
+/** Members that are handled, or that have no effect on a lab. */
 const KNOWN = new Set([
   ...['kind', 'group', 'image', 'cmd', 'env', 'exec', 'binds', 'sysctls', 'startup-delay', 'wait-for', 'stages'],
   ...['labels', 'image-pull-policy', 'auto-remove', 'position', 'network-mode'],
@@ -148,7 +148,7 @@ export interface Container {
   copies: Map<string, string>;
   after: string[];
   delay: number | undefined;
-  /** What `tc` in `exec` does to interfaces. */
+  /** Impairments set by `tc` in `exec`. */
   shaped: (Shaped & { path: Path })[];
 }
 
@@ -159,7 +159,7 @@ export function sayUnused(node: NodeDefinition, reason: string, report: Report):
   }
 }
 
-/** Where a node stands on the map, as graphs of containerlab are told; undefined when they are not. */
+/** A node's position from graph labels of containerlab; undefined without them. */
 export function placeOf(node: NodeDefinition): [number, number] | undefined {
   const labels = node.members('labels');
   const [x, y] = ['graph-posX', 'graph-posY'].map((name) =>
@@ -168,21 +168,21 @@ export function placeOf(node: NodeDefinition): [number, number] | undefined {
   return Number.isSafeInteger(x) && Number.isSafeInteger(y) ? [x!, y!] : undefined;
 }
 
-/** A folder with more of them is none that is bound for its configuration. */
+/** A folder with more files is not used as configuration. */
 export const MOST_FILES = 200;
 
 /** A file or a folder of this machine that a container sees. */
 export interface BindSource {
-  /** Files, by their path below it; one without a path is the file itself. A text: why there is none. */
+  /** Files by their path below the source; a single file has an empty path. A text: why they cannot be read. */
   files(source: string): Map<string, string> | string;
 }
 
-/** What stands there in words: `exec of "r1"`, or `exec of kinds.linux`, which all of its nodes have. */
+/** The place for messages: `exec of "r1"`, or `exec of kinds.linux`, which applies to all of its nodes. */
 function membersOwner(node: NodeDefinition, path: Path): string {
   return path[1] === 'nodes' ? `"${node.name}"` : path.slice(1, path[1] === 'defaults' ? 2 : 3).join('.');
 }
 
-/** What a container is here; what it cannot be is reported. */
+/** Converts a container; members without an equivalent are reported. */
 export function containerOf(node: NodeDefinition, image: string, binds: BindSource, report: Report): Container {
   for (const { value: key, path } of node.others(KNOWN)) {
     const reason = REASONS[key] === undefined ? '' : `: ${REASONS[key]}`;
@@ -216,7 +216,7 @@ export function containerOf(node: NodeDefinition, image: string, binds: BindSour
   return container;
 }
 
-/** Files of the node that set it up; none when there is nothing to set up. */
+/** Setup files of the node, if any. */
 export function setupFiles({ setup }: Container): Record<string, string> {
   return setup.length === 0 ? {} : { 'etc/network/interfaces': INTERFACES, [SCRIPT]: `${setup.join('\n')}\n` };
 }
@@ -261,7 +261,7 @@ function waitsOf(node: NodeDefinition, report: Report): string[] {
   return [...new Set(names)];
 }
 
-/** What is bound is copied when the container starts: what the container writes there does not come back to this machine. */
+/** Bound files are copied at the start: changes by the container do not come back to this host. */
 function addBind(container: Container, { value }: Given<string>, binds: BindSource, say: (text: string) => void): void {
   const [first = '', target] = value.split(':');
   if (target === undefined) {

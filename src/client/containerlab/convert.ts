@@ -1,4 +1,4 @@
-// A topology of containerlab as a lab here: containers, bridges, links between them and what netem does to these.
+// Converts a topology of containerlab to a lab: containers, bridges, links and netem impairments.
 import { changed, type DirectionImpairments } from '../../store/impairments.ts';
 import type { LabText, LinkText, NodeText } from '../labfile/schema.ts';
 import type { Path } from '../labfile/source.ts';
@@ -16,12 +16,12 @@ import { refusedImpairments } from './netem.ts';
 import { Report } from './report.ts';
 
 const SWITCHES = new Set(['bridge', 'ovs-bridge']);
-/** Ports that a switch has unless it is told more. */
+/** Default number of switch ports. */
 const USUAL_PORTS = 8;
 /** Interfaces that a container may have. */
 const MOST_ADAPTERS = 99;
 
-/** What ends of links may be that are no nodes. */
+/** Link ends that are not nodes. */
 const OUTSIDE: Readonly<Record<string, string>> = {
   host: 'the host',
   'mgmt-net': 'the management network',
@@ -44,13 +44,13 @@ interface Options {
 export interface Converted {
   lab: LabText;
   report: Report;
-  /** Nodes that are not yet what the topology says: containers in their place, with their links. */
+  /** Nodes without an equivalent yet: replaced by containers with the same links. */
   placeholders: readonly NodeDefinition[];
 }
 
 /** Where links may be plugged in at a node. */
 interface Sockets {
-  /** The port of an interface of containerlab; empty: the first free one. Undefined where there is none left. */
+  /** The port for a containerlab interface; empty: the first free one. Undefined if there is none left. */
   port(name: string, path: Path): string | undefined;
   /** How many there have to be. */
   readonly count: number;
@@ -321,7 +321,7 @@ class Conversion {
     }
   }
 
-  /** What the node does to frames that leave by this interface. */
+  /** Impairments of frames that leave the node by this interface. */
   #impairmentsAt({ node, interface: name }: End, path: Path): DirectionImpairments {
     let impairments: DirectionImpairments = {};
     const own = this.#containers.get(node)?.shaped.filter((one) => one.interface === name) ?? [];
@@ -413,7 +413,7 @@ function switchPorts(count: number): object[] {
   }));
 }
 
-/** The lab that a topology file describes, and a report of what has no equivalent. */
+/** Converts a topology file; the report lists everything without an equivalent. */
 export function convertTopology(file: TopologyFile, options: Options): Converted {
   const conversion = new Conversion(file, options);
   const lab = conversion.run();

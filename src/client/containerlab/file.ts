@@ -1,4 +1,4 @@
-// containerlab's topology file as it is written, and where in it everything stands (https://containerlab.dev/manual/topo-def-file/).
+// Reads containerlab's topology file and keeps the line of each value (https://containerlab.dev/manual/topo-def-file/).
 import * as v from 'valibot';
 import { describeIssue } from '../../store/issues.ts';
 import { LabFileMistakes } from '../labfile/mistakes.ts';
@@ -8,7 +8,7 @@ const Scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 const Texts = v.optional(v.nullable(v.array(v.string())));
 const Values = v.optional(v.nullable(v.record(v.string(), Scalar)));
 
-/** What is looked at; nodes have many more members, which are reported. */
+/** Supported members; any other member is reported. */
 const NodeConfig = v.looseObject({
   kind: v.optional(v.string()),
   group: v.optional(v.string()),
@@ -54,7 +54,7 @@ export interface TopologyFile {
   content: TopologyContent;
   /** Variables of the shell that have neither a value nor a default, with the line of the first place. */
   unset: ReadonlyMap<string, number>;
-  /** The line on which it begins, or what it is in; from 1 on. */
+  /** The line of the value or of its nearest parent, from 1 on. */
   lineOf(path: Path): number;
 }
 
@@ -72,7 +72,7 @@ function substituted(text: string, environment: Environment): { text: string; un
   return { text: filled, unset };
 }
 
-/** @throws LabFileMistakes for a template, which becomes a topology file only by its program */
+/** @throws LabFileMistakes for a template, which must be rendered by its program first */
 function mustBeRendered(text: string, name: string): void {
   const [line = -1] = [
     text.split('\n').findIndex((one) => /\{\{-?\s*(?:range|if|end|define|with|template|\$)|:\s*\{\{/.test(one)),
@@ -89,7 +89,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Reads a topology file.
  * @param name of the file, for messages
  * @param environment variables of the shell
- * @throws LabFileMistakes with their lines for what cannot be one
+ * @throws LabFileMistakes with line numbers
  */
 export function readTopology(source: string, name: string, environment: Environment = {}): TopologyFile {
   mustBeRendered(source, name);

@@ -1,4 +1,4 @@
-// `labwired lab import-containerlab`: a topology file of containerlab as a lab in text.
+// `labwired lab import-containerlab`: converts a containerlab topology file to a lab file.
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -30,7 +30,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** Files that are bound, as seen from the topology file; their paths are given as seen from the lab's file. */
+/** Bound files, found relative to the topology file; the resulting paths are relative to the lab file. */
 function bindSource(
   topology: string,
   { target, lab, outside }: { target: string; lab: string; outside: boolean },
@@ -68,7 +68,7 @@ function bindSource(
   };
 }
 
-/** All that is in a folder and in the folders below, by their paths there; as far as it is asked for. */
+/** All files below a folder by their relative paths, read lazily. */
 function* walk(folder: string, below = ''): Generator<string> {
   for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
     const path = join(below, entry.name);
@@ -106,7 +106,7 @@ interface ImportFlags {
   'allow-outside'?: true;
 }
 
-/** @throws Failure `conflict` when nodes are placeholders, which was not allowed; the lab is written all the same */
+/** @throws Failure `conflict` if there are placeholders and these are not allowed; the lab file is written anyway */
 export async function importContainerlab(
   session: Session,
   file: string,

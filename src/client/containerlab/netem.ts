@@ -1,4 +1,4 @@
-// What `tc ... netem` and `containerlab tools netem` do to what leaves an interface, as impairments of a direction.
+// Converts `tc ... netem` and `containerlab tools netem` settings of an interface to impairments of a direction.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { DISTRIBUTIONS, DirectionImpairments } from '../../store/impairments.ts';
@@ -16,7 +16,7 @@ const RATES: Readonly<Record<string, number>> = {
   ...{ bps: 8, kbps: 8e3, mbps: 8e6, gbps: 8e9, '': 1 },
 };
 
-/** A number and its unit, such as `5ms`; undefined for what is none. */
+/** Parses a number with a unit, such as `5ms`; undefined if invalid. */
 function quantity(text: string | undefined, units: Readonly<Record<string, number>>): number | undefined {
   const [, number, unit] = /^([\d.]+)([a-zµ]*)$/.exec(text?.toLowerCase() ?? '') ?? [];
   const factor = units[unit ?? ''];
@@ -27,7 +27,7 @@ const milliseconds = (text: string | undefined) => quantity(text, TIMES);
 const percent = (text: string | undefined): number | undefined =>
   /^[\d.]+%?$/.test(text ?? '') ? Number.parseFloat(text!) : undefined;
 
-/** The words of netem, taken one after the other. */
+/** The words of a netem command, read in order. */
 class Words {
   readonly #words: readonly string[];
   #at = 0;
@@ -44,7 +44,7 @@ class Words {
     return this.#words[this.#at];
   }
 
-  /** The next word as a value; stays where it is when it is none. */
+  /** Takes the next word as a value; does not advance if it is invalid. */
   take(value: (text: string | undefined) => number | undefined): number | undefined {
     const found = value(this.#words[this.#at]);
     if (found !== undefined) this.#at++;
@@ -65,7 +65,7 @@ function chance(words: Words) {
 }
 
 export interface Shaped {
-  /** The interface whose leaving frames meet them. */
+  /** The interface by which the affected frames leave. */
   interface: string;
   impairments: DirectionImpairments;
   /** Words that nothing here does. */
@@ -132,7 +132,7 @@ export function netemCommand(command: string): Shaped | undefined {
   return { interface: match[1]!, impairments, strange };
 }
 
-/** tc names what is not lost in the bad state (1-h) and what is lost in the good one (1-k). */
+/** tc gives the delivery probability in the bad state (1-h) and the loss in the good one (1-k). */
 function burstLoss(words: Words): NonNullable<DirectionImpairments['burst_loss']> {
   words.skip('gemodel');
   const p = words.take(percent) ?? 0;
@@ -168,7 +168,7 @@ function goDuration(text: string): number {
 }
 
 /**
- * What `containerlab tools netem show --format json` prints: impairments by node and interface.
+ * Parses the output of `containerlab tools netem show --format json`: impairments by node and interface.
  * @throws Failure `invalid`
  */
 export function shownNetem(text: string, name: string): Map<string, Map<string, DirectionImpairments>> {
@@ -202,7 +202,7 @@ export function shownNetem(text: string, name: string): Map<string, Map<string, 
   return new Map(nodes);
 }
 
-/** Members whose values no line here can have, with the reason; they are taken out. */
+/** Removes and returns members with values that links do not support, with the reason. */
 export function refusedImpairments(impairments: DirectionImpairments): {
   kept: DirectionImpairments;
   refused: string[];

@@ -1,4 +1,4 @@
-// What has no equivalent here: said once, with the line on which it stands.
+// The report of everything without an equivalent: each reported once, with its line.
 import type { Path } from '../labfile/source.ts';
 import type { TopologyFile } from './file.ts';
 

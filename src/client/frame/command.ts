@@ -1,4 +1,4 @@
-// What a command of the client is: one definition, which gives its parsing, its help, the man page and the shells' completions.
+// The definition of a client command, from which its parser, help, man page and shell completions are made.
 import { parseArgs } from 'node:util';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { didYouMean, flagMistake } from '../../host/values/nearest-name.ts';
@@ -15,7 +15,7 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What was given. */
+/** The given flags. */
 export type Values<F extends Flags> = {
   readonly [Name in keyof F]?: F[Name] extends { value: string; many: true }
     ? readonly string[]
@@ -24,11 +24,24 @@ export type Values<F extends Flags> = {
       : true;
 };
 
-export interface Verb<F extends Flags = Flags> {
-  /** Empty for a noun that is a command by itself. */
+/** The words that are there: `[LAB]` may be missing, `NODE...` is one or more. */
+export type Words<W extends readonly string[]> = string[] extends W
+  ? readonly string[]
+  : W extends readonly [infer First extends string, ...infer Rest extends readonly string[]]
+    ? First extends `[${string}...]`
+      ? readonly string[]
+      : First extends `${string}...`
+        ? readonly [string, ...string[]]
+        : First extends `[${string}]`
+          ? readonly string[]
+          : readonly [string, ...Words<Rest>]
+    : readonly [];
+
+export interface Verb<F extends Flags = Flags, W extends readonly string[] = readonly string[]> {
+  /** Empty if the noun is a command itself. */
   readonly name: string;
-  /** Placeholders of the words behind it: `[LAB]` may be left out, `NODE...` is one or more. */
-  readonly words: readonly string[];
+  /** Placeholders of the arguments: `[LAB]` is optional, `NODE...` is one or more. */
+  readonly words: W;
   readonly summary: string;
   /** Beside those that every command has. */
   readonly flags: F;
@@ -36,7 +49,7 @@ export interface Verb<F extends Flags = Flags> {
   readonly inLab?: true;
   /** Needs no server. */
   readonly isLocal?: true;
-  run(session: Session, words: readonly string[], values: Values<F>): Promise<void>;
+  run(session: Session, words: Words<W>, values: Values<F>): Promise<void>;
 }
 
 export interface Noun {
@@ -47,15 +60,18 @@ export interface Noun {
   readonly wrongUsage?: number;
 }
 
-/** Keeps the types of the flags for `run`. */
-export function verb<const F extends Flags>(definition: Verb<F>): Verb {
+/** Keeps the types of the words and the flags for `run`. */
+export function verb<const F extends Flags, const W extends readonly string[]>(definition: Verb<F, W>): Verb {
   return definition as unknown as Verb;
 }
 
 export const COMMON_FLAGS = {
-  server: { value: 'URL', summary: 'http://[USER@]HOST:PORT or unix:PATH; else that of the context, or of this host' },
-  context: { value: 'NAME', summary: 'a server that labwired context add keeps; else $LABWIRE_CONTEXT' },
-  'password-file': { value: 'FILE', summary: 'its first line is the password, or a token' },
+  server: {
+    value: 'URL',
+    summary: 'http://[USER@]HOST:PORT or unix:PATH (the server of the context, or of this host)',
+  },
+  context: { value: 'NAME', summary: 'a server saved by labwired context add ($LABWIRE_CONTEXT)' },
+  'password-file': { value: 'FILE', summary: 'a file whose first line is the password or a token' },
   json: { summary: "the API's own objects, for programs" },
   quiet: { short: 'q', summary: 'identifiers only' },
   help: { short: 'h', summary: 'this text' },
@@ -65,13 +81,13 @@ export const LAB_FLAG = {
   lab: {
     value: 'LAB',
     short: 'l',
-    summary: 'the lab; else $LABWIRE_LAB, else that of the context, else the one that is open',
+    summary: 'the lab ($LABWIRE_LAB, else the lab of the context, else the open one)',
   },
 } as const satisfies Flags;
 
 /** Of commands that read a lab's file. */
 export const OUTSIDE = {
-  'allow-outside': { summary: 'the file may name files outside of its folder ({file: PATH})' },
+  'allow-outside': { summary: 'allow files outside the folder of the lab file ({file: PATH})' },
 } as const satisfies Flags;
 
 /** All flags that a verb takes. */
@@ -94,7 +110,7 @@ export interface Invocation {
 }
 
 /**
- * Understands the words behind `labwired`, whose first one is a noun.
+ * Parses the words after `labwired`, the first of which is a noun.
  * @throws WrongUsage with the fix
  */
 export function parseInvocation(nouns: readonly Noun[], given: readonly string[]): Invocation {
@@ -119,7 +135,7 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
   if (!verb)
     throw new WrongUsage(
       name.startsWith('-')
-        ? `The flag ${name} stands behind the verb: labwired ${noun.name} VERB ${name}. ${see}`
+        ? `Write the flag ${name} after the verb: labwired ${noun.name} VERB ${name}. ${see}`
         : `There is no "labwired ${noun.name} ${name}"${didYouMean(
             name,
             noun.verbs.map((one) => one.name),
@@ -153,9 +169,8 @@ function checkCount(noun: Noun, verb: Verb, given: readonly string[]): void {
   const write = `Write: ${commandOf(noun, verb)}`;
   if (given.length < least)
     throw new WrongUsage(`${verb.words[given.length]?.replace('...', '')} is missing. ${write}`);
-  if (given.length > most) throw new WrongUsage(`"${given[most]}" is one word too many. ${write}`);
+  if (given.length > most) throw new WrongUsage(`"${given[most]}" is one argument too many. ${write}`);
   // A line may be empty: it is Return.
   const isName = (index: number): boolean => !verb.words[Math.min(index, verb.words.length - 1)]?.startsWith('LINE');
-  if (given.some((word, index) => word === '' && isName(index)))
-    throw new WrongUsage(`An empty word names nothing. ${write}`);
+  if (given.some((word, index) => word === '' && isName(index))) throw new WrongUsage(`An argument is empty. ${write}`);
 }

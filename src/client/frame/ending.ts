@@ -1,4 +1,4 @@
-// What is still to be done however a command ends: by itself, by Ctrl+C, by a signal, or as nobody reads its output any more.
+// Cleanup at the end of a command: by itself, by Ctrl+C or a signal, or when its output is closed.
 import { constants } from 'node:os';
 
 export type Step = () => void | Promise<void>;
@@ -14,12 +14,12 @@ export interface Deferred {
 
 export class Ending {
   readonly #steps: Step[] = [];
-  /** A command that goes on until it is interrupted has done its work then. */
+  /** Set if Ctrl+C is the normal end of the command. */
   isUsual = false;
-  /** Never resolves: the process ends when the steps are done. Undefined until a signal has come, or nobody reads any more. */
+  /** Never resolves, as the process ends after the cleanup. Undefined until a signal comes or the output is closed. */
   leaving: Promise<never> | undefined;
 
-  /** Puts a step before those that are there; answers what does it now, and not again. */
+  /** Adds a step before the others; returns a function that runs it now instead. */
   defer(step: Step): Deferred {
     this.#steps.unshift(step);
     const cancel = (): boolean => {
@@ -41,7 +41,7 @@ export class Ending {
       try {
         await step();
       } catch {
-        // Whatever ends the command is more important than what cannot be tidied up.
+        // A failed cleanup must not hide the reason of the end.
       }
     }
   }

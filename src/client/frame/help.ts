@@ -1,4 +1,4 @@
-// The texts of `--help`, made from the definitions of the commands.
+// The `--help` texts, made from the command definitions.
 import { COMMON_FLAGS, commandOf, type Flags, LAB_FLAG, type Noun, type Verb } from './command.ts';
 
 const LEFT = 30;
@@ -13,13 +13,13 @@ function flagRows(flags: Flags): string[] {
   );
 }
 
-/** A command and what it does; the flags that it alone has below it. */
+/** A command with its summary, and its own flags below. */
 function verbRows(noun: Noun, verb: Verb): string[] {
   const own = flagRows(verb.flags).map((line) => line.replaceAll(/^/gm, '    '));
   return [row(commandOf(noun, verb).replace('labwired ', ''), verb.summary), ...own];
 }
 
-/** What `labwired NOUN --help` prints. */
+/** The output of `labwired NOUN --help`. */
 export function nounHelp(noun: Noun): string {
   const common = { ...(noun.verbs.some(({ inLab }) => inLab) && LAB_FLAG), ...COMMON_FLAGS };
   return `labwired ${noun.name}: ${noun.summary}
@@ -31,7 +31,7 @@ ${flagRows(common).join('\n')}
 `;
 }
 
-/** What `labwired NOUN VERB --help` prints. */
+/** The output of `labwired NOUN VERB --help`. */
 export function verbHelp(noun: Noun, verb: Verb): string {
   const flags = { ...verb.flags, ...(verb.inLab && LAB_FLAG), ...COMMON_FLAGS };
   return `${commandOf(noun, verb)} [options]\n\n${verb.summary}\n\n${flagRows(flags).join('\n')}\n`;

@@ -12,13 +12,13 @@ async function obey({ noun, verb, words, values, common }: Invocation, environme
     process.stdout.write(verb && verb.name !== '' ? verbHelp(noun, verb) : nounHelp(noun));
     return;
   }
-  if (common.json && common.quiet) throw new WrongUsage('--json and --quiet are two forms of a result: choose one.');
+  if (common.json && common.quiet) throw new WrongUsage('--json and --quiet exclude each other: choose one.');
   const session = await (verb.isLocal ? Session.withoutServer(common, environment) : Session.open(common, environment));
   session.ending.watch();
   try {
     await verb.run(session, words, values);
   } catch (error) {
-    // What breaks off since the command is being left is no news to who has left it.
+    // After an interrupt, connection errors are not reported.
     await session.ending.leaving;
     throw error;
   } finally {
@@ -27,8 +27,8 @@ async function obey({ noun, verb, words, values, common }: Invocation, environme
 }
 
 /**
- * Runs the command of these words, whose first one is a noun.
- * @throws Failure with a sentence for people; the exit code is set when the words were wrong
+ * Runs the command given by these words.
+ * @throws Failure with a message for users; wrong usage sets the exit code
  */
 export async function runClient(words: readonly string[], environment: ClientEnvironment): Promise<void> {
   try {
@@ -39,7 +39,7 @@ export async function runClient(words: readonly string[], environment: ClientEnv
     if (error instanceof Failure) throw error;
     const code = systemCode(error);
     if (code === undefined) throw error;
-    // Nobody reads any more what is written; `Ending` sees to it.
-    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection broke off: ${messageOf(error)}`);
+    // The output was closed; `Ending` handles it.
+    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection was lost: ${messageOf(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-// One run of a command: the server, the lab that is meant, and how its results are shown.
+// One run of a command: its server and lab, and the output of results.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
@@ -11,7 +11,7 @@ import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } f
 import { tableLines } from '../terminal/table.ts';
 import { Ending } from './ending.ts';
 
-/** The flags that every command has, as far as they matter here. */
+/** The flags of every command that are used here. */
 export interface SessionFlags extends ChoiceFlags {
   readonly json?: true;
   readonly quiet?: true;
@@ -29,7 +29,7 @@ export class Session {
   readonly flags: SessionFlags;
   /** The file that keeps contexts. */
   readonly contextFile: string;
-  /** What the shell has set. */
+  /** Environment variables of the shell. */
   readonly variables: ClientEnvironment['variables'];
   /** The lab of commands that name none. */
   readonly #usualLab: string | undefined;
@@ -71,7 +71,7 @@ export class Session {
     return this.flags.quiet === true;
   }
 
-  /** Columns of the terminal; undefined where there is none. */
+  /** Terminal width in columns; undefined without a terminal. */
   get width(): number | undefined {
     return process.stdout.isTTY ? process.stdout.columns || undefined : undefined;
   }
@@ -85,7 +85,7 @@ export class Session {
     this.print(jsonText(value, indent));
   }
 
-  /** A list of objects: as a table, as they came, or as identifiers. */
+  /** Prints objects as a table, as JSON, or as ids. */
   show<T>(objects: readonly T[], id: (one: T) => string, columns: readonly Column<T>[]): void {
     if (this.json) this.printJson(objects);
     else if (this.quiet) for (const one of objects) this.print(harmless(id(one)));
@@ -96,7 +96,7 @@ export class Session {
     }
   }
 
-  /** What has been done: as a sentence, as the object that it was done to, or as that one's identifier. */
+  /** Reports a completed action: as a sentence, as JSON of its object, or as the object's id. */
   tell(sentence: string, id: string, object?: object): void {
     if (this.json) {
       if (object !== undefined) this.printJson(object);
@@ -137,7 +137,10 @@ export class Session {
     return this.api.get(`/v2/projects/${project_id}/nodes`);
   }
 
-  /** The nodes of these names or ids, in this order. @throws Failure for the first that there is not */
+  /**
+   * The nodes with these names or ids, in this order.
+   * @throws Failure for the first missing one
+   */
   async nodesNamed(lab: LabObject, wanted: readonly string[]): Promise<NodeObject[]> {
     const all = await this.nodes(lab);
     return wanted.map((word) => findNode(all, word));
@@ -148,7 +151,10 @@ export function findNode(all: readonly NodeObject[], wanted: string): NodeObject
   return findNamed('node', all, ({ node_id: id, name }) => ({ id, name }), wanted);
 }
 
-/** The first line of a file: a password, or a token. @param source what names it, for messages */
+/**
+ * The first line of a file: a password or token.
+ * @param source name for messages
+ */
 export async function firstLineOf(file: string, source: string): Promise<string> {
   const shown = `${source} ${file}`;
   let content: string;

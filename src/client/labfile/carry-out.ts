@@ -1,4 +1,4 @@
-// Does what a plan says: one request a change, each of which the server does as a whole or not at all.
+// Carries out a plan: one request per change, which the server does completely or not at all.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { runs } from '../commands/node.ts';
@@ -9,11 +9,11 @@ import { type Plan, planLab } from './plan.ts';
 import { labPath, nodePath, type ServerNode, writeNodeFile } from './state.ts';
 
 export interface Options {
-  /** Nodes that run may be stopped and started for what needs it. */
+  /** Whether running nodes may be restarted for changes that need it. */
   restart: boolean;
-  /** What may be taken away. */
+  /** Approved removals. */
   approved: readonly Change[];
-  /** Told before a change is made. */
+  /** Called before each change. */
   tell(change: Change): void;
 }
 
@@ -21,13 +21,13 @@ export interface Outcome {
   /** As it is at the end. */
   plan: Plan;
   done: number;
-  /** What needs a restart that was not allowed. */
+  /** Changes that need a restart, which was not allowed. */
   waiting: Change[];
-  /** What the server keeps otherwise, though it was told. */
+  /** Changes that were sent but that the server did not keep. */
   stubborn: Change[];
 }
 
-/** So that ports and names are free for what comes: first what goes, then nodes, their files, links and drawings. */
+/** Removals come first, to free ports and names; then nodes, their files, links and drawings. */
 const ORDER: readonly ((change: Change) => boolean)[] = [
   ({ kind }) => kind === 'lab',
   (change) => change.kind === 'link' && removes(change),
@@ -41,13 +41,13 @@ const ORDER: readonly ((change: Change) => boolean)[] = [
 
 const rank = (change: Change): number => ORDER.findIndex((fits) => fits(change));
 
-/** More rounds than any lab needs that nobody else changes at the same time. */
+/** More rounds than any lab needs unless others keep changing it. */
 const MOST_ROUNDS = 50;
 
 /**
- * Makes the lab what the file says. It is planned anew until nothing is left, as links need the ports of nodes that are made before, and
- * as others may change the lab meanwhile.
- * @throws Failure of the server, with the place in the file
+ * Brings the lab to the state of the file. Plans again until nothing is left, because links need the ports of new nodes and others may
+ * change the lab meanwhile.
+ * @throws Failure from the server, with the place in the file
  */
 export async function carryOut(session: Session, wanted: WantedLab, options: Options): Promise<Outcome> {
   const approved = new Set(options.approved.map(changeKey));
@@ -59,7 +59,7 @@ export async function carryOut(session: Session, wanted: WantedLab, options: Opt
       !change.waits && (!removes(change) || approved.has(changeKey(change))) && (!change.restart || options.restart);
     const keys = (change: Change): string => changeKey(change) + JSON.stringify(change.differences);
     const next = plan.changes.filter((change) => isAllowed(change) && !told.has(keys(change)));
-    // What is made or opened shows what else is to be done.
+    // Once the lab exists and is open, further changes are known.
     const lab = next.filter(({ kind, action }) => kind === 'lab' && action !== 'change');
     const now = (lab.length > 0 ? lab : next).toSorted((one, other) => rank(one) - rank(other));
     if (now.length === 0 || round === MOST_ROUNDS) {
@@ -96,7 +96,7 @@ async function oneRound(
       done += 1;
     } catch (error) {
       if (!(error instanceof Failure) || !['conflict', 'not-found'].includes(error.code)) throw error;
-      // Somebody else may have done it, be about to, or have taken away what it was about.
+      // Another client may have made this change, be making it, or have deleted its target.
       if (await isStillWanted(session, wanted, change)) throw placed(wanted, change, error);
       return done;
     }
@@ -104,7 +104,7 @@ async function oneRound(
   return done;
 }
 
-/** Tries and milliseconds that somebody else has for the same change, which shows when it is done. */
+/** How often and at which interval (ms) to check whether another client completes the same change. */
 const PATIENCE = { tries: 10, milliseconds: 100 };
 
 async function isStillWanted(session: Session, wanted: WantedLab, change: Change): Promise<boolean> {

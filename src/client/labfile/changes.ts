@@ -1,4 +1,4 @@
-// What is to be done so that a lab becomes what its file says: data, which is shown, counted and carried out.
+// The changes that bring a lab to the state of its file, as data to show, count and carry out.
 import type { Difference } from './compare.ts';
 import type { Place } from './mistakes.ts';
 
@@ -7,31 +7,31 @@ export type Kind = 'lab' | 'node' | 'file' | 'link' | 'drawing';
 export interface Change {
   action: 'create' | 'open' | 'change' | 'write' | 'delete' | 'replace';
   kind: Kind;
-  /** Of what it is done to, for people. */
+  /** Name of the target, for messages. */
   name: string;
-  /** In the file; undefined for what the file does not have. */
+  /** The place in the file; undefined if the target is not in the file. */
   place?: Place;
-  /** What it is, such as a template's name. */
+  /** The kind of target, such as a template's name. */
   what?: string;
   differences?: Difference[];
-  /** It takes effect when the node, which runs, starts anew. */
+  /** Set if a running node must be restarted for it. */
   restart?: true;
-  /** Identifier of what is there already. */
+  /** Id of an existing target. */
   id?: string;
   /** Of the node that it concerns. */
   node?: string;
-  /** What the server is sent. */
+  /** The request body. */
   body?: object;
   /** Of a file. */
   path?: string;
   content?: Buffer;
-  /** Of a link that waits for its nodes, whose ports are not known yet. */
+  /** Set for a link whose nodes do not exist yet, so that their ports are unknown. */
   waits?: true;
 }
 
-/** Whether it takes away what is not in the file, or what cannot be changed. */
+/** Whether it deletes or replaces something. */
 export const removes = ({ action }: Change): boolean => action === 'delete' || action === 'replace';
 
-/** What makes two changes the same one. */
+/** Identifies a change across plans. */
 export const changeKey = ({ action, kind, name, id, path }: Change): string =>
   JSON.stringify([action, kind, id ?? name, path]);

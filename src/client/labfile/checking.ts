@@ -1,4 +1,4 @@
-// What the schema has against a file, in words, at its place.
+// Checks a file against the schema; each mistake has its place and a plain message.
 import * as v from 'valibot';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { describeIssue } from '../../store/issues.ts';
@@ -10,7 +10,7 @@ type Issue = v.BaseIssue<unknown>;
 
 const pathOf = (issue: Issue): Path => (issue.path ?? []).map(({ key }) => key as string | number);
 
-/** Of a value that may be short or an object, the form that was meant says what is wrong. */
+/** For a value with a short and a long form, reports the mistakes of the form that was used. */
 function meantForms(issue: Issue): { issue: Issue; path: Path }[] {
   const path = pathOf(issue);
   const isObject = typeof issue.input === 'object' && issue.input !== null;
@@ -32,7 +32,7 @@ function membersAt(whole: v.GenericSchema, path: Path): string[] {
   return inner(schema).flatMap((form) => Object.keys((form as { entries?: object }).entries ?? {}));
 }
 
-/** The forms of a schema without what is wrapped round them. */
+/** The alternatives of a schema, without wrappers. */
 function inner(schema: unknown): unknown[] {
   const { wrapped, options, type } = schema as { wrapped?: unknown; options?: unknown[]; type: string };
   if (wrapped !== undefined) return inner(wrapped);
@@ -74,19 +74,17 @@ function described(schema: v.GenericSchema, { issue, path }: { issue: Issue; pat
     }
   }
   if (issue.type === 'picklist' && typeof issue.input === 'string') {
-    const { options = [] } = { options: (issue as unknown as { requirement?: string[] }).requirement };
-    const names =
-      options.length > 0 ? options : [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one]) => one!);
+    const names = [...(issue.expected ?? '').matchAll(/"([^"]*)"/g)].map(([, one]) => one!);
     return `${place}: there is no "${issue.input}"; ${suggestion(issue.input, names)}`;
   }
-  // A schema that says what it wants in words says it better than its expression does.
+  // The schema's own message is clearer than its regular expression.
   if (issue.type === 'regex' && !issue.message.startsWith('Invalid'))
     return `${place}: ${issue.message}, received ${issue.received}`;
   const { path: _path, ...without } = issue;
   return describeIssue(without as Issue, place);
 }
 
-/** Something wrong at a place of a value; `key` when the name of the member is what is wrong. */
+/** A mistake in a value; `key`: the member's name is wrong. */
 export interface Wrong {
   path: Path;
   of: 'key' | undefined;
@@ -105,7 +103,7 @@ export function wrongIn(schema: v.GenericSchema, value: unknown, before: Path = 
   });
 }
 
-/** Checks a file against the schema; what comes is what was in it. */
+/** Checks a file against the schema; returns its content as it was written. */
 export function checkSource({ value, placeOf }: Source): { text: LabText } | { mistakes: Mistake[] } {
   const wrong = wrongIn(LabText, value);
   if (wrong.length === 0) return { text: v.parse(LabText, value) };

@@ -1,4 +1,4 @@
-// What a file wants, compared with what a server has: only what the file says counts.
+// Compares a file's values with the server's; what the file omits is ignored.
 
 /** A value that differs, by its name in the file. */
 export interface Difference {
@@ -14,7 +14,7 @@ const isObject = (value: unknown): value is Objects =>
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 const MAC_ADDRESS = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$/i;
 
-/** Whether a server has what is wanted, in the form that it keeps. Nothing and an empty text are the same. */
+/** Whether the server's value, in its stored form, includes the wanted one. Missing and empty texts are equal. */
 export function covers(wanted: unknown, is: unknown): boolean {
   if (isEmpty(wanted)) return isEmpty(is);
   if (Array.isArray(wanted)) {

@@ -1,4 +1,4 @@
-// Texts of a file, which stand in it or in other files beside it.
+// Contents that a lab file includes or refers to.
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
@@ -18,7 +18,7 @@ export interface Beside {
 
 export interface WantedText {
   bytes: Buffer;
-  /** The file that it comes from, as it is named; with its links resolved where that is outside. Undefined: it stands in the lab's file. */
+  /** The file's path as written, or resolved if it is outside. Undefined: inline text. */
   from?: string;
 }
 
@@ -26,8 +26,8 @@ export interface WantedText {
 const LARGEST_BYTES = 64 * 2 ** 20;
 
 /**
- * What a text has, in bytes. One that stands in the file is filled in; another file is taken as it is.
- * @throws Failure `invalid` for a file that is missing, outside of the directory unless that is allowed, no regular file or too large
+ * The content in bytes. Inline text is filled in; a file is used unchanged.
+ * @throws Failure `invalid` if the file is missing, outside of the directory without permission, not regular, or too large
  */
 export async function contentOf(content: Content, { directory, outside }: Beside, values: Values): Promise<WantedText> {
   if (typeof content === 'string') return { bytes: Buffer.from(filledText(content, values)) };
@@ -39,7 +39,7 @@ export async function contentOf(content: Content, { directory, outside }: Beside
       const leads = place === resolve(directory, path) ? '' : ` (${place})`;
       throw new Failure(
         'invalid',
-        `${path}${leads} is outside of the lab file's folder ${root}: copy it there, or allow it with --allow-outside`,
+        `${path}${leads} is outside the lab file's folder ${root}: copy it there, or allow it with --allow-outside`,
       );
     }
     return { bytes: await readRegularFile(place, LARGEST_BYTES, path), from: isInside ? path : place };

@@ -1,9 +1,9 @@
-// `PC1:e0 -- SW1:2` as the two ends of a link.
+// Parses `PC1:e0 -- SW1:2` into the two ends of a link.
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { nodeKey, type WantedEnd } from './model.ts';
 
-/** The end, if it begins with the name of a node; the longest name counts, as names may have colons. */
+/** The end, if the text starts with a node's name. The longest name wins, as names may contain colons. */
 function endOf(text: string, names: readonly string[]): WantedEnd | undefined {
   let found: WantedEnd | undefined;
   for (const name of names) {
@@ -20,7 +20,7 @@ function endOf(text: string, names: readonly string[]): WantedEnd | undefined {
  */
 export function endsOf(text: string, names: readonly string[]): [WantedEnd, WantedEnd] {
   const parts = text.split(/\s+--\s+/);
-  if (parts.length < 2) throw new Failure('invalid', `"${text}" is no link: write NODE:PORT -- NODE:PORT`);
+  if (parts.length < 2) throw new Failure('invalid', `"${text}" is not a link: write NODE:PORT -- NODE:PORT`);
   for (let at = 1; at < parts.length; at++) {
     const sides = [parts.slice(0, at), parts.slice(at)].map((side) => endOf(side.join(' -- ').trim(), names));
     if (sides[0] && sides[1]) return [sides[0], sides[1]];

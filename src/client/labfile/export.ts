@@ -1,12 +1,12 @@
-// A lab as a server has it, as the text of a file that makes the same again.
+// Exports a lab as a lab file from which the same lab can be created.
 
 import { Document, isMap, isScalar, type Pair, parse, visit } from 'yaml';
+import { builtinProperties, findNodeKind, givenByHost, usualConsole, usualSymbol } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { defaultEndLabel } from '../../controller/links/link.ts';
 import { defaultLabel } from '../../controller/nodes/label.ts';
 import { asset } from '../../host/files/assets.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
-import { builtinProperties, findNodeKind, usualSymbol } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import type { Api } from '../server/api.ts';
 import { endText } from '../server/link-ends.ts';
 import { configPath, hasConfiguration, hasPrivateConfiguration, withoutMark } from './configurations.ts';
@@ -26,7 +26,7 @@ import {
 import { literal } from './substitution.ts';
 import { yamlText } from './yaml-text.ts';
 
-/** What a lab has that is made without saying so. */
+/** Default settings of a lab. */
 const SETTINGS: Readonly<Record<string, unknown>> = {
   auto_close: false,
   auto_open: false,
@@ -44,30 +44,16 @@ const SETTINGS: Readonly<Record<string, unknown>> = {
 };
 
 const USUAL_PORTS = { format: 'Ethernet{0}', segmentSize: 0 };
-const CONSOLES: Readonly<Record<string, string>> = {
-  ...{ vpcs: 'telnet', dynamips: 'telnet', iou: 'telnet', qemu: 'telnet', docker: 'telnet', ethernet_switch: 'none' },
-  ...{ traceng: 'none', virtualbox: 'none', vmware: 'none' },
-};
 
-/** Properties that are the server's to tell, or that its host has. */
-const TOLD: Readonly<Record<string, readonly string[]>> = {
-  cloud: ['interfaces'],
-  nat: ['ports_mapping'],
-  docker: ['container_id', 'aux'],
-  dynamips: ['aux'],
-};
-const TOLD_OF_ALL =
-  /md5sum$|^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
-
-/** Files of a node that its settings are kept in. */
-const SETTING_FILES: Readonly<Record<string, readonly string[]>> = { docker: ['etc/network/interfaces'] };
+/** Properties that name a node's configuration or the place of its files: the lab file has those elsewhere. */
+const SAID_BESIDE = /^(startup_config|private_config|startup_script|base_script_file|node_directory|command_line)/;
 
 function propertiesOf({ node_type: type, properties }: ServerNode): Record<string, unknown> | undefined {
-  const told = [...(TOLD[type] ?? []), ...(findNodeKind(type)?.ownNumbers ?? [])];
+  const given = givenByHost(type);
   const kept = Object.entries(properties).filter(([name, value]) => {
     const isEmpty =
       value === null || (typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length === 0);
-    return !isEmpty && !told.includes(name) && !TOLD_OF_ALL.test(name);
+    return !isEmpty && !given.includes(name) && !SAID_BESIDE.test(name);
   });
   return kept.length > 0 ? escaped(Object.fromEntries(kept)) : undefined;
 }
@@ -110,7 +96,7 @@ async function nodeText(
     return content && literal(withoutMark(node, path, content).toString());
   };
   const files: Record<string, string | undefined> = {};
-  for (const path of SETTING_FILES[type] ?? []) files[path] = await file(path);
+  for (const path of kind?.settingFiles ?? []) files[path] = await file(path);
   const consoleType = node.console_type as ConsoleType | null;
   type ConsoleType = NonNullable<NonNullable<NodeText['console']>['type']>;
   return said({
@@ -123,7 +109,7 @@ async function nodeText(
     symbol: unless(node.symbol, usualSymbol(type)) && (node.symbol ?? undefined),
     label: labelOf(node),
     console: said({
-      type: unless(consoleType ?? undefined, CONSOLES[type]),
+      type: unless(consoleType ?? undefined, usualConsole(type)),
       port: consoles ? (node.console ?? undefined) : undefined,
       auto_start: node.console_auto_start === true ? true : undefined,
     }),
@@ -141,7 +127,7 @@ async function nodeText(
   }) as NodeText;
 }
 
-/** What the server writes for a virtual PC that is given no configuration, unless its administrator has changed that. */
+/** The default configuration of a virtual PC, unless an administrator has changed it. */
 function usualConfig({ node_type: type, name }: ServerNode): string | undefined {
   const base = findNodeKind(type) && builtinProperties(type as NonNullable<NodeText['type']>)['base_script_file'];
   const text = typeof base === 'string' ? asset(`configs/${base}`) : undefined;
@@ -180,13 +166,13 @@ const named = (nodes: readonly ServerNode[]): string => {
   return `${names.join(', ')}${nodes.length > 5 ? ` and ${nodes.length - 5} more` : ''}`;
 };
 
-/** Nodes that keep more on their host than the file has: disks, or what they have written themselves. */
+/** Nodes with more data on their host than the lab file can have: disks, or files that they have written. */
 const keepsFiles = ({ node_type: type }: ServerNode): boolean => {
   const { images, linksLeadInside, staysOnHost } = findNodeKind(type) ?? {};
   return Boolean(images ?? linksLeadInside ?? staysOnHost);
 };
 
-/** What this lab has and its file has not, each as a sentence. */
+/** What the lab file leaves out, one sentence each. */
 async function leftOut(api: Api, { object, nodes, links }: ServerLab): Promise<string[]> {
   const snapshots = await api.get<unknown[]>(`${labPath(object)}/snapshots`);
   const [keeping, spaced] = [nodes.filter(keepsFiles), nodes.filter(({ name }) => name.includes(' '))];
@@ -217,17 +203,17 @@ async function checksText(api: Api, { object }: ServerLab, variables: LabText['v
 }
 
 export interface ExportOptions {
-  /** With the numbers of consoles, which are to stay. */
+  /** Includes console port numbers, to keep them. */
   consoles?: boolean | undefined;
 }
 
 export interface Exported {
   text: string;
-  /** What is not in it, each as a sentence. */
+  /** What the file leaves out, one sentence each. */
   leftOut: string[];
 }
 
-/** The file of a lab, whose files can be read: it is open. */
+/** Exports a lab, which must be open so that its files can be read. */
 export async function exportText(api: Api, state: ServerLab, options: ExportOptions = {}): Promise<Exported> {
   const { object, nodes, drawings } = state;
   const links = state.links.filter(isWhole);

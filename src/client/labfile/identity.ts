@@ -1,5 +1,5 @@
-// Identifiers of what a file makes: of the same lab, file and name always the same one. A server that is told to make it twice, as by two
-// commands at once or by one that broke off, has it once.
+// Ids of objects created from a file, always the same for a lab, file and name. So an object that is created twice, by simultaneous
+// commands or after an interruption, exists only once.
 import { createHash } from 'node:crypto';
 
 /** A UUID that follows from these words (version 8: of an own making). */

@@ -1,12 +1,12 @@
-// The format for editors: a JSON Schema of the very schemas that files are checked by.
+// The lab file's JSON Schema for editors, made from the schemas that check files.
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { settingWords } from '../../http/openapi/setting-words.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { propertyEntries } from './node-settings.ts';
 import { LabText } from './schema.ts';
 
-/** The first line of a file, for the editors that know YAML's language server. */
+/** The first line of a file, for editors with a YAML language server. */
 export const schemaHint = (place: string): string => `# yaml-language-server: $schema=${place}`;
 
 /** The name of the file that `labwired lab schema` writes, and that docs/ has. */
@@ -17,20 +17,20 @@ const inJson = (schema: v.GenericSchema): JsonSchema =>
     target: 'draft-07',
     typeMode: 'input',
     errorMode: 'ignore',
-    // Objects whose members nobody here knows.
+    // Objects with unknown members.
     overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? { type: 'object' } : undefined),
   });
 
 const refer = (name: string): JsonSchema => ({ $ref: `#/definitions/${name}` });
 const VARIABLE = 'variable';
 
-/** What stands below `properties` of a node, by its type, and what of it there must be. */
+/** The schema and required members of a node's `properties`, by node type. */
 function propertySchemas(): { type: string; schema: JsonSchema; required: string[] }[] {
   return NODE_KINDS.flatMap(({ type }) => {
     const entries = propertyEntries(type);
     if (!entries) return [];
     const { $schema: _draft, required = [], properties = {}, ...rest } = inJson(v.strictObject(entries));
-    // Any value may be that of a variable, which is text until it is filled in.
+    // Any value may be a variable, which is text.
     const members = Object.entries(properties).map(([name, schema]) => {
       const isText = typeof schema === 'object' && schema.type === 'string' && !schema.enum && !schema.pattern;
       const { title, description, unit } = settingWords(type, name) ?? {};
@@ -42,7 +42,7 @@ function propertySchemas(): { type: string; schema: JsonSchema; required: string
   });
 }
 
-/** The schema of a node, whose `properties` are those of its type, or of any type beside a template. */
+/** The node schema with its type's `properties`; with a template those of any type. */
 function withProperties(node: JsonSchema, types: ReturnType<typeof propertySchemas>): JsonSchema {
   const ofType = types.map(
     ({ type, required }): JsonSchema => ({
@@ -62,7 +62,7 @@ function withProperties(node: JsonSchema, types: ReturnType<typeof propertySchem
   return { ...node, allOf: [...ofType, ofTemplate] };
 }
 
-/** The JSON Schema (draft-07, which all editors know) as text. */
+/** The JSON Schema (draft-07, which all editors support) as text. */
 export function labSchemaText(): string {
   const { $schema, properties, ...rest } = inJson(LabText);
   const types = propertySchemas();

@@ -1,4 +1,4 @@
-// Places for nodes of a file that have none.
+// Positions nodes that have no position in the file.
 import { arrange, type Box } from '../../layout/arrange.ts';
 import type { Point } from '../../layout/faults.ts';
 import { nodeKey, type WantedLab } from './model.ts';
@@ -6,7 +6,7 @@ import { nodeKey, type WantedLab } from './model.ts';
 /** Room of a symbol with its name, in pixels; a long name takes more. */
 const SYMBOL = { width: 90, height: 80 };
 const LETTER = 8;
-/** Below what has a place. */
+/** Distance below positioned nodes. */
 const GAP = 120;
 
 /**

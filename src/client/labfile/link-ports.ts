@@ -1,15 +1,15 @@
-// The ports at the ends of links: whether nodes have them, or will have them when they are what the file says.
-import type { Port } from '../../store/node-kinds/port.ts';
+// Finds the ports of links' ends, on existing nodes and on nodes as the file will make them.
+import type { Port } from '../../api/kinds/port.ts';
 import { portNamed, portsInWords } from '../server/link-ends.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, portsAhead } from './node-settings.ts';
 import type { ServerNode } from './state.ts';
 
-/** Of a node as the file wants it; undefined where nobody knows them yet. */
+/** A node's ports after applying the file; undefined if unknown. */
 export type PortsOf = (node: WantedNode) => readonly Port[] | undefined;
 
-/** As far as the file itself says what its nodes are. */
+/** From the file alone. */
 export const portsByFile: PortsOf = (node) => (node.type === undefined ? undefined : portsAhead(node.type, node));
 
 /** Links at ports that there will not be, or that no server joins. */
@@ -39,7 +39,7 @@ export function portMistakes(lab: WantedLab, portsOf: PortsOf): Mistake[] {
   });
 }
 
-/** The ports of the nodes when the file is applied to what the server has. */
+/** The nodes' ports after the file is applied to the server. */
 export function portsAfterwards(
   found: ReadonlyMap<string, ServerNode | undefined>,
   madeOf: (node: WantedNode) => { type: string; base?: Base } | undefined,

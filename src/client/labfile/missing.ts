@@ -1,9 +1,9 @@
-// Images and symbols that a file names and a server has not: said before anything is made.
+// Finds missing images and symbols before anything is created.
 import { posix } from 'node:path';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Api } from '../server/api.ts';
 import type { Mistake } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
@@ -26,7 +26,7 @@ interface Need {
   md5sum: unknown;
 }
 
-/** A list that is asked for once; undefined for one that the server does not give, of which nothing can be said. */
+/** A list requested once; undefined if the server does not provide it, so that nothing can be checked. */
 class Lists {
   readonly #api: Api;
   readonly #asked = new Map<string, Promise<unknown[] | undefined>>();
@@ -48,7 +48,7 @@ class Lists {
   }
 }
 
-/** What nodes of the file need that the server has not. */
+/** What the file's nodes need and the server does not have. */
 export async function missingOf(
   api: Api,
   wanted: WantedLab,
@@ -68,7 +68,7 @@ export async function missingOf(
   return [...once.values()];
 }
 
-/** The images of a node that is to be made, or those that it is to have others of. */
+/** The images of a new node, or the changed images of an existing one. */
 function needsOf(node: WantedNode, is: ServerNode | undefined, template: Template | undefined): Need[] {
   const type = is?.node_type ?? template?.template_type ?? node.type;
   const images = type === undefined ? undefined : findNodeKind(type)?.images;
@@ -78,7 +78,7 @@ function needsOf(node: WantedNode, is: ServerNode | undefined, template: Templat
   const all: Readonly<Record<string, unknown>> = { ...(template && !is ? baseOf(template).properties : {}), ...own };
   return Object.entries(all).flatMap(([property, image]) => {
     if (!images.isReference(property) || typeof image !== 'string' || image === '') return [];
-    // Kernels are programs, which lists of images leave out.
+    // Lists of images do not include kernels.
     if (property === 'kernel_image' || is?.properties[property] === image) return [];
     const md5sum = all[`${property}_md5sum`] ?? all['md5sum'];
     return [{ node, type, compute, property, image, md5sum }];
@@ -92,7 +92,7 @@ async function missingImage(lists: Lists, need: Need): Promise<Mistake | undefin
   const name = posix.basename(image.replaceAll('\\', '/'));
   const has = ({ filename, md5sum: known }: Listed): boolean =>
     posix.basename(filename) === name || (typeof md5sum === 'string' && md5sum !== '' && md5sum === known);
-  // What a host has not it gets from the server's own.
+  // Hosts get missing images from the server.
   const hosts = [...new Set([compute, 'local'])];
   const known: string[] = [];
   for (const host of hosts) {

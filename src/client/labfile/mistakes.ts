@@ -1,4 +1,4 @@
-// Mistakes in a file, each with its place and its fix: all of them are said at once.
+// Mistakes in a file, with place and fix; all are reported together.
 import { Failure } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 export interface Mistake extends Place {
-  /** What is wrong and what would fit. */
+  /** The problem and its fix. */
   message: string;
 }
 

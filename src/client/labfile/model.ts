@@ -1,4 +1,4 @@
-// A lab as its file wants it: checked, its copies counted out and its variables filled in.
+// A checked lab file, with copies expanded and variables filled in.
 
 import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Variables } from '../../store/vocabulary.ts';
@@ -13,7 +13,7 @@ type Filled<T, Text extends keyof T> = Omit<T, Text>;
 export interface Origin {
   /** From the whole file. */
   path: Path;
-  /** Of what is at the end of this way from there. */
+  /** The place of the value at this path. */
   placeOf(path: Path, of?: 'key'): Place;
 }
 
@@ -37,7 +37,7 @@ export interface WantedEnd {
 }
 
 export interface WantedLink extends Omit<LinkText, 'link'> {
-  /** As the file has it, counted out. */
+  /** The text in the file, with copies expanded. */
   text: string;
   place: Place;
   ends: readonly [WantedEnd, WantedEnd];
@@ -66,15 +66,15 @@ export interface WantedLab {
   checks: WantedCheck[];
 }
 
-/** What standard input is called in messages. */
+/** The name of standard input in messages. */
 export const STANDARD_INPUT = 'standard input';
 
-/** The file as a word of a command, as a shell wants it. */
+/** The file as a shell-quoted command argument. */
 export function fileWord({ file }: WantedLab): string {
   return file === STANDARD_INPUT ? '-' : quoted(file);
 }
 
-/** What a server makes of a name: it leaves blanks out. Two names that are equal then mean the same node. */
+/** Servers drop spaces in node names, so names with equal keys mean the same node. */
 export function nodeKey(name: string): string {
   return name.replaceAll(' ', '');
 }

@@ -1,28 +1,27 @@
-// What a host would have against a node of the file, and the ports that it would have: known before anything is made, by the very schemas
-// that routes take nodes by.
+// Checks a node's settings and finds its ports before anything is created, with the schemas of the server's routes.
 import * as v from 'valibot';
+import type { NodeKindFacts } from '../../api/kinds/kind.ts';
+import { findNodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { KINDS } from '../../compute/emulators/registry.ts';
 import { entriesOf, type NodeKind } from '../../compute/nodes/kind.ts';
 import type { NodeRequest } from '../../controller/templates/node-request.ts';
 import { Failure } from '../../failures.ts';
 import { nearest, suggestion } from '../../host/values/nearest-name.ts';
-import type { NodeKindFacts } from '../../store/node-kinds/kind.ts';
-import { findNodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import { type Wrong, wrongIn } from './checking.ts';
 import type { NodeText } from './schema.ts';
 import type { Path } from './source.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 type Settings = Pick<NodeText, 'properties' | 'console' | 'custom_adapters' | 'ports'>;
-/** What a template makes, before the file has said anything. */
+/** What a template sets. */
 export type Base = Partial<
   Pick<NodeRequest, 'properties' | 'custom_adapters' | 'port_name_format' | 'port_segment_size' | 'first_port_name'>
 >;
 
 const KIND_OF = new Map<string, NodeKind>(KINDS.map((kind) => [kind.type, kind]));
 
-/** What the API takes beside a node's properties, or tells of it, and how a file says that. */
+/** Node members of the API outside of properties, and their form in a lab file. */
 const BESIDE: Readonly<Record<string, string>> = {
   name: 'the name of a node stands before its colon',
   node_id: 'apply gives it; leave it out',
@@ -47,7 +46,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   base_script_file: 'write config: {file: PATH} beside properties',
 };
 
-/** The members that a file gives the nodes of a type below `properties`; undefined for a type that nobody here knows. */
+/** The members of `properties` for a type of node; undefined for an unknown type. */
 export function propertyEntries(type: string): v.ObjectEntries | undefined {
   const kind = KIND_OF.get(type);
   if (!kind) return undefined;
@@ -69,9 +68,9 @@ function consoleSchema(kind: NodeKind): v.GenericSchema | undefined {
 }
 
 /**
- * What is wrong with the settings of a node, each with its way from the node.
- * @param before the way to the node in its file
- * @param base of a template; without one the file has to say all that a node needs
+ * Mistakes in a node's settings, each with its path within the node.
+ * @param before path of the node in the file
+ * @param base from a template; without it the file must have all required settings
  */
 export function wrongSettings(type: string, node: Settings, before: Path, base?: Base): Wrong[] {
   const kind = KIND_OF.get(type);
@@ -99,7 +98,7 @@ export function wrongSettings(type: string, node: Settings, before: Path, base?:
   return [...wrongTogether(kind, own, within, base), ...wrongPorts(type, node, before, base)];
 }
 
-/** Hypervisors may know more types of adapters than are known here: only what is nearly one of these is taken for a slip. */
+/** Hypervisors may support other adapter types: only near misses of known ones are reported. */
 function wrongAdapterTypes(
   kind: NodeKind,
   { properties = {}, custom_adapters: custom = [] }: Settings,
@@ -118,7 +117,7 @@ function wrongAdapterTypes(
   });
 }
 
-/** What a host has against properties that are right each by itself. */
+/** Properties that are valid one by one but not together. */
 function wrongTogether(kind: NodeKind, own: Properties, within: Path, base?: Base): Wrong[] {
   const wrong = (name: string, message: string): Wrong => ({
     ...{ path: ['properties', name], of: undefined },
@@ -179,13 +178,13 @@ function wrongPorts(type: string, node: Settings, before: Path, base?: Base): Wr
 }
 
 /**
- * The ports that a node would have; undefined where that is not known before it is made.
- * @throws Failure `conflict` for a format of names that there is not
+ * The node's ports; undefined if they are unknown before it is created.
+ * @throws Failure `conflict` for an unknown name format
  */
 export function portsAhead(type: string, node: Settings, base: Base = {}): Port[] | undefined {
   const [kind, facts] = [KIND_OF.get(type), findNodeKind(type)];
   const told: Properties = { ...base.properties, ...node.properties };
-  // The ports of what leads out of the lab are its host's, unless they are told.
+  // A cloud's ports depend on its host unless they are given.
   if (!kind || !facts || (facts.leadsOut && !told['ports_mapping'])) return undefined;
   let foreseen: Properties | undefined;
   try {

@@ -1,4 +1,4 @@
-// What is to be done to the drawings of a lab. They are known again by what they show and where they are.
+// Plans changes of a lab's drawings, which are matched by content and position.
 import { createHash } from 'node:crypto';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
@@ -8,7 +8,7 @@ import type { ServerDrawing, ServerLab } from './state.ts';
 
 const EMBEDDED = /href="data:[^;,"]*[^,"]*;base64,([^"]*)"/g;
 
-/** What a picture shows. A server keeps an embedded image alone, and makes the SVG round it anew. */
+/** The visible content. For an embedded image the server keeps only the image and creates new SVG around it. */
 function shown(svg: string): string {
   const images = [...svg.matchAll(EMBEDDED)];
   if (images.length === 1) return createHash('sha256').update(Buffer.from(images[0]![1]!, 'base64')).digest('hex');

@@ -1,8 +1,8 @@
-// What is to be done to the links of a lab. They are known again by their ends.
+// Plans changes of a lab's links, which are matched by their ends.
 
+import type { Port } from '../../api/kinds/port.ts';
 import { normalizedFilters } from '../../controller/links/filters.ts';
 import { linkImpairments } from '../../controller/links/impairments.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import { type End, linkText, portNamed, portsToJoin } from '../server/link-ends.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
@@ -37,7 +37,7 @@ function fits(link: ServerLink, ends: readonly [End, End]): 'straight' | 'turned
   return isAt(first, other.node, other.port) && isAt(second, one.node, one.port) ? 'turned' : undefined;
 }
 
-/** What a link is sent, in the order of its ends on the server. */
+/** The link's settings for the request, with the ends in the server's order. */
 function settingsOf(link: WantedLink, isTurned: boolean): Record<string, unknown> {
   const { filters, impairments, suspended, style } = link;
   const lists = filters && Object.fromEntries(Object.entries(filters).map(([type, given]) => [type, [given].flat()]));
@@ -51,7 +51,7 @@ function settingsOf(link: WantedLink, isTurned: boolean): Record<string, unknown
   };
 }
 
-/** Whether it wants impairments, which only Labwire has. */
+/** Whether the link has impairments, which only Labwire supports. */
 export function impairsLink({ impairments }: WantedLink): boolean {
   if (!impairments) return false;
   return Object.values(linkImpairments(impairments)).some((direction) => Object.keys(direction ?? {}).length > 0);
@@ -59,7 +59,7 @@ export function impairsLink({ impairments }: WantedLink): boolean {
 
 const NAMES: Readonly<Record<string, string>> = { suspend: 'suspended', link_style: 'style' };
 
-/** Without what a file says exactly: of these all counts, and not only what the file has. */
+/** Filters and impairments are compared as a whole: what the file omits counts as a difference. */
 function exactDifferences(wanted: Record<string, unknown>, is: ServerLink): Difference[] {
   const known: Record<string, unknown> = {
     ...{ filters: is.filters, suspend: is.suspend, link_style: is.link_style },
@@ -89,14 +89,14 @@ function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: str
   };
 }
 
-/** A link that is being drawn, or that a program left without its ends, joins nothing: no file has it. */
+/** A link with a missing end, while it is drawn or left by a program, connects nothing and is in no file. */
 export const isWhole = ({ nodes }: ServerLink): boolean => nodes.length === 2;
 
 export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Change[] {
   const wanted = lab.links.map((link) => ({ link, ends: endsOn(link, found) }));
   const known = new Map<WantedLink, ServerLink>();
   const left = new Set(state.links.filter(isWhole));
-  // Those whose ports are named first: the others take what is left.
+  // Links with named ports come first; the others take the remaining ports.
   const named = ({ link }: (typeof wanted)[number]): number =>
     link.ends.filter(({ port }) => port !== undefined).length;
   for (const one of wanted.toSorted((first, second) => named(second) - named(first))) {

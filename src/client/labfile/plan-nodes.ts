@@ -1,10 +1,11 @@
-// What is to be done to the nodes of a lab, and to their files.
+// Plans changes of a lab's nodes and their files.
+
+import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Point } from '../../layout/faults.ts';
-import { builtinProperties, usualSymbol } from '../../store/node-kinds/kinds.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
@@ -15,14 +16,15 @@ import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, wrongSettings } from './node-settings.ts';
 import type { ServerLab, ServerNode } from './state.ts';
 
-/** Properties that a node takes while it runs. */
-const LIVE = ['usage', 'idlepc', 'idlemax', 'idlesleep', 'auto_delete_disks', 'on_close'];
 /** Members of a node that it takes while it runs. */
 const LOOKS = ['at', 'z', 'locked', 'symbol', 'label', 'ports.', 'start.', 'console.auto_start'];
 
-const isLive = ({ member }: Difference): boolean =>
-  LOOKS.some((name) => member === name || (name.endsWith('.') && member.startsWith(name))) ||
-  LIVE.some((name) => member === `properties.${name}`);
+const PROPERTIES = 'properties.';
+
+function isLive(type: string, { member }: Difference): boolean {
+  if (member.startsWith(PROPERTIES)) return effectOf(type, member.slice(PROPERTIES.length)) === 'live';
+  return LOOKS.some((name) => member === name || (name.endsWith('.') && member.startsWith(name)));
+}
 
 /** @throws Failure `not-found`, with the place in the file */
 export function templateOf(
@@ -35,10 +37,7 @@ export function templateOf(
   const where = `${lab.file}:${place.line}:${place.column}: nodes.${name}.template`;
   if (found.length > 1) {
     const ids = found.map((one) => one.template_id).join(', ');
-    throw new Failure(
-      'conflict',
-      `${where}: ${found.length} templates are called "${wanted}"; name one by its id: ${ids}`,
-    );
+    throw new Failure('conflict', `${where}: ${found.length} templates are called "${wanted}"; use an id: ${ids}`);
   }
   const names = all.map((one) => one.name);
   throw new Failure(
@@ -67,7 +66,7 @@ function members(node: WantedNode, label?: ServerNode['label']): { member: strin
   ].filter(({ value }) => value !== undefined);
 }
 
-/** Orders and delays that are not told are 0. */
+/** Start orders and delays default to 0. */
 const UNTOLD: Readonly<Record<string, unknown>> = { start_order: 0, start_delay: 0 };
 
 function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
@@ -84,22 +83,22 @@ function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
     found.push({ member: 'at', is: [is.x, is.y], wanted: node.at });
     [body['x'], body['y']] = node.at;
   }
-  const properties = differences('properties.', node.properties ?? {}, is.properties);
+  const properties = differences(PROPERTIES, node.properties ?? {}, is.properties);
   found.push(...properties);
   if (properties.length > 0) {
     body['properties'] = Object.fromEntries(
-      properties.map(({ member, wanted }) => [member.slice('properties.'.length), wanted]),
+      properties.map(({ member, wanted }) => [member.slice(PROPERTIES.length), wanted]),
     );
   }
   if (found.length === 0) return undefined;
-  const restart = runs(is) && !found.every(isLive);
+  const restart = runs(is) && !found.every((one) => isLive(is.node_type, one));
   return {
     ...{ action: 'change', kind: 'node', name: is.name, place: node.place, id: is.node_id, differences: found, body },
     ...(restart && { restart }),
   };
 }
 
-/** What a node is made of: one request, so that it is there as a whole or not at all. */
+/** The request that creates a node, completely or not at all. */
 function creationOf(
   node: WantedNode,
   { template, at, id }: { template: Template | undefined; at: Point; id: string },
@@ -140,7 +139,10 @@ function creationOf(
   };
 }
 
-/** What templates make of nodes may not fit what the file says beside. @throws LabFileMistakes */
+/**
+ * Checks the file's settings against templates.
+ * @throws LabFileMistakes
+ */
 function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Template>): void {
   const mistakes = [...templates].flatMap(([node, template]) =>
     wrongSettings(template.template_type, node, node.origin.path, baseOf(template)).map(({ path, of, message }) => ({
@@ -153,19 +155,19 @@ function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Tem
   if (once.length > 0) throw new LabFileMistakes(lab.file, once);
 }
 
-/** What a template makes, wherever it is made. */
+/** What a template sets on any host. */
 export function baseOf(template: Template): Base {
   return nodeRequest({ ...template, compute_id: template.compute_id ?? 'local' }, { x: 0, y: 0, compute_id: 'local' });
 }
 
 export interface NodePlan {
   changes: Change[];
-  /** What each node of the file is on the server; undefined where it is still to be made. */
+  /** The server's node for each node of the file; undefined if not created yet. */
   found: Map<string, ServerNode | undefined>;
   templates: ReadonlyMap<WantedNode, Template>;
 }
 
-/** @throws Failure for a template that there is not, and for what does not fit it */
+/** @throws Failure for a missing template, or settings that do not fit it */
 export function planNodes(lab: WantedLab, state: ServerLab, all: readonly Template[]): NodePlan {
   const templates = new Map(
     lab.nodes.flatMap((node) => (node.template === undefined ? [] : [[node, templateOf(lab, node, all)] as const])),
@@ -213,7 +215,7 @@ export function planNodes(lab: WantedLab, state: ServerLab, all: readonly Templa
   return { changes, found, templates };
 }
 
-/** Why a node has to be made anew: nothing makes one into the other. */
+/** Why a node must be replaced: this cannot be changed. */
 function anotherMake(node: WantedNode, is: ServerNode, template: Template | undefined): Difference | undefined {
   const type = template?.template_type ?? node.type;
   if (type !== is.node_type) return { member: 'type', is: is.node_type, wanted: type };
@@ -223,8 +225,7 @@ function anotherMake(node: WantedNode, is: ServerNode, template: Template | unde
 }
 
 /**
- * Where new nodes stand. The whole lab is laid out for it, so that one which is made in two goes looks like one made in one; what stands
- * in the way by now is gone round.
+ * Positions of new nodes. The whole lab is laid out, so that creating it in two steps gives the same result; occupied places are avoided.
  */
 function placesOf(lab: WantedLab, fresh: readonly WantedNode[], standing: readonly Point[]): Map<string, Point> {
   const given = lab.nodes.flatMap(({ at }) => (at ? [{ x: at[0], y: at[1] }] : []));

@@ -1,4 +1,4 @@
-// From a file and what a server has to what is to be done. Reads, and changes nothing.
+// Compares a file with the server and plans the changes. Only reads.
 import type { Template } from '../../controller/templates/schema.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { runs } from '../commands/node.ts';
@@ -21,15 +21,15 @@ import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } 
 
 export interface Plan {
   changes: Change[];
-  /** Undefined as long as there is none. */
+  /** Undefined until it exists. */
   lab: LabObject | undefined;
   state: ServerLab | undefined;
 }
 
-/** Files that are asked for at the same time. */
+/** Files requested at the same time. */
 const TOGETHER = 8;
 
-/** @throws Failure that says what the file asks for and the server has not */
+/** @throws Failure if something that the file needs is missing on the server */
 export async function planLab(session: Session, wanted: WantedLab): Promise<Plan> {
   const lab = await findLab(session, wanted);
   const templates = wanted.nodes.some(({ template }) => template !== undefined)
@@ -69,14 +69,14 @@ export async function planLab(session: Session, wanted: WantedLab): Promise<Plan
   return { changes, lab, state: lab && state };
 }
 
-/** What a node is made of that is not there yet. */
+/** Type and template of a node to be created. */
 function madeOf(node: WantedNode, templates: NodePlan['templates']): { type: string; base?: Base } | undefined {
   const template = templates.get(node);
   if (template) return { type: template.template_type, base: baseOf(template) };
   return node.type && { type: node.type };
 }
 
-/** Nodes that are to be made on a host that the server does not know. */
+/** Nodes on hosts that the server does not know. */
 async function computeMistakes(api: Api, wanted: WantedLab, found: NodePlan['found']): Promise<Mistake[]> {
   const named = wanted.nodes.filter(
     ({ name, compute }) => compute !== undefined && compute !== 'local' && !found.get(nodeKey(name)),
@@ -90,7 +90,7 @@ async function computeMistakes(api: Api, wanted: WantedLab, found: NodePlan['fou
   });
 }
 
-/** What a server of the release would refuse. */
+/** What a server of the release would reject. */
 async function releaseMistakes(api: Api, wanted: WantedLab): Promise<Mistake[]> {
   const needed: Mistake[] = wanted.links
     .filter(impairsLink)

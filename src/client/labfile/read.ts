@@ -1,4 +1,4 @@
-// A lab from its file: read, checked and counted out.
+// Reads a lab from its file: parses, checks and expands it.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -62,7 +62,10 @@ export const besideOf = (file: string, flags: OutsideFlag = {}): Beside => ({
 
 const shownName = (file: string): string => (file === '-' ? STANDARD_INPUT : file);
 
-/** What of a file is about checks; `isAlone` when it has nothing else, and so tells of no lab. @throws LabFileMistakes where it is no YAML */
+/**
+ * The checks in a file; `isAlone` if it has nothing else and so describes no lab.
+ * @throws LabFileMistakes if it is not YAML
+ */
 export function checksWithin(content: string, file: string): { isAlone: boolean; variables: unknown; checks: unknown } {
   const { value } = readSource(shownName(file), content);
   const members = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
@@ -71,8 +74,8 @@ export function checksWithin(content: string, file: string): { isAlone: boolean;
 }
 
 /**
- * The checks of a file that has nothing else.
- * @param names of the nodes of the lab that is to be checked
+ * The checks of a file without a lab.
+ * @param names of the nodes of the lab to check
  * @throws LabFileMistakes
  */
 export async function parseChecks(content: string, file: string, names: readonly string[]): Promise<WantedCheck[]> {
@@ -88,7 +91,10 @@ export async function parseChecks(content: string, file: string, names: readonly
   return checks;
 }
 
-/** The same, with what a server would say of its links, as far as the file alone tells. @throws LabFileMistakes */
+/**
+ * Also checks links, as far as possible without a server.
+ * @throws LabFileMistakes
+ */
 export async function checkLab(file: string, flags: OutsideFlag = {}): Promise<WantedLab> {
   const lab = await readLab(file, flags);
   const mistakes = portMistakes(lab, portsByFile);
@@ -157,7 +163,7 @@ class Reader {
     return lab;
   }
 
-  /** What `take` gives; a failure is a mistake at this place of the file. */
+  /** The result of `take`; a failure is noted as a mistake at this place. */
   async #try<T>(path: Path, take: () => T | Promise<T>, of?: 'key'): Promise<T | undefined> {
     try {
       return await take();
@@ -185,10 +191,7 @@ class Reader {
           await this.#try(
             path,
             () => {
-              throw new Failure(
-                'invalid',
-                `there is a node "${node.name}" already (${other}); give this one another name`,
-              );
+              throw new Failure('invalid', `there is a node "${node.name}" already (${other}); choose another name`);
             },
             'key',
           );
@@ -281,7 +284,7 @@ function mustBeFilter(name: string, value: unknown): void {
     name,
     FILTERS.map(({ type }) => type),
   );
-  // Servers keep filters that they do not know, for the clients that sent them.
+  // Servers store unknown filters for other clients, so a misspelled name would go unnoticed.
   if (meant !== undefined && meant !== name)
     throw new Failure('invalid', `there is no filter "${name}"; did you mean "${meant}"?`);
   try {
@@ -297,7 +300,7 @@ function linkCopies(text: string): { text: string; number: number | undefined }[
   const sides = text.split(/(\s+--\s+)/).map((side) => copiesOf(side));
   const count = Math.max(...sides.map((copies) => copies.length));
   if (sides.some((copies) => copies.length !== 1 && copies.length !== count)) {
-    throw new Failure('invalid', `the ranges of "${text}" do not count equally far: write as many on both sides`);
+    throw new Failure('invalid', `the ranges of "${text}" have different lengths: use the same number on both sides`);
   }
   return Array.from({ length: count }, (_, index) => {
     const parts = sides.map((copies) => copies[copies.length === 1 ? 0 : index]!);

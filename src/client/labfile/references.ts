@@ -1,4 +1,4 @@
-// What parts of a file say of each other: names that there must be, and members that go together.
+// Checks references within a file: names that must exist, and members that belong together.
 
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
@@ -9,7 +9,7 @@ import type { Expected, Ping } from './schema.ts';
 
 type Say = (message: string) => void;
 
-/** All that does not go together in a lab whose members are right each by itself. */
+/** All mistakes between members that are valid one by one. */
 export function referenceMistakes(lab: WantedLab): Mistake[] {
   const mistakes: Mistake[] = [];
   const at =
@@ -45,9 +45,9 @@ export function referenceMistakes(lab: WantedLab): Mistake[] {
 }
 
 /**
- * What does not go together in checks.
- * @param names of the nodes that there are
- * @param frameLink says what is wrong with a link that is named, where the links are known
+ * Mistakes in the checks' references.
+ * @param names of the existing nodes
+ * @param frameLink returns the mistake in a link's name, if links are known
  */
 export function checkMistakes(
   checks: readonly WantedCheck[],

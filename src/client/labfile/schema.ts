@@ -1,4 +1,4 @@
-// The format of a lab as text. The reader checks files by it, and editors by the JSON Schema that is made of it.
+// The format of lab files. The reader checks files with it; the JSON Schema for editors is made from it.
 import * as v from 'valibot';
 import { LinkImpairmentsBody } from '../../controller/links/impairments.ts';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
@@ -30,7 +30,7 @@ export type Content = v.InferOutput<typeof Content>;
 
 const Place = v.tuple([Integer, Integer]);
 
-/** What is looked for in what a console says. */
+/** Text to find in console output. */
 export const Expected = said(
   v.union([Text, v.strictObject({ regex: said(Text, 'A regular expression of JavaScript') })]),
   'A text, or {regex: EXPRESSION}',

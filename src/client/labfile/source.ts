@@ -1,4 +1,4 @@
-// The text of a file as YAML, with the place of each of its values.
+// A file parsed as YAML, with the place of each value.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { LabFileMistakes, type Place } from './mistakes.ts';
 
@@ -7,7 +7,7 @@ export type Path = readonly (string | number)[];
 
 export interface Source {
   value: unknown;
-  /** Of a value, or of the key before it; of what is not there: of the last thing on the way that is. */
+  /** The place of the value, or of its key; for a missing value that of its nearest existing parent. */
   placeOf(path: Path, of?: 'key'): Place;
 }
 

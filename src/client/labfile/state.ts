@@ -1,11 +1,11 @@
-// A lab as a server has it.
+// A lab on the server.
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { portsOf } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { Failure } from '../../failures.ts';
-import { portsOf } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import type { TopologyNode } from '../../store/topology/schema.ts';
 import type { Label, NodeType } from '../../store/vocabulary.ts';
 import type { Session } from '../frame/session.ts';
@@ -39,7 +39,10 @@ export interface ServerLab {
 export const labPath = ({ project_id }: { project_id: string }): string => `/v2/projects/${project_id}`;
 export const nodePath = (lab: LabObject, id: string): string => `${labPath(lab)}/nodes/${id}`;
 
-/** The lab of this id, or else of this name; undefined where there is none. @throws Failure when several have the name */
+/**
+ * Finds the lab by id, otherwise by name; undefined if there is none.
+ * @throws Failure if several have the name
+ */
 export async function findLab(
   session: Session,
   { name, id }: { name: string; id: string | undefined },
@@ -59,7 +62,7 @@ export async function readLabState(api: Api, { project_id }: { project_id: strin
     api.get<ServerLink[]>(`${path}/links`),
     api.get<ServerDrawing[]>(`${path}/drawings`),
   ]);
-  // A closed lab says what its file has: no ports.
+  // A closed lab has no ports in its file.
   return { object, nodes: nodes.map((node) => ({ ...node, ports: node.ports ?? knownPorts(node) })), links, drawings };
 }
 
@@ -75,7 +78,7 @@ function knownPorts(node: ServerNode): Port[] {
   }
 }
 
-/** Bytes of a file of a node; undefined where there is none. */
+/** The content of a node's file; undefined if it does not exist. */
 export async function readNodeFile(
   api: Api,
   lab: LabObject,
@@ -112,7 +115,7 @@ export const KEPT_CHECKS = 'checks.yaml';
 
 export const keptChecksPath = (lab: Pick<LabObject, 'project_id'>): string => `${labPath(lab)}/files/${KEPT_CHECKS}`;
 
-/** The checks that a lab keeps, as text; undefined when it keeps none. */
+/** The checks saved in a lab as text; undefined if there are none. */
 export async function readKeptChecks(api: Api, lab: Pick<LabObject, 'project_id'>): Promise<string | undefined> {
   try {
     return await text(await api.stream(keptChecksPath(lab)));

@@ -1,4 +1,4 @@
-// What stands for more than itself in a file: `{1..20}` in a name, and `${NAME}` in a text.
+// Expands `{1..20}` in names and `${NAME}` in texts.
 import { Failure } from '../../failures.ts';
 
 export type Values = Readonly<Record<string, string | number | boolean | null>>;
@@ -21,13 +21,14 @@ export function copiesOf(text: string): Copy[] {
   const ranges = [...text.matchAll(RANGE)].map(([whole, first = '', last = '']) => {
     const count = Number(last) - Number(first) + 1;
     if (count < 1) throw new Failure('invalid', `${whole} counts backwards: write {${last}..${first}}`);
-    if (count > MOST_COPIES) throw new Failure('invalid', `${whole} are ${count}; ${MOST_COPIES} are the most.`);
+    if (count > MOST_COPIES)
+      throw new Failure('invalid', `${whole} makes ${count} copies; the most is ${MOST_COPIES}.`);
     return { first: Number(first), width: first.startsWith('0') ? first.length : 0, count };
   });
   if (ranges.length === 0) return [{ text, number: undefined }];
   const { count } = ranges[0]!;
   if (ranges.some((range) => range.count !== count)) {
-    throw new Failure('invalid', `the ranges of "${text}" do not count equally far.`);
+    throw new Failure('invalid', `the ranges of "${text}" have different lengths.`);
   }
   return Array.from({ length: count }, (_, index) => {
     let range = 0;
@@ -57,12 +58,12 @@ function meaningOf(expression: string, values: Values): string | number | boolea
   if (known === null) throw new Failure('invalid', `the variable "${name}" has no value: ${fix}`);
   throw new Failure(
     'invalid',
-    name === 'n' ? `\${n} is the number of a copy, and this is none: ${fix}` : `there is no variable "${name}": ${fix}`,
+    name === 'n' ? `\${n} exists only in copies: ${fix}` : `there is no variable "${name}": ${fix}`,
   );
 }
 
 /**
- * A value with all of its texts filled in. A text that is nothing but a placeholder becomes what that stands for, such as a number.
+ * Fills in all texts of a value. A text that is only a placeholder becomes its value, such as a number.
  * @throws Failure `invalid`
  */
 export function filled<T>(value: T, values: Values): T {

@@ -1,4 +1,4 @@
-// Plans and differences as people read them.
+// Plans and differences as text for users.
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { counted } from '../terminal/counted.ts';
 import { textWidth } from '../terminal/text-width.ts';
@@ -67,7 +67,7 @@ export function summaryText(changes: readonly Change[]): string {
   return said.map((one) => (one.startsWith('to change') ? one + restarting : one)).join('; ') || 'nothing to do';
 }
 
-/** The text on lines that a terminal of this width does not break, where there is a blank to break it at. */
+/** Wraps the text at spaces to the terminal's width. */
 export function wrapped(text: string, width = Number.POSITIVE_INFINITY, indent = ''): string[] {
   const lines: string[] = [];
   const start = /^ */.exec(text)![0];

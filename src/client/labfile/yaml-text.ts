@@ -1,8 +1,8 @@
-// YAML that a terminal shows as it is.
+// YAML text that is safe to print on a terminal.
 import { type Document, visit } from 'yaml';
 import { escaped, hasUnsafe } from '../../host/terminal/terminal-text.ts';
 
-/** The text of a document, no line broken; what a terminal would obey is escaped, and so in double quotes. */
+/** The document as text without line folding; control characters are escaped in double quotes. */
 export function yamlText(document: Document): string {
   visit(document, {
     Scalar(_key, scalar) {

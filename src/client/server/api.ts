@@ -1,5 +1,5 @@
-// The server as a program sees it: requests, streams, uploads and WebSockets, and what their failures mean to a person.
-// Not by fetch(), which gives up what is silent for five minutes: a capture of a quiet link, or the start of a large lab.
+// The API client: requests, streams, uploads and WebSockets, with errors for users. It does not use fetch(), which aborts after five
+// minutes of silence: captures of quiet links and large starts take longer.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
@@ -12,9 +12,9 @@ import { TOKEN_PREFIX } from '../../store/roles.ts';
 import { whyUnreachable } from './unreachable.ts';
 
 const CONNECT_MS = 10_000;
-/** Reading is quick, whatever the server does besides; a start or an import may take as long as it wants. */
+/** Reading must be fast; starts and imports have no limit. */
 const READ_MS = 60_000;
-/** The user that a server makes by itself. */
+/** The default user of a server. */
 const USUAL_USER = 'admin';
 
 export interface ApiOptions {
@@ -22,7 +22,7 @@ export interface ApiOptions {
   url: string;
   /** Goes before that of the URL; it may be a token. */
   password?: string | undefined;
-  /** Asks a person; undefined where there is none. */
+  /** Prompts the user; undefined without a terminal. */
   askPassword?: ((question: string) => Promise<string>) | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface Body {
   length?: number;
 }
 
-/** What goes with a request. */
+/** Headers and body of a request. */
 interface Sent {
   body?: Body | undefined;
   headers?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export class Api {
   readonly address: string;
   /** The local socket. */
   readonly #socketPath: string | undefined;
-  /** What stands before the path of a request. */
+  /** Prefix of all request paths. */
   readonly #base: string;
   readonly #user: string;
   #password: string | undefined;
@@ -61,7 +61,7 @@ export class Api {
     if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
       throw new Failure(
         'invalid',
-        `"${withoutPassword(url)}" is not the address of a server: write http://HOST:PORT, or unix:/PATH for its local socket`,
+        `"${withoutPassword(url)}" is not a server address: write http://HOST:PORT, or unix:/PATH for its local socket`,
       );
     }
     this.#base = `${parsed.protocol}//${parsed.host}`;
@@ -84,8 +84,8 @@ export class Api {
   }
 
   /**
-   * The parsed answer; undefined when it is empty.
-   * @throws Failure that says what a person can do
+   * The parsed response; undefined if empty.
+   * @throws Failure with advice for the user
    */
   async request(method: Method, path: string, body?: object): Promise<unknown> {
     const sent = body && { content: JSON.stringify(body), type: 'application/json' };
@@ -93,17 +93,20 @@ export class Api {
     return this.#parsed(await this.#answer(method, path, { body: sent, signal }));
   }
 
-  /** The bytes of an answer, which may go on for ever; destroying it ends the request. */
+  /** The response body, which may be endless; destroying it ends the request. */
   stream(path: string, headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
     return this.#answer('GET', path, { headers });
   }
 
-  /** Sends a file. The request cannot be made twice: the server is asked for something else before, so that it knows the password. */
+  /** Sends a file. An upload cannot be repeated, so another request checks the password first. */
   async upload(path: string, body: Body): Promise<unknown> {
     return this.#parsed(await this.#answer('POST', path, { body }));
   }
 
-  /** Whether the server has what the release does not have. @throws Failure unless it answers */
+  /**
+   * Whether the server is Labwire rather than the release.
+   * @throws Failure if it does not answer
+   */
   isLabwire(): Promise<boolean> {
     this.#isLabwire ??= this.get('/v2/operations').then(
       () => true,
@@ -115,7 +118,7 @@ export class Api {
     return this.#isLabwire;
   }
 
-  /** An open WebSocket, on which nobody listens yet: it is paused. */
+  /** Opens a WebSocket; it is paused, since nothing listens yet. */
   async socket(path: string): Promise<WebSocket> {
     const socketPath = this.#socketPath;
     const socket = new WebSocket(this.#base.replace('http', 'ws') + path, {
@@ -131,7 +134,7 @@ export class Api {
     socket.once('unexpected-response', (_request, response) => {
       this.#refusal(response).then(reject, reject);
     });
-    // Closing a socket that is not open yet, as after a refusal, is an error, too, which comes too late then.
+    // Closing a socket that is not open yet, as after a refusal, emits a late error, too.
     socket.on('error', (error) => reject(this.#unreachable(error)));
     try {
       return await promise;
@@ -162,7 +165,7 @@ export class Api {
     return { Authorization: isToken(password) ? `Bearer ${password}` : basicHeader({ user, password }) };
   }
 
-  /** @throws Failure unless the server has done what it was asked for */
+  /** @throws Failure if the server reports an error */
   async #answer(method: Method, path: string, options: Sent = {}): Promise<IncomingMessage> {
     const response = await this.#send(method, path, options);
     const status = response.statusCode ?? 0;
@@ -218,7 +221,7 @@ export class Api {
   }
 
   #stranger(): Failure {
-    return new Failure('conflict', `What answers at ${this.address} is not a server of the GNS3 API, version 2.`);
+    return new Failure('conflict', `No server of the GNS3 API, version 2, answers at ${this.address}.`);
   }
 
   #unreachable(thrown: unknown): Failure {
@@ -231,7 +234,7 @@ export class Api {
   }
 }
 
-/** A host that drops what is sent to it is noticed in time. */
+/** Detects hosts that drop packets. */
 function limitConnecting(request: ClientRequest, failure: () => Failure): void {
   const timer = setTimeout(() => request.destroy(failure()), CONNECT_MS);
   const stop = (): void => clearTimeout(timer);
@@ -248,7 +251,7 @@ function messageIn(content: string): string | undefined {
   }
 }
 
-/** A token is given in the place of a password. */
+/** Tokens are given as passwords. */
 function isToken(password: string): boolean {
   return password.startsWith(TOKEN_PREFIX);
 }

@@ -1,5 +1,5 @@
-// Contexts: servers by names, as a file of the user keeps them. It never holds a password, only where one is; it may hold a token, which
-// is revoked alone when it gets lost.
+// Contexts: named servers in a file of the user. It never contains a password, only the path of one. It may contain a token, which can be
+// revoked if the file gets lost.
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
@@ -9,7 +9,7 @@ import { quoted } from '../../host/terminal/shell-word.ts';
 import { TOKEN_PREFIX } from '../../store/roles.ts';
 import { findNamed } from './find.ts';
 
-/** What others than the owner of a file may do with it. */
+/** Access bits of other users. */
 const OTHERS = 0o077;
 
 const Context = v.object({
@@ -25,7 +25,10 @@ const Contexts = v.object({ current: v.optional(v.string()), contexts: v.array(C
 export type Context = v.InferOutput<typeof Context>;
 export type Contexts = v.InferOutput<typeof Contexts>;
 
-/** What the file has; nothing when it is not there. @throws Failure for a file that is not understood */
+/**
+ * The file's contexts; none if it does not exist.
+ * @throws Failure if it is invalid
+ */
 export async function readContexts(file: string): Promise<Contexts> {
   let text: string;
   let mode: number;
@@ -41,7 +44,7 @@ export async function readContexts(file: string): Promise<Contexts> {
   try {
     kept = v.parse(Contexts, JSON.parse(text));
   } catch (error) {
-    throw new Failure('invalid', `${file} is not a list of contexts as labwired writes it: mend it, or remove it.`, {
+    throw new Failure('invalid', `${file} is not a valid list of contexts: correct it, or remove it.`, {
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-// Things by the names that people give them, or by their identifiers.
+// Finds objects by name or id.
 import { Failure } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { namesInWords } from '../terminal/counted.ts';
@@ -12,9 +12,9 @@ export interface Named {
 }
 
 /**
- * The one of this identifier, of this name, or whose identifier begins so.
- * @param kind in a word, for messages
- * @throws Failure `not-found`; `conflict` when it means several, with their identifiers
+ * Finds the object by id, name or start of the id.
+ * @param kind word for messages
+ * @throws Failure `not-found`; `conflict` with the ids if several match
  */
 export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) => Named, wanted: string): T {
   const byId = all.find((one) => named(one).id === wanted.toLowerCase());
@@ -27,7 +27,7 @@ export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) =>
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
     const ids = found.map((one) => named(one).id).join(', ');
-    throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; name one by its id: ${ids}`);
+    throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; use an id: ${ids}`);
   }
   throw notFound(
     kind,
@@ -37,8 +37,8 @@ export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) =>
 }
 
 /**
- * What is said of an unknown name: the one that was meant, or those that there are.
- * @param kind in a word
+ * The message for an unknown name, with the nearest or all known names.
+ * @param kind word for messages
  */
 export function notFound(kind: string, wanted: string, names: readonly string[]): Failure {
   const unknown = `There is no ${kind} "${wanted}"`;

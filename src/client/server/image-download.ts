@@ -1,4 +1,4 @@
-// An image on its way here: what has arrived stays beside its place, and the same command goes on behind it.
+// Downloads an image. A partial file stays next to its target, and the same command resumes it.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export interface WantedImage {
   size: number;
 }
 
-/** @throws Failure of the server or of the file; what has arrived stays, unless it is wrong */
+/** @throws Failure of the server or the file; a partial file stays unless it is wrong */
 export async function receiveImage(session: Session, { path, file, md5, size }: WantedImage): Promise<void> {
   const part = `${file}.${md5.slice(0, SHORT_SUM)}.part`;
   await using arriving = await Part.open(part);
@@ -45,7 +45,7 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
       return;
     }
     await unlink(part);
-    throw new Failure('conflict', `${file}: the image has changed on its way: give the command again.`);
+    throw new Failure('conflict', `${file}: the image changed during the download: repeat the command.`);
   } catch (error) {
     if (!(error instanceof BrokenOff)) throw fileFailure(error, part);
     throw new Failure('unavailable', `${error.message}${goOn()}`, { cause: error });
@@ -58,7 +58,7 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
 /** The connection has ended too early. */
 class BrokenOff extends Error {}
 
-/** Takes what is missing, or everything from a server that gives no parts. */
+/** Downloads the missing part, or everything if the server does not support ranges. */
 async function receive(session: Session, path: string, arriving: Part): Promise<void> {
   const headers = arriving.bytes > 0 ? { Range: `bytes=${arriving.bytes}-` } : {};
   const answer = await session.api.stream(path, headers);
@@ -76,7 +76,7 @@ async function* piecesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
   }
 }
 
-/** A file that is not complete yet, and the checksum of what it has. */
+/** A partial file and the checksum of its content. */
 class Part implements AsyncDisposable {
   bytes = 0;
   readonly #handle: FileHandle;

@@ -1,4 +1,4 @@
-// An image on its way to a host, by pieces: what has arrived stays there for a while, and the same command goes on behind it.
+// Uploads an image to a host in pieces. A partial upload stays for a while, and the same command resumes it.
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -26,7 +26,7 @@ export async function sendImage(session: Session, file: string, { path, name }: 
   const status = await stat(file).catch((error: unknown) => {
     throw fileFailure(error, file);
   });
-  if (!status.isFile()) throw new Failure('conflict', `${file}: it is not a file that can be sent.`);
+  if (!status.isFile()) throw new Failure('conflict', `${file}: only regular files can be sent.`);
   const { size: filesize, mtimeMs } = status;
   // The same for the same file and place; another one when the file has changed meanwhile.
   const id = uuidOf([path, name, resolve(file), filesize, mtimeMs].join('\0'));
@@ -51,7 +51,7 @@ export async function sendImage(session: Session, file: string, { path, name }: 
   }
 }
 
-/** A UUID that is made of a text. */
+/** A UUID derived from a text. */
 function uuidOf(text: string): string {
   const digits = createHash('sha256').update(text).digest('hex');
   const parts = /^(.{8})(.{4})(.{3})(.{3})(.{12})/.exec(digits)!.slice(1);

@@ -1,7 +1,8 @@
-// The ends of links as people write them: `PC1:e0`, or `PC1` alone where that says enough.
+// Parses the ends of links: `PC1:e0`, or just `PC1` if that is unambiguous.
+
+import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import { findNode } from '../frame/session.ts';
 import { findNamed } from './find.ts';
 import type { LinkObject, NodeObject } from './objects.ts';
@@ -90,10 +91,10 @@ export function findLink(nodes: readonly NodeObject[], links: readonly LinkObjec
   }
   const found = linksAt(links, parseEnd(nodes, wanted));
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new Failure('not-found', `No link is at "${wanted}".`);
+  if (found.length === 0) throw new Failure('not-found', `"${wanted}" has no link.`);
   const ends = found.flatMap((link) => link.nodes.map((end) => endText(nodes, end)));
   const own = ends.filter((text) => text.startsWith(`${wanted}:`));
-  throw new Failure('conflict', `${found.length} links are at "${wanted}"; name one of its ports: ${own.join(', ')}`);
+  throw new Failure('conflict', `"${wanted}" has ${found.length} links; name one of its ports: ${own.join(', ')}`);
 }
 
 /** `: e0 is linked to Switch1:e0`, of an end without a free port. */
@@ -131,6 +132,6 @@ export function portsToJoin(
     const other = second.find((port) => port.link_type === one.link_type && port !== one);
     if (other) return [one, other];
   }
-  // The server says what is wrong with them.
+  // The server reports the error.
   return [first[0]!, second[0]!];
 }

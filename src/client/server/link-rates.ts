@@ -1,6 +1,6 @@
-// Rates of links, from counters that come now and then, and only of links whose counters have changed.
+// Traffic rates of links, from counters that are sent at intervals and only if they have changed.
 
-/** Members of a direction that the server's counters have, as far as they matter here. */
+/** A direction's counters that are used here. */
 export interface DirectionCounters {
   from: string;
   to: string;
@@ -55,7 +55,10 @@ export class Traffic {
     this.#interval = interval;
   }
 
-  /** Takes over a message. @param at milliseconds on a clock that never goes back */
+  /**
+   * Takes a message's counters.
+   * @param at milliseconds on a monotonic clock
+   */
   take(links: readonly LinkCounters[], at: number): void {
     this.#gap = this.#lastAt === 0 ? this.#interval : at - this.#lastAt;
     this.#lastAt = at;
@@ -63,7 +66,7 @@ export class Traffic {
     for (const [id, known] of this.#links) if (!changed.has(id)) known.flows = still(known.counters);
     for (const counters of links) {
       const before = this.#links.get(counters.link_id);
-      // What was not told of before the last message had not changed until then.
+      // A link missing from the previous message had not changed until then.
       const seconds = before && Math.min(at - before.takenAt, this.#gap) / 1000;
       const flows = still(counters);
       if (before && seconds) {
@@ -78,7 +81,10 @@ export class Traffic {
     }
   }
 
-  /** All links that were told of; the busiest first. @param at as of `take` */
+  /**
+   * All reported links, busiest first.
+   * @param at as in `take`
+   */
   flows(at: number): LinkFlows[] {
     const silent = at - this.#lastAt > SILENCE * Math.max(this.#gap, this.#interval);
     const all = [...this.#links.values()].map(({ flows, counters }) => (silent ? still(counters) : flows));
@@ -96,7 +102,7 @@ function still({ link_id, forward, backward }: LinkCounters): LinkFlows {
   return { link_id, forward: flow(forward), backward: flow(backward) };
 }
 
-/** What a node has sent and received, over all its links. */
+/** Traffic sent and received by a node over all its links. */
 export function ofNode(all: readonly LinkFlows[], node: string): { sent: Rate; received: Rate } {
   const sum = (end: 'from' | 'to'): Rate =>
     all

@@ -1,7 +1,7 @@
-// How busy the programs of nodes are, from processor times that only grow.
+// CPU load of nodes, from their growing processor times.
 import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
 
-/** What is known of a node; null where it is not. */
+/** Figures of a node; null if unknown. */
 export interface LoadFigures {
   /** Of one processor. */
   cpu_usage_percent: number | null;
@@ -15,7 +15,10 @@ export class NodeLoads {
   #seconds = 0;
   #takenAt: number | undefined;
 
-  /** Takes over what the server has told of all nodes. @param at milliseconds on a clock that never goes back */
+  /**
+   * Takes the server's report on all nodes.
+   * @param at milliseconds on a monotonic clock
+   */
   take(loads: readonly NodeLoad[], at: number): void {
     this.#seconds = this.#takenAt === undefined ? 0 : (at - this.#takenAt) / 1000;
     this.#takenAt = at;

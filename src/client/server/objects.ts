@@ -1,5 +1,5 @@
-// The objects that the API answers with: the members that the client reads. `--json` shows all of them, as they came.
-import type { Port } from '../../store/node-kinds/port.ts';
+// API objects with the members that the client uses. `--json` shows the complete objects.
+import type { Port } from '../../api/kinds/port.ts';
 
 export interface LabObject {
   project_id: string;
@@ -14,7 +14,7 @@ export interface NodeObject {
   status: string;
   /** Why QEMU has halted it; absent otherwise. */
   halt_reason?: string;
-  /** Of a node whose host cannot be reached. */
+  /** Set while the node's host is unreachable. */
   lost_reason?: string;
   compute_id: string;
   console: number | null;
@@ -30,7 +30,7 @@ export interface LinkObject {
   nodes: { node_id: string; adapter_number: number; port_number: number }[];
   capturing: boolean;
   suspend: boolean;
-  /** By direction; absent where none are asked for. */
+  /** By direction; missing without impairments. */
   impairments?: Readonly<Record<'forward' | 'backward', object>>;
 }
 

@@ -1,4 +1,4 @@
-// Which server a command speaks to, and as whom: what the command line says, the environment, the context in use, this host.
+// Chooses the server and credentials: from the command line, the environment, the current context, or this host.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { isReachable } from '../../http/access/local-socket.ts';
@@ -7,14 +7,14 @@ import { type Context, contextNamed, readContexts } from './contexts.ts';
 
 const USUAL_SERVER = 'http://127.0.0.1:3080';
 
-/** What the environment of the process says. */
+/** Settings from the environment. */
 export interface ClientEnvironment {
   server: string | undefined;
   lab: string | undefined;
   context: string | undefined;
   /** The file that keeps contexts. */
   contexts: string;
-  /** What the shell has set, for files that refer to it. */
+  /** Environment variables of the shell, for files that refer to them. */
   variables: Readonly<Record<string, string | undefined>>;
   /** Where a server of this host may listen, the likeliest first. */
   sockets: readonly string[];
@@ -27,7 +27,7 @@ export interface ChoiceFlags {
   readonly 'password-file'?: string;
 }
 
-/** A server, and what is known beside it. */
+/** A server with its credentials. */
 export interface Choice {
   server: string;
   passwordFile?: string | undefined;
@@ -35,7 +35,7 @@ export interface Choice {
   lab?: string | undefined;
 }
 
-/** @throws WrongUsage; Failure for a context that there is not */
+/** @throws WrongUsage; Failure for an unknown context */
 export async function chooseServer(flags: ChoiceFlags, environment: ClientEnvironment): Promise<Choice> {
   const { server, context, 'password-file': passwordFile } = flags;
   if (server !== undefined && context !== undefined) {
@@ -54,11 +54,11 @@ export async function chooseServer(flags: ChoiceFlags, environment: ClientEnviro
 export function refusePassword(server: string): void {
   if (!hasPassword(server)) return;
   throw new WrongUsage(
-    'All users of this host can read a password in --server: leave it out there, and use --password-file, $LABWIRE_SERVER or the prompt.',
+    'All users of this host can read a password in --server: use --password-file, $LABWIRE_SERVER or the prompt instead.',
   );
 }
 
-/** A context that is named here, by a flag or by the environment, goes before the server of the environment; the one in use behind it. */
+/** A context named by flag or environment wins over the environment's server; the current context comes after it. */
 async function fromContext(
   flag: string | undefined,
   { context, contexts, server }: ClientEnvironment,

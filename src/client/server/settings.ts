@@ -1,5 +1,4 @@
-// `--set NAME=VALUE` of nodes, templates and labs: what the server's own description of its API says about the names, and what the values
-// mean by it.
+// `--set NAME=VALUE` for nodes, templates and labs, checked with the server's own API document.
 
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
@@ -21,7 +20,7 @@ interface Description {
 
 type Members = Readonly<Record<string, Schema>>;
 
-/** What can be said about something. */
+/** The settings of an object. */
 export interface Settable {
   /** Such as `nodes of this type`, for messages. */
   of: string;
@@ -32,7 +31,7 @@ export interface Settable {
 }
 
 /** The flag. */
-export const SET = { value: 'NAME=VALUE', many: true, summary: 'a setting, such as ram=512; again for more' } as const;
+export const SET = { value: 'NAME=VALUE', many: true, summary: 'a setting, such as ram=512; repeatable' } as const;
 
 /** Members that have commands and flags of their own, or are the server's. */
 const IDENTITY = [
@@ -49,10 +48,13 @@ const OF_NODES = [...IDENTITY, 'properties', 'label', 'ports', 'x', 'y'];
 
 const KIND_PATH = /^\/v2\/compute\/projects\/\{project_id\}\/(\w+)\/nodes$/;
 
-/** What can be said of a node. @throws WrongUsage for a type that the server does not have */
+/**
+ * Settings of a node.
+ * @throws WrongUsage if the server does not have the type
+ */
 export async function nodeSettings(api: Api, type: string): Promise<Settable> {
   const [ofNode, ofKind] = ['/v2/projects/{project_id}/nodes', `/v2/compute/projects/{project_id}/${type}/nodes`];
-  // The whole description has some megabytes: two of its paths are asked for.
+  // The whole document has some megabytes, so only two paths are requested.
   const [node, kind] = await Promise.all([ofNode, ofKind].map((path) => pathsOf(api, path)));
   if (!kind?.[ofKind]) throw new WrongUsage(`--type "${type}": ${suggestion(type, await typesOf(api))}`);
   const members = without(bodyOf(node?.[ofNode], 'post').properties, OF_NODES);
@@ -61,8 +63,8 @@ export async function nodeSettings(api: Api, type: string): Promise<Settable> {
 }
 
 /**
- * What can be said of a template. Of routers each platform has a form of its own: all of them count until `platform` is known.
- * @throws WrongUsage for a type that no template has
+ * Settings of a template. Router platforms have different ones: all are accepted until `platform` is known.
+ * @throws WrongUsage for a type without templates
  */
 export async function templateSettings(api: Api, type: string, platform?: unknown): Promise<Settable> {
   const path = '/v2/templates';
@@ -81,7 +83,7 @@ export async function templateSettings(api: Api, type: string, platform?: unknow
   return { of: `templates of type ${type}`, members, properties: {} };
 }
 
-/** What can be said of a lab. */
+/** Settings of a lab. */
 export async function labSettings(api: Api): Promise<Settable> {
   const path = '/v2/projects/{project_id}';
   const { properties } = bodyOf((await pathsOf(api, path))[path], 'put');
@@ -110,7 +112,10 @@ function without(members: Members = {}, names: readonly string[]): Record<string
   );
 }
 
-/** The members of a request that these `NAME=VALUE` mean. @throws WrongUsage with the nearest name, or what would fit */
+/**
+ * The request members for `NAME=VALUE` arguments.
+ * @throws WrongUsage with the nearest name or the expected value
+ */
 export function settingsBody(given: readonly string[], { of, members, properties }: Settable): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const own: Record<string, unknown> = {};
@@ -159,7 +164,7 @@ const WORDS: Readonly<Record<string, string>> = {
   object: 'an object in JSON, such as {"name": "value"}',
 };
 
-/** What a text means in JSON; undefined if that is nothing. */
+/** Parses JSON; undefined if invalid. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-// Why a server cannot be reached, as a person can use it.
+// Explains why a server cannot be reached.
 import { messageOf, systemCode } from '../../failures.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -10,20 +10,17 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no way to this host.',
   ENETUNREACH: 'there is no way to this network.',
   ETIMEDOUT: 'the host does not answer.',
-  UND_ERR_CONNECT_TIMEOUT: 'the host does not answer.',
-  UND_ERR_SOCKET: 'it closed the connection. Does it want https:// instead of http://?',
   ECONNRESET: 'it closed the connection. Does it want https:// instead of http://?',
   EPIPE: 'it closed the connection.',
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS: write http:// instead of https://',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: write http:// instead of https://',
 };
 
-/** A part of a sentence, behind `... cannot be reached: `. */
+/** The reason, for a sentence that starts with `... cannot be reached: `. */
 export function whyUnreachable(cause: unknown): string {
   const code = systemCode(cause) ?? '';
   const known = REASONS[code];
   if (known !== undefined) return known;
-  if (messageOf(cause) === 'bad port') return 'browsers and this program refuse that port. Let the server use another.';
+  if (code === 'EPROTO' && /wrong version number|packet length too long/.test(messageOf(cause)))
+    return 'it does not speak TLS: write http:// instead of https://';
   if (/CERT|SIGNATURE/.test(code)) {
     return `its certificate is not trusted (${code}). Name the file of one that is with NODE_EXTRA_CA_CERTS=FILE`;
   }

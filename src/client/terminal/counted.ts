@@ -1,4 +1,4 @@
-// Numbers of things, and lists of their names, in sentences.
+// Counts and lists of names for sentences.
 import { MOST_NAMES } from '../../host/values/nearest-name.ts';
 
 /** `1 node`, `2 nodes`, of words that take an s. */

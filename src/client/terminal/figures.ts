@@ -1,4 +1,4 @@
-// Figures for people.
+// Formats figures for users.
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 

@@ -1,4 +1,4 @@
-// Files of this machine: what the server sends is kept as a whole, and what it is sent is read as it goes.
+// Local files: downloads are stored completely or not at all; uploads are streamed.
 import { open } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -11,19 +11,19 @@ import type { Body } from '../server/api.ts';
 import { meter } from './progress.ts';
 
 /** The flag of commands that write a file. */
-export const REPLACES = { summary: 'replace a file that is there' } as const;
+export const REPLACES = { summary: 'replace an existing file' } as const;
 
 /** @throws Failure for a file that is there, unless it may be replaced */
 export async function mustBeFree(file: string, force: boolean): Promise<void> {
   if (!force && (await exists(file))) {
-    throw new Failure('conflict', `${file} is there already: name another with --to FILE, or replace it with --force.`);
+    throw new Failure('conflict', `${file} exists already: choose another with --to FILE, or replace it with --force.`);
   }
 }
 
-/** What a server sends, or what was made of it. */
+/** A server's response, or a stream made from it. */
 type Content = Readable & Partial<Pick<IncomingMessage, 'headers'>>;
 
-/** Writes all that comes to a file, or to standard output (`-`); a file is there when it is complete. */
+/** Writes a stream to a file, which appears when complete, or to standard output (`-`). */
 export async function save(session: Session, content: Content, file: string): Promise<void> {
   if (file === '-') return pipeline(content, process.stdout, { end: false });
   const target = await createAtomicFile(file);
@@ -45,14 +45,17 @@ export interface SentFile extends Disposable {
   body: Body;
 }
 
-/** A file, or what of it is behind so many bytes, as the body of a request; disposed of when it is answered. @throws Failure for one that cannot be read */
+/**
+ * A file, or its part from an offset, as a request body; close it after the response.
+ * @throws Failure if it cannot be read
+ */
 export async function fileBody(session: Session, file: string, start = 0): Promise<SentFile> {
   try {
     const handle = await open(file);
     const status = await handle.stat();
     if (!status.isFile()) {
       await handle.close();
-      throw new Failure('conflict', `${file}: it is not a file that can be sent.`);
+      throw new Failure('conflict', `${file}: only regular files can be sent.`);
     }
     const content = handle.createReadStream({ start, highWaterMark: 256 * 1024 });
     const shown = meter(session, () => start + content.bytesRead, status.size, start);

@@ -1,4 +1,4 @@
-// A screen of its own in the terminal, drawn again and again, until a key ends it.
+// A full-screen view that is redrawn until a key ends it.
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import { fitted } from './text-width.ts';
@@ -13,9 +13,9 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 export interface Screen extends AsyncDisposable {
-  /** Shows these lines, as many as fit; each is cut to the width. */
+  /** Shows as many lines as fit, each cut to the width. */
   draw(lines: readonly string[]): void;
-  /** Resolves when a person wants to leave. */
+  /** Resolves when the user quits. */
   readonly left: Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Screen extends AsyncDisposable {
  */
 export function fullScreen(session: Session, redraw: () => void, pressed: (key: string) => void): Screen {
   const { stdin, stdout } = process;
-  if (!stdin.isTTY || !stdout.isTTY) throw new Failure('conflict', 'A screen wants a terminal.');
+  if (!stdin.isTTY || !stdout.isTTY) throw new Failure('conflict', 'This needs a terminal.');
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const typed = (keys: Buffer): void => {
     const text = keys.toString();

@@ -1,4 +1,4 @@
-// Moments that are given on the command line, as of docker and journalctl: so long ago, or a time of this machine's clock.
+// Parses times on the command line as docker and journalctl do: a duration ago, or a local time.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };

@@ -1,4 +1,4 @@
-// How far a transfer is, on one line of a terminal that is written again and again.
+// Shows the progress of a transfer on one terminal line.
 import type { Session } from '../frame/session.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
 import { fitted, textWidth } from './text-width.ts';
@@ -14,13 +14,13 @@ export interface Transfer {
   done: number;
   /** Of them, those that were there before. */
   before: number;
-  /** Undefined when nobody knows. */
+  /** Undefined if unknown. */
   total: number | undefined;
   /** Milliseconds since the transfer began. */
   elapsed: number;
 }
 
-/** `42 %  ========>-----------  1.2 GiB of 3.0 GiB  12.0 MiB/s  2:10 left`, as much of it as the width has room for. */
+/** `42 %  ========>-----------  1.2 GiB of 3.0 GiB  12.0 MiB/s  2:10 left`, shortened to the width. */
 export function progressLine({ done, before, total, elapsed }: Transfer, width: number): string {
   const rate = elapsed > 0 ? ((done - before) * 1000) / elapsed : 0;
   const pace = rate > 0 ? [bytesPerSecond(rate)] : [];

@@ -1,4 +1,4 @@
-// Times that are given on the command line.
+// Parses durations on the command line.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 
 /** @throws WrongUsage */

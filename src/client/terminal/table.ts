@@ -1,4 +1,4 @@
-// Tables for people: columns with a heading, made to fit the terminal.
+// Tables with headings, fitted to the terminal.
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted, padded, textWidth } from './text-width.ts';
 

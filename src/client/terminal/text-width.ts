@@ -1,4 +1,4 @@
-// How many columns of a terminal a text takes, and texts that are made to fit.
+// Width of text in terminal columns, and fitting text to a width.
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
@@ -34,7 +34,7 @@ export function fitted(text: string, width: number): string {
   return width < 1 ? '' : `${taken}…`;
 }
 
-/** The text with blanks behind it, so that it takes `width` columns. */
+/** The text padded with spaces to `width` columns. */
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - textWidth(text)));
 }

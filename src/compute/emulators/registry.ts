@@ -1,4 +1,4 @@
-// The kinds of node that this compute runs. A new one is a folder here and a line below.
+// The kinds of node that this compute runs. A new kind needs a folder here and a line below.
 import type { NodeType } from '../../store/vocabulary.ts';
 import { entriesOf, type NodeKind } from '../nodes/kind.ts';
 import { atmSwitch } from './atm_switch/index.ts';
@@ -35,5 +35,5 @@ export const KINDS: readonly NodeKind[] = [
 
 const MEMBERS = new Map(KINDS.map(({ type, create }) => [type, new Set(Object.keys(entriesOf(create)))]));
 
-/** All that a node of the type is made with. */
+/** All members of the type's creation body. */
 export const creationMembers = (type: NodeType): ReadonlySet<string> => MEMBERS.get(type) ?? new Set();

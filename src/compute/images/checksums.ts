@@ -1,5 +1,5 @@
-// Checksums of images: made once for a content, remembered by path, size and time, and kept beside the image as
-// `<image>.md5sum`, for the next life of this server and for other programs.
+// Checksums of images: computed once per content, cached by path, size and time, and stored next to the image as
+// `<image>.md5sum`, for the next run of this server and for other programs.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,24 +10,24 @@ import { openContainedForRead, removeContained, writeContained } from '../../hos
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 
-/** What the name of a checksum's file ends with. */
+/** Suffix of a checksum's file. */
 export const SIDECAR = '.md5sum';
 const MD5 = /^[0-9a-f]{32}$/i;
-/** Images whose checksums are remembered at most; of more, those known longest are read from their files again. */
+/** Most images in the cache. Checksums of older entries are read from their files again. */
 const MOST_KNOWN = 10_000;
 
 interface Known {
-  /** What changes with the content. */
+  /** Changes with the content. */
   stamp: string;
   md5sum: string;
 }
 
 export class ImageChecksums {
   readonly #known = new Map<string, Known>();
-  /** One at a time per image, so that a checksum never stands beside another content than its own. */
+  /** One at a time per image, so that a checksum is never stored with another content. */
   readonly #lock = new KeyedLock();
 
-  /** The checksum of an image below `root` that `handle` has open. */
+  /** The checksum of an image below `root` that is open as `handle`. */
   async of(root: string, path: string, handle: FileHandle): Promise<string> {
     const place = join(root, path);
     return this.#lock.run(place, async () => {
@@ -36,7 +36,7 @@ export class ImageChecksums {
       if (known?.stamp === stamp) return known.md5sum;
       const kept = await this.#kept(root, path, handle);
       const md5sum = kept ?? (await md5Of(handle.fd));
-      // Somebody may be writing it, or have put another in its place, meanwhile.
+      // The image may have been written or replaced meanwhile.
       if ((await stampAt(root, path)) !== stamp) return md5sum;
       this.#remember(place, { stamp, md5sum });
       if (kept === undefined) await keep(root, path, md5sum);
@@ -45,8 +45,8 @@ export class ImageChecksums {
   }
 
   /**
-   * Writes an image and puts it in its place together with its checksum, which is made while the data come in.
-   * @throws Failure `conflict` when that is not the checksum that is expected; nothing is put in its place then
+   * Writes an image and moves it to its place together with its checksum, which is computed while the data arrives.
+   * @throws Failure `conflict` if the checksum is not the expected one; nothing is put in place then
    */
   async store(
     { root, path, md5sum: expected }: { root: string; path: string; md5sum: string | undefined },
@@ -70,7 +70,7 @@ export class ImageChecksums {
     });
   }
 
-  /** After the image was removed. */
+  /** Call this after the image was removed. */
   async forget(root: string, path: string): Promise<void> {
     const place = join(root, path);
     await this.#lock.run(place, async () => {
@@ -79,7 +79,7 @@ export class ImageChecksums {
     });
   }
 
-  /** What stands beside the image, unless the image is newer. */
+  /** The stored checksum, unless the image is newer. */
   async #kept(root: string, path: string, image: FileHandle): Promise<string | undefined> {
     try {
       const { handle, stat } = await openContainedForRead(root, path + SIDECAR);
@@ -120,7 +120,7 @@ async function stampAt(root: string, path: string): Promise<string | undefined> 
   }
 }
 
-/** Beside the image, if that can be: a folder of images may be read-only. */
+/** Stores the checksum next to the image, if possible: a folder of images may be read-only. */
 async function keep(root: string, path: string, md5sum: string): Promise<void> {
   try {
     await writeContained(root, path + SIDECAR, md5sum, { createParents: false });

@@ -1,4 +1,4 @@
-// The files that make up a disk image: itself, what it is built upon, and its parts, all judged before a tool sees any of them.
+// The files of a disk image: itself, its backing files, and its parts. All are checked before a tool opens any of them.
 import { link, lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
@@ -7,16 +7,16 @@ import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { at } from '../../host/files/contained-place.ts';
 import { type DiskHeader, type NamedFile, readDiskHeader } from './disk-header.ts';
 
-/** An image on an image, and so on. */
+/** Limit of chained images. */
 const MOST_FILES = 64;
-/** Formats in which a backing file may be said to be, beside the one that it has by its own header: they name no other files. */
+/** Formats that a backing file may be declared as, besides the one in its own header: they name no other files. */
 const PLAIN_FORMATS: readonly string[] = ['raw', 'vdi', 'vpc', 'vhdx', 'parallels'];
 
 /**
- * Judges the image `name` in `folder` and every file that its header leads to, and gives all of them the same names in the directory
- * `into`, where nobody exchanges them while a tool works on them. They are links to the very files that were judged, so that what is
- * written there is written to the images.
- * @throws Failure `conflict` for a header that names anything but images by their plain names; as `openContainedForRead`
+ * Checks the image `name` in `folder` and every file that its header refers to, and links them under the same names in
+ * the directory `into`, where nobody can replace them while a tool works on them. The links are to the checked files,
+ * so writes go to the images.
+ * @throws Failure `conflict` for a header that names anything but plain names of images; as `openContainedForRead`
  */
 export async function linkDiskFiles(folder: string, name: string, into: string): Promise<void> {
   const known = new Map<string, DiskHeader>();
@@ -61,7 +61,7 @@ async function linkJudged(folder: string, { name, role }: NamedFile, of: string,
   const header = await readDiskHeader(file, name);
   const fresh = join(into, name);
   try {
-    // By the place of the open file: its name may be a link.
+    // By the open file's path: its name may be a link.
     await link(await readlink(at(file)), fresh);
     const linked = await lstat(fresh);
     if (linked.ino === stat.ino && linked.dev === stat.dev) return header;

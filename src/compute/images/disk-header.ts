@@ -1,18 +1,19 @@
-// The beginning of a disk image, read before any tool opens the image: a header can name other files, addresses in the network and whole
-// descriptions of devices, all of which a tool opens, and some of which it writes to.
+// Reads a disk image's header before any tool opens the image: a header can name other files, network addresses and
+// whole device descriptions. Tools open all of them, and write to some.
 //
-// Layouts: qcow (versions 1 to 3), QED and VMDK as their published specifications have them. Other formats name nothing.
+// Layouts: qcow (versions 1 to 3), QED and VMDK according to their published specifications. Other formats name no
+// files.
 import type { FileHandle } from 'node:fs/promises';
 import { Failure } from '../../failures.ts';
 
 export type DiskFormat = 'qcow' | 'qcow2' | 'qed' | 'vmdk' | 'other';
 
-/** A file that an image names: what it is built upon, or where a part of it is. */
+/** A file that an image names: its backing file, or one of its parts. */
 export interface NamedFile {
-  /** As the header has it. */
+  /** As it stands in the header. */
   name: string;
   role: 'backing file' | 'extent';
-  /** What the header calls its format; undefined when a tool would look for itself. */
+  /** The declared format; undefined if a tool would detect it. */
   format?: string;
 }
 
@@ -23,14 +24,14 @@ export interface DiskHeader {
 
 const KIBIBYTE = 1024;
 const SECTOR_BYTES = 512;
-/** A descriptor of VMDK that is a file of its own is read as far as QEMU reads it. */
+/** A VMDK descriptor in its own file is read up to the same length as QEMU reads. */
 const LARGEST_DESCRIPTOR_BYTES = 1024 * KIBIBYTE;
-/** A parent is looked for in this part of a VMDK image whatever its header tells of the descriptor's place. */
+/** Tools look for a parent in this part of a VMDK image, wherever its header places the descriptor. */
 const USUAL_DESCRIPTOR = { offset: SECTOR_BYTES, length: 20 * SECTOR_BYTES };
 /** The longest name of a backing file in qcow images. */
 const LONGEST_NAME_BYTES = 1023;
 const LARGEST_CLUSTER_BITS = 21;
-/** Far behind the end of any image. */
+/** Far beyond the end of any image. */
 const LARGEST_SECTOR = 2n ** 40n;
 
 const QCOW_VERSION_1 = 1;
@@ -41,8 +42,8 @@ const EXTENSION = { end: 0, backingFormat: 0xe2792aca, dataFile: 0x44415441 };
 const QED_BACKING_FILE = 1n;
 
 /**
- * Reads what the header of an open disk image tells. `shownAs` names it in messages.
- * @throws Failure `conflict` for an image whose data are in another file, and for a header that is damaged
+ * Reads the header of an open disk image. `shownAs` names it in messages.
+ * @throws Failure `conflict` for an image whose data is in another file, and for a damaged header
  */
 export async function readDiskHeader(handle: FileHandle, shownAs: string): Promise<DiskHeader> {
   const image = new ImageBytes(handle, shownAs);
@@ -56,7 +57,7 @@ export async function readDiskHeader(handle: FileHandle, shownAs: string): Promi
   return { format: 'other', files: [] };
 }
 
-/** Parts of an image; what lies behind its end reads as zeros where a header must be there. */
+/** Parts of an image. Behind its end a required header reads as zeros. */
 class ImageBytes {
   readonly #handle: FileHandle;
   readonly #shownAs: string;
@@ -76,7 +77,7 @@ class ImageBytes {
     return bytes;
   }
 
-  /** A name in the image; undefined for none. */
+  /** A name in the image; undefined if it is empty. */
   async name(offset: bigint, length: number): Promise<string | undefined> {
     if (offset === 0n || length === 0) return undefined;
     if (length > LONGEST_NAME_BYTES || offset > BigInt(Number.MAX_SAFE_INTEGER))
@@ -140,30 +141,30 @@ async function sparseVmdk(image: ImageBytes, head: Buffer): Promise<DiskHeader> 
   const largest = BigInt(LARGEST_DESCRIPTOR_BYTES / SECTOR_BYTES);
   if (sector > 0n) {
     if (sector > LARGEST_SECTOR || sectors > largest) throw image.damaged('its header');
-    // An image without a capacity is its descriptor, however long that is said to be.
+    // An image without a capacity consists of its descriptor, whatever length the header gives.
     const length = head.readBigUInt64LE(12) === 0n ? LARGEST_DESCRIPTOR_BYTES : Number(sectors) * SECTOR_BYTES;
     parts.push(await image.read(Number(sector) * SECTOR_BYTES, length));
   }
   return vmdk(parts);
 }
 
-/** A VMDK descriptor that is a text file: comments and empty lines, then its version. */
+/** Whether this is a VMDK descriptor in a text file: comments and empty lines, then its version. */
 function isDescriptor(head: Buffer): boolean {
   const lines = head.toString('latin1').split('\n');
   const first = lines.find((line) => !/^(?:#.*|[ \r]*)$/s.test(line));
   return first === undefined ? head[0] === 0x23 : /^version=\d/.test(first);
 }
 
-/** Every extent that a descriptor lists, and the parent, wherever it stands in the text. */
+/** Every extent in a descriptor, and the parent, anywhere in the text. */
 function vmdk(parts: readonly Buffer[]): DiskHeader {
   const files = new Map<string, NamedFile>();
   for (const part of parts) {
     const text = part.toString('utf8').replaceAll(/[\s\0]+/g, (run) => (/[\r\n]/.test(run) ? '\n' : ' '));
-    // As the tools look for it: the name begins two characters behind the word, whatever these are.
+    // As the tools find it: the name begins two arbitrary characters after the keyword.
     for (const [, name] of text.matchAll(/parentFileNameHint..([^"]*)/gs)) {
       if (name) files.set(`parent ${name}`, { name, role: 'backing file' });
     }
-    // Access, sectors, kind, name: the name counts without the quote at its end, too.
+    // Access, sectors, kind, name: a name without closing quote counts, too.
     for (const [, name] of text.matchAll(/[^\s"]{1,10}\s[+-]?\d+\s?[^\s"]{1,10}\s?"([^"\r\n]*)/g)) {
       if (name) files.set(`extent ${name}`, { name, role: 'extent' });
     }

@@ -1,6 +1,8 @@
-// The images on this host: found in the folders of the configuration, listed with checksums, taken in as a whole or not at all.
+// The images on this host: found in the configured folders, listed with checksums, stored atomically.
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { HEAD_BYTES } from '../../api/kinds/kind.ts';
+import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { openContainedForRead, removeContained, type WriteOptions } from '../../host/files/contained-files.ts';
@@ -9,8 +11,6 @@ import { makeDirectory } from '../../host/files/directories.ts';
 import { removeLeftovers } from '../../host/files/leftovers.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { HEAD_BYTES } from '../../store/node-kinds/kind.ts';
-import { IMAGE_KINDS, type ImageKind } from '../../store/node-kinds/kinds.ts';
 import { ImageChecksums, SIDECAR } from './checksums.ts';
 
 export interface ImageEntry {
@@ -22,16 +22,16 @@ export interface ImageEntry {
   filesize: number;
 }
 
-/** A file below one of the folders. */
+/** An image's path below one of the folders. */
 export interface ImagePlace {
   root: string;
   /** Relative to `root`. */
   path: string;
 }
 
-/** Images that are looked into at the same time. */
+/** Images read at the same time. */
 const AT_ONCE = 4;
-/** Emulators run some images as programs, and nobody else has to read them. */
+/** Emulators execute some images, and no other user needs to read them. */
 const MODE = 0o700;
 
 export class Images {
@@ -44,7 +44,7 @@ export class Images {
     this.#additional = Server.additional_images_path;
   }
 
-  /** Removes what uploads have left behind that a former life of the server did not finish. */
+  /** Removes unfinished uploads of the previous run of the server. */
   async start(): Promise<void> {
     for (const kind of IMAGE_KINDS) {
       const folder = this.folder(kind);
@@ -60,12 +60,12 @@ export class Images {
     }
   }
 
-  /** Where images of a kind are put. */
+  /** The folder that images of a kind are stored in. */
   folder(kind: ImageKind): string {
     return join(this.#imagesPath, kind.folder);
   }
 
-  /** Images of a kind, sorted by name; of two with one name the first in the order of the folders. */
+  /** Images of a kind, sorted by name. If two have the same name, the first in the order of the folders is listed. */
   async list(kind: ImageKind): Promise<ImageEntry[]> {
     const places = new Map<string, ImagePlace>();
     for (const root of this.folders(kind)) {
@@ -88,7 +88,7 @@ export class Images {
   }
 
   /**
-   * Where the image of this name is, at any depth of any folder; undefined if there is none.
+   * Finds the image of this name, at any depth of any folder; undefined if missing.
    * @throws Failure `forbidden` for a name that leads elsewhere
    */
   async find(kind: ImageKind, filename: string): Promise<ImagePlace | undefined> {
@@ -112,7 +112,8 @@ export class Images {
   }
 
   /**
-   * The image whose path ends with the given one, at any depth of any folder, or below one more directory; undefined if there is none.
+   * The image whose path ends with the given one, at any depth of any folder, or below `directory` as well; undefined
+   * if missing.
    * @param path relative, normal, without leading dots
    */
   async search(kind: ImageKind, path: string, directory: string): Promise<ImagePlace | undefined> {
@@ -124,7 +125,7 @@ export class Images {
     return undefined;
   }
 
-  /** The checksum of an image, kept beside it. @throws Failure as `openContainedForRead` */
+  /** The checksum of an image, also stored next to it. @throws Failure as `openContainedForRead` */
   async checksum({ root, path }: ImagePlace): Promise<string> {
     const { handle } = await openContainedForRead(root, path);
     await using file = handle;
@@ -132,8 +133,8 @@ export class Images {
   }
 
   /**
-   * Where an image that is uploaded goes, and how it is written: its checksum is beside it as soon as it is there.
-   * @param md5sum that it must have, if that is known
+   * Place and write options of an uploaded image: it appears together with its checksum.
+   * @param md5sum the expected checksum, if known
    */
   async incoming(kind: ImageKind, filename: string, md5sum?: string): Promise<ImagePlace & { options: WriteOptions }> {
     const root = this.folder(kind);
@@ -158,7 +159,7 @@ export class Images {
 
   /**
    * Removes the image of this name, with its checksum.
-   * @throws Failure `not-found`, `forbidden` for one in a folder of the configuration that is not this server's
+   * @throws Failure `not-found`, `forbidden` for an image in a configured folder that is not this server's own
    */
   async remove(kind: ImageKind, filename: string): Promise<void> {
     const place = await this.find(kind, filename);
@@ -171,12 +172,12 @@ export class Images {
     await this.#checksums.forget(root, path);
   }
 
-  /** Where images of a kind are looked for, in this order. */
+  /** The folders searched for images of a kind, in this order. */
   folders(kind: ImageKind): string[] {
     return [this.folder(kind), ...this.#additional, this.#imagesPath];
   }
 
-  /** Undefined for a file that is no image of this kind. */
+  /** Undefined for a file that is not an image of this kind. */
   async #describe(kind: ImageKind, { root, path }: ImagePlace): Promise<ImageEntry | undefined> {
     const { handle, stat } = await openContainedForRead(root, path);
     await using file = handle;
@@ -191,12 +192,12 @@ export class Images {
   }
 }
 
-/** Folders in which images are looked for: not in hidden ones, where images may lie that are not whole yet. */
+/** Folders that are searched: not hidden ones, which may contain unfinished images. */
 function isPlain(folder: string): boolean {
   return !posix.basename(folder).startsWith('.');
 }
 
-/** Every file below a folder, if there is such a folder. */
+/** Every file below a folder, if it exists. */
 async function* filesBelow(root: string, enter = isPlain): AsyncGenerator<{ path: string }> {
   try {
     yield* listContained(root, enter);

@@ -1,17 +1,17 @@
-// The images that nodes name: found by name, path or checksum, and told to clients as they know them.
+// Image references of nodes: found by name, path or checksum, and shown to clients in their form.
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, posix } from 'node:path';
+import type { ImageKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { wayBelow } from '../../host/files/relative-path.ts';
-import type { ImageKind } from '../../store/node-kinds/kinds.ts';
 import type { ImagePlace, Images } from './images.ts';
 
-/** An image of a node: where it lies on this host, and what clients are told of it. */
+/** An image of a node: its path on this host, and its name for clients. */
 export interface Image {
-  /** Absolute; empty when there is none. */
+  /** Absolute; empty without an image. */
   readonly path: string;
-  /** As clients know it. */
+  /** The name that clients see. */
   readonly shown: string;
   readonly md5sum: string | null;
 }
@@ -21,18 +21,19 @@ export const NO_IMAGE: Image = { path: '', shown: '', md5sum: null };
 export interface ReferenceOptions {
   images: Images;
   kind: ImageKind;
-  /** Name of the error of the node's type, for an image that cannot be read. */
+  /** Name of the error of the node's type, for an unreadable image. */
   exception: string;
-  /** Absolute paths may lie anywhere on this host. */
+  /** Whether absolute paths may lie anywhere on this host. */
   local: boolean;
-  /** Directory of the project: images may lie there, too. */
+  /** Directory of the project, which may contain images, too. */
   project: string;
 }
 
 /**
- * @param reference name, path within a folder of images, or absolute path, where an image of its last name does as well; empty for no image
- * @param md5sum by which an image is found that has another name here
- * @throws Failure `image-missing`; `conflict` (`NodeError`) for a path outside of the folders
+ * @param reference name, path within a folder of images, or absolute path (another image of the same file name is
+ * accepted, too); empty for no image
+ * @param md5sum finds an image that has another name here
+ * @throws Failure `image-missing`; `conflict` (`NodeError`) for a path outside the folders
  */
 export async function findImage(
   member: string,
@@ -61,14 +62,14 @@ async function atPath(member: string, path: string, options: ReferenceOptions): 
   }
   const isThere = options.local && (await stat(wanted).catch(() => undefined)) !== undefined;
   if (isThere) return checked({ root: '/', path: wanted.slice(1) }, options);
-  // Labs of other hosts name images where those had them.
+  // Labs from other hosts contain paths of those hosts.
   const here = await byName(basename(wanted), options);
   if (here === undefined && !options.local)
     throw refusal(member, path, 'lies outside of the folders of images, which only local mode allows');
   return here;
 }
 
-/** At its very place, or by its last name anywhere below the folders that its path names. */
+/** Finds an image at the exact path, or by its file name anywhere below the folders in the path. */
 async function byName(reference: string, options: ReferenceOptions): Promise<ImagePlace | undefined> {
   const { images, kind, project } = options;
   const path = posix.normalize(reference.replaceAll('\\', '/'));
@@ -88,7 +89,7 @@ async function byChecksum(md5sum: string, { images, kind }: ReferenceOptions): P
     : { root: images.folder(kind), path: found.path };
 }
 
-/** The place, if there is something; what is no regular file is refused. */
+/** The place, if a file exists there. Other than regular files are refused. */
 async function checked(place: ImagePlace, { exception }: ReferenceOptions): Promise<ImagePlace | undefined> {
   try {
     const { handle } = await openContainedForRead(place.root, place.path);

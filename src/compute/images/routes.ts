@@ -1,15 +1,15 @@
-// /v2/compute/{node_type}/images: images of a kind of node, listed, uploaded and downloaded (as in release 2.2.57), and, beyond it, deleted
-// and uploaded in pieces.
+// /v2/compute/{node_type}/images: lists, uploads and downloads images of a kind of node (as in release 2.2.57); beyond
+// the release, also deletes them and uploads them in pieces.
 
 import { posix } from 'node:path';
 import * as v from 'valibot';
+import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { counted } from '../../host/values/progress.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import { IMAGE_KINDS, type ImageKind } from '../../store/node-kinds/kinds.ts';
 import { Uuid } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
 import { UploadAnnounced, Uploads } from './uploads.ts';
@@ -17,7 +17,7 @@ import { UploadAnnounced, Uploads } from './uploads.ts';
 export interface ImageRouteParts {
   images: Images;
   operations: Operations;
-  /** Which node uses the image of this name, in words; undefined if none of this compute does. */
+  /** The node that uses the image of this name, in words; undefined if no node of this compute does. */
   user: (kind: ImageKind, filename: string) => string | undefined;
 }
 

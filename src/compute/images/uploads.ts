@@ -1,12 +1,12 @@
-// Uploads of images in several pieces: one that broke off goes on where it stopped. Until it is whole it is an unfinished upload like any
-// other, which no list has and no node finds. An extension of the release's interface.
+// Uploads of images in several pieces: an interrupted one is resumed. Until it is complete it counts as unfinished: it
+// is not listed and no node finds it. An extension of the release's interface.
 import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as v from 'valibot';
+import type { ImageKind } from '../../api/kinds/kinds.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
-import type { ImageKind } from '../../store/node-kinds/kinds.ts';
 import { Text } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
 
@@ -23,15 +23,15 @@ export interface UploadObject {
   filename: string;
   /** Bytes of the whole image. */
   filesize: number;
-  /** Bytes that are here: the next piece begins with this one. */
+  /** Bytes received: the next piece starts here. */
   offset: number;
-  /** Of the whole image, once it is in its place; null until then. */
+  /** Of the whole image, once it is in place; null until then. */
   md5sum: string | null;
 }
 
-/** Milliseconds for which an upload may rest before it is given up. */
+/** Milliseconds without data after which an upload is dropped. */
 const REST_MS = 3_600_000;
-/** Under way at the same time: each keeps a file open. */
+/** Limit of concurrent uploads: each keeps a file open. */
 const MOST = 64;
 
 export class Uploads {
@@ -47,14 +47,14 @@ export class Uploads {
   }
 
   /**
-   * Begins an upload; one that is known is answered as it is, and rests until its next piece.
-   * @throws Failure `forbidden` for a name that no image may have, `out-of-space` before anything is sent, `conflict` for an identifier
-   *   of an upload of something else
+   * Starts an upload. A known one is returned unchanged, and waits for its next piece.
+   * @throws Failure `forbidden` for an invalid image name, `out-of-space` before any data is sent, `conflict` for an
+   * identifier that another upload has
    */
   async announce(kind: ImageKind, id: string, announced: UploadAnnounced): Promise<UploadObject> {
     const known = this.#uploads.get(id);
     if (known) {
-      // Whoever asks will go on: what still is on its way of an earlier piece counts no more.
+      // The client wants to resume: ignore the rest of an earlier piece.
       if (known.isOf(kind, announced)) {
         await known.endPiece();
         return known.json();
@@ -87,7 +87,7 @@ export class Uploads {
         (error: unknown) => operation.end(error),
       )
       .finally(() => {
-        // A client whose last answer was lost asks again.
+        // Keep it for clients that ask again because the last answer was lost.
         setTimeout(() => this.#uploads.delete(id), upload.isWhole ? this.#restMs : 0).unref();
       });
     return upload.json();
@@ -100,7 +100,7 @@ export class Uploads {
     throw new Failure('not-found', `upload_id: there is no upload ${id}; begin it with PUT to this address.`);
   }
 
-  /** Ends it; nothing stays. Of one that is whole the image stays. @throws Failure `not-found` */
+  /** Ends an upload and removes its data. A complete image stays. @throws Failure `not-found` */
   async remove(id: string): Promise<void> {
     await this.get(id).cancel();
     this.#uploads.delete(id);
@@ -134,7 +134,7 @@ export class Upload {
     this.#restAgain();
   }
 
-  /** All of it, as it comes. */
+  /** The whole content as it arrives. */
   get content(): AsyncIterable<Uint8Array> {
     return this.#pieces.readable;
   }
@@ -154,7 +154,7 @@ export class Upload {
     return { upload_id: id, filename, filesize, offset: this.#offset, md5sum: this.#md5sum ?? null };
   }
 
-  /** Follows the writing of the content, which answers its checksum. */
+  /** Waits for `written`, which resolves to the checksum. */
   async settle(written: Promise<string>): Promise<void> {
     this.#done = written;
     try {
@@ -168,15 +168,15 @@ export class Upload {
     }
   }
 
-  /** Takes no more of the piece that is coming in: of a connection that was cut the server may not know for a long time. */
+  /** Ignores the rest of the present piece: the server may notice a broken connection only much later. */
   async endPiece(): Promise<void> {
     this.#feeding?.abort.abort();
     await this.#feeding?.ended;
   }
 
   /**
-   * Takes the bytes from `offset` on, as many as come; an earlier piece that still is on its way ends. Answers the upload as it is then.
-   * @throws Failure `conflict` when others are wanted, `out-of-space` ..., after which nothing is left of the upload
+   * Writes the bytes from `offset` on. An earlier piece that is still arriving ends. Returns the upload afterwards.
+   * @throws Failure `conflict` for a wrong offset, `out-of-space` ..., which also ends the upload
    */
   async append(offset: number, content: ReadableStream<Uint8Array> | null): Promise<UploadObject> {
     await this.endPiece();
@@ -218,7 +218,7 @@ export class Upload {
           this.#giveUp(new Failure('conflict', message));
           await this.#done;
         }
-        // Refused when the disk does not take any more: why is what the writing failed with.
+        // Fails if the disk is full. The failed write has the reason.
         await this.#writer.write(value).catch(() => this.#done);
         this.#offset += value.length;
         operation.advance(value.length, 'bytes');
@@ -229,7 +229,7 @@ export class Upload {
     }
   }
 
-  /** Ends it; resolves when nothing of it is left. */
+  /** Ends it; resolves when all its data is removed. */
   async cancel(): Promise<void> {
     if (this.#md5sum === undefined) this.#giveUp(new Failure('conflict', 'The upload was cancelled.'));
     await this.#done.catch(() => {});

@@ -1,13 +1,13 @@
-// Which node of this compute uses an image.
+// Finds the node of this compute that uses an image.
 import { posix } from 'node:path';
-import type { ImageKind } from '../../store/node-kinds/kinds.ts';
+import type { ImageKind } from '../../api/kinds/kinds.ts';
 
 interface Owner {
   name: string | null;
   nodes(): Iterable<{ type: string; name: string; describe(): object }>;
 }
 
-/** The first node that names the image, in words; undefined if there is none. */
+/** The first node that uses the image, in words; undefined if none does. */
 export function userOf(
   projects: { list(): readonly Owner[] },
   { type, isReference }: ImageKind,

@@ -1,4 +1,4 @@
-// What the DHCP server reads of a client's message, and the messages that it answers with (RFC 2131).
+// DHCP messages for the server: parses the client's and encodes the answers (RFC 2131).
 import { dhcpBytes, MESSAGE, OPTION as PC_OPTION, parseDhcp } from '../../pc/dhcp-message.ts';
 
 export const OPTION = { ...PC_OPTION, broadcast: 28 } as const;
@@ -7,14 +7,14 @@ export const TYPE = { ...MESSAGE, inform: 8 } as const;
 const REQUEST = 1;
 const REPLY = 2;
 const ETHERNET = 1;
-/** Offset of the flags, and the one that there is. */
+/** Offset of the flags, and the only flag. */
 const FLAGS = 10;
 const BROADCAST = 0x8000;
 
 export interface DhcpRequest {
   type: number;
   transaction: number;
-  /** Whether the client cannot hear unicast before it has its address. */
+  /** Whether the client cannot receive unicast before it has its address. */
   broadcast: boolean;
   /** Addresses as numbers; 0 for none. */
   clientAddress: number;
@@ -25,7 +25,7 @@ export interface DhcpRequest {
   server: number | undefined;
 }
 
-/** What a client says; undefined for anything else, and for what is broken. */
+/** Parses a client's message; undefined for other or invalid ones. */
 export function parseRequest(bytes: Buffer): DhcpRequest | undefined {
   const message = parseDhcp(bytes);
   const type = message?.options.get(OPTION.type);

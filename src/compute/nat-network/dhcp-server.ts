@@ -1,4 +1,4 @@
-// Gives the nodes of the NAT network their addresses (RFC 2131). Knows messages, not where they come from or go to.
+// The DHCP server of the NAT network (RFC 2131). Handles messages only, not their transport.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { netmask, type Subnet } from '../../host/network/ipv4.ts';
 import { type DhcpReply, type DhcpRequest, OPTION, TYPE } from './dhcp-message.ts';
@@ -7,20 +7,20 @@ import { gatewayOf, rangeOf } from './subnet.ts';
 
 /** Seconds. */
 const LEASE_SECONDS = 3600;
-/** Milliseconds that an offer is kept for its client. */
+/** Milliseconds that an offer is reserved for its client. */
 const OFFER_MS = 60_000;
-/** Milliseconds in which somebody who has an address already answers; hosts of a LAN need some ten. */
+/** Milliseconds within which the user of an address answers a probe; hosts of a LAN need some ten. */
 const PROBE_MS = 300;
-/** Addresses that are asked for before the client has to try again. */
+/** Addresses to probe before the client has to try again. */
 const PROBES = 4;
-/** Clients whose address is being looked for at one time. */
+/** Clients served at the same time. */
 const MOST_WAITING = 64;
 
 export class DhcpServer {
   readonly #subnet: Subnet;
   readonly #gateway: number;
   readonly #leases: Leases;
-  /** Asks everybody who has the address; an answer comes by {@link taken}. */
+  /** Sends a probe for the address; an answer arrives by {@link taken}. */
   probe: (address: number) => void = () => {};
   readonly #waiting = new Set<string>();
   readonly #probed = new Map<number, { taken: boolean }>();
@@ -31,7 +31,7 @@ export class DhcpServer {
     this.#leases = new Leases(...rangeOf(subnet));
   }
 
-  /** What to answer; undefined for nothing. */
+  /** The answer to a request, or undefined for none. */
   async answer(request: DhcpRequest): Promise<DhcpReply | undefined> {
     if (request.relay !== 0) return undefined;
     switch (request.type) {
@@ -54,14 +54,14 @@ export class DhcpServer {
     }
   }
 
-  /** Somebody has answered to a probe. */
+  /** A host has answered a probe. */
   taken(address: number): void {
     const probed = this.#probed.get(address);
     if (probed) probed.taken = true;
   }
 
   async #offer({ mac, requested }: DhcpRequest): Promise<DhcpReply | undefined> {
-    // A client that asks again before it was answered gets the first answer.
+    // A client that repeats a request gets the answer to the first one.
     if (this.#waiting.has(mac) || this.#waiting.size >= MOST_WAITING) return undefined;
     this.#waiting.add(mac);
     try {
@@ -74,14 +74,14 @@ export class DhcpServer {
     }
   }
 
-  /** An address that is neither given away nor used by somebody who never asked. */
+  /** An address that is not leased, and not used by a host without a lease. */
   async #findFree(mac: string, wished: number | undefined): Promise<number | undefined> {
     for (let tries = 0; tries < PROBES; tries++) {
       const now = performance.now();
       const useWish = tries === 0 && wished !== undefined && this.#leases.mayHave(mac, wished, now);
       const address = useWish ? wished : this.#leases.choose(mac, now);
       if (address === undefined) return undefined;
-      // Taken for the client at once, so that no other one is offered it meanwhile.
+      // Reserved for the client at once, so that no other client is offered it meanwhile.
       this.#leases.grant(mac, address, now + OFFER_MS);
       const probed = { taken: false };
       this.#probed.set(address, probed);
@@ -95,12 +95,12 @@ export class DhcpServer {
   }
 
   #confirm({ mac, server, requested, clientAddress }: DhcpRequest): DhcpReply | undefined {
-    // It took another server's offer.
+    // The client accepted another server's offer.
     if (server !== undefined && server !== this.#gateway) return undefined;
     const address = requested ?? clientAddress;
     const now = performance.now();
     const own = this.#leases.of(mac);
-    // After a restart nothing is known of leases: a client that has an address keeps it.
+    // Leases are lost at a restart: a client that has an address keeps it.
     if (address !== own && (own !== undefined || !this.#leases.mayHave(mac, address, now))) {
       return { type: TYPE.nak, address: 0, options: [[OPTION.server, this.#gateway]] };
     }

@@ -1,4 +1,4 @@
-// The few frames that the DHCP service of the NAT network reads and writes as bytes: DHCP over UDP, and ARP.
+// Encodes and decodes the few frames of the NAT network's DHCP service: DHCP over UDP, and ARP.
 import { BROADCAST_MAC } from '../../pc/address.ts';
 import { fold, sumOf } from '../../pc/checksum.ts';
 import { ETHERNET_HEADER_BYTES, ETHERTYPE } from '../../pc/link.ts';
@@ -14,7 +14,7 @@ const SERVER_PORT = 67;
 const CLIENT_PORT = 68;
 const BROADCAST_ADDRESS = 0xffffffff;
 
-/** The DHCP message of a client's frame; undefined if it holds none. */
+/** The DHCP message in a client's frame, if any. */
 export function clientMessage(frame: Buffer): Buffer | undefined {
   const least = ETHERNET_HEADER_BYTES + IPV4_BYTES + UDP_BYTES;
   if (frame.length < least || frame.readUInt16BE(12) !== ETHERTYPE.ipv4) return undefined;
@@ -31,24 +31,24 @@ export function clientMessage(frame: Buffer): Buffer | undefined {
   return datagram.subarray(UDP_BYTES, length);
 }
 
-/** The address whose owner an ARP answer names; undefined for any other frame. */
+/** The sender's address of an ARP answer; undefined for any other frame. */
 export function arpSender(frame: Buffer): number | undefined {
   if (frame.length < ETHERNET_HEADER_BYTES + ARP_BYTES || frame.readUInt16BE(12) !== ETHERTYPE.arp) return undefined;
   const arp = frame.subarray(ETHERNET_HEADER_BYTES);
   return arp.readUInt16BE(6) === ARP_REPLY ? arp.readUInt32BE(14) : undefined;
 }
 
-/** "Who has this address?", asked by somebody who has none (RFC 5227, section 2.1.1). The MAC is in hexadecimal. */
+/** An ARP probe: a request from a sender without an address (RFC 5227, section 2.1.1). The MAC is in hexadecimal. */
 export function arpProbe(mac: string, address: number): Buffer {
   const question = Buffer.from(`0001080006040001${mac}${'00'.repeat(10)}`, 'hex');
   return Buffer.concat([ethernet(BROADCAST_MAC, mac, ETHERTYPE.arp), question, fourBytes(address)], 60);
 }
 
 export interface Reply {
-  /** Our MAC, and that of the client, in hexadecimal; undefined: everybody's. */
+  /** MACs in hexadecimal: ours, and the client's (undefined: broadcast). */
   mac: string;
   client: string | undefined;
-  /** Addresses of the server, and of the client if that has one and hears it. */
+  /** Addresses of the server, and of the client if it has one and can receive there. */
   from: number;
   to: number;
   message: Buffer;

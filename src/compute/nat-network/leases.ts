@@ -1,13 +1,14 @@
-// Who has which address of the NAT network. An address follows from the MAC of its owner, so that a node finds its own again.
+// The address leases of the NAT network. An address is derived from its owner's MAC, so that a node gets the same one
+// again.
 
-/** Milliseconds that an address is left alone after somebody else was found to use it. */
+/** Milliseconds that an address is not leased after another host was found using it. */
 const QUARANTINE_MS = 600_000;
 
 interface Lease {
-  /** Hardware address; empty while the address is left alone. */
+  /** Hardware address; empty while the address is in quarantine. */
   owner: string;
   address: number;
-  /** Milliseconds of performance.now(); the owner keeps the address beyond that as long as nobody else needs it. */
+  /** Milliseconds of performance.now(). The owner keeps the address longer if no other node needs it. */
   expires: number;
 }
 
@@ -23,12 +24,12 @@ export class Leases {
     this.last = last;
   }
 
-  /** The address that the owner has, or had last. */
+  /** The owner's present or last address. */
   of(owner: string): number | undefined {
     return this.#byOwner.get(owner)?.address;
   }
 
-  /** An address that the owner may have: its own, one that nobody ever had, or one whose lease has ended; undefined if there is none. */
+  /** An address for the owner: its own, one never leased, or one whose lease has ended; undefined if none is left. */
   choose(owner: string, now: number): number | undefined {
     const known = this.of(owner);
     if (known !== undefined) return known;
@@ -44,27 +45,27 @@ export class Leases {
     return ended?.address;
   }
 
-  /** Whether the owner may have this very address. */
+  /** Whether the owner may have this address. */
   mayHave(owner: string, address: number, now: number): boolean {
     if (address < this.first || address > this.last) return false;
     const lease = this.#byAddress.get(address);
     return lease === undefined || lease.owner === owner || lease.expires <= now;
   }
 
-  /** Gives the owner the address until then; whatever it had before is free. */
+  /** Leases the address to the owner until `expires`; frees its previous one. */
   grant(owner: string, address: number, expires: number): void {
     this.#forget(this.#byOwner.get(owner));
     this.#forget(this.#byAddress.get(address));
     this.#enter({ owner, address, expires });
   }
 
-  /** The owner does not need it any more; it gets the same one again if nobody else took it. */
+  /** Ends the owner's lease. It gets the same address again if no other node took it. */
   release(owner: string): void {
     const lease = this.#byOwner.get(owner);
     if (lease) lease.expires = 0;
   }
 
-  /** Somebody whom we gave nothing uses the address. */
+  /** A host without a lease uses the address. */
   conflict(address: number, now: number): void {
     this.#forget(this.#byAddress.get(address));
     this.#enter({ owner: '', address, expires: now + QUARANTINE_MS });
@@ -82,7 +83,7 @@ export class Leases {
   }
 }
 
-/** FNV-1a: spreads MACs that count upwards. */
+/** FNV-1a: spreads consecutive MACs. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0;

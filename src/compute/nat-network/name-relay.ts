@@ -1,4 +1,4 @@
-// The name server of the NAT network: passes questions on to the resolvers of this host, and their answers back.
+// The name server of the NAT network: forwards queries to the resolvers of this host, and returns their answers.
 
 import { randomInt } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
@@ -8,15 +8,15 @@ import { isIPv6 } from 'node:net';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 
-/** Bytes of a message without any question. */
+/** Bytes of a message without a query. */
 const HEADER_BYTES = 12;
 const ANSWER_FLAG = 0x8000;
 const SERVER_FAILURE = 2;
-/** Questions that are on their way at one time; more are lost, and asked again by whoever has them. */
+/** Limit of pending queries; further ones are dropped, and repeated by their clients. */
 const MOST_PENDING = 256;
-/** Milliseconds before the next resolver is asked. */
+/** Milliseconds before the next resolver is tried. */
 const PATIENCE_MS = 2_000;
-/** Milliseconds for which the list of resolvers is believed. */
+/** Milliseconds that the list of resolvers is cached. */
 const FRESH_MS = 5_000;
 /** The usual port of a resolver. */
 const DNS_PORT = 53;
@@ -39,12 +39,12 @@ export class NameRelay {
   #believedUntil = 0;
   readonly #ownResolvers: () => string[];
 
-  /** @param ownResolvers the resolvers of this host, as they are when it is called */
+  /** @param ownResolvers returns the present resolvers of this host */
   constructor(ownResolvers = (): string[] => new Resolver().getServers()) {
     this.#ownResolvers = ownResolvers;
   }
 
-  /** Listens at the address, on a port that it answers. */
+  /** Listens at the address and returns the port. */
   async start(address: string): Promise<number> {
     const socket = createSocket('udp4');
     socket.on('message', (question, client) => this.#ask(question, client));
@@ -79,7 +79,9 @@ export class NameRelay {
     this.#tryNext([...this.#current()], question, answer);
   }
 
-  /** Asks the resolvers one after the other; a number and a port of its own make each question hard to answer for anybody else. */
+  /**
+   * Tries the resolvers one after the other. Each query gets its own number and port, which makes forged answers hard.
+   */
   #tryNext([resolver, ...others]: Upstream[], question: Buffer, answer: (bytes: Buffer) => void): void {
     if (resolver === undefined) {
       answer(failed(question));
@@ -104,12 +106,12 @@ export class NameRelay {
     socket.on('message', (bytes) => {
       if (bytes.length >= HEADER_BYTES && bytes.readUInt16BE(0) === number && end()) answer(bytes);
     });
-    // Connected, it hears this resolver alone.
+    // A connected socket receives only from this resolver.
     socket.once('connect', () => socket.send(asked));
     socket.connect(resolver.port, resolver.host);
   }
 
-  /** The resolvers of this host as they are now. */
+  /** The present resolvers of this host. */
   #current(): readonly Upstream[] {
     if (performance.now() >= this.#believedUntil) {
       this.#resolvers = this.#ownResolvers().map(upstream);
@@ -119,7 +121,7 @@ export class NameRelay {
   }
 }
 
-/** "I could not find out." */
+/** The SERVFAIL answer. */
 function failed(question: Buffer): Buffer {
   const bytes = Buffer.from(question);
   bytes.writeUInt16BE(((bytes.readUInt16BE(2) | ANSWER_FLAG) & 0xfff0) | SERVER_FAILURE, 2);

@@ -1,5 +1,5 @@
-// The NAT network of this server: a segment in memory, a TAP by which the host is its gateway, DHCP and names, and the rules that
-// give its nodes the host's own address outside. It is there as long as a NAT node is connected.
+// The NAT network of this server: a segment in memory, a TAP that makes the host its gateway, DHCP, DNS, and the rules
+// that translate its nodes' addresses to the host's. It exists while a NAT node is connected.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,19 +23,21 @@ const INTERFACE = 'labwire-nat';
 const TABLE = 'labwire_nat';
 /** Servers on one host that can have a NAT network each. */
 const MOST_NETWORKS = 100;
-/** In the state directory: the table of a network that is up, so that it is found again after the process was killed. */
+/**
+ * File in the state directory with the table of an active network, so that it is found after the process was killed.
+ */
 const MARK = 'nat-network';
 /**
- * MACs of the gateway and of the services, locally administered: known on this one segment alone, and always the same, as nodes
- * that outlive this process remember them.
+ * MACs of the gateway and the services, locally administered. They are used only on this segment, and never change,
+ * because nodes that outlive this process remember them.
  */
 const GATEWAY_MAC = '02:6c:77:00:00:01';
 const SERVICE_MAC = '026c77000002';
 const SEGMENT = { service: SERVICE_MAC, gateway: GATEWAY_MAC.replaceAll(':', '') };
-/** Group of the fabric: the ports of NAT nodes are with the network that they share, not with their labs. */
+/** The fabric's group: the ports of NAT nodes belong to their common network, not to their labs. */
 export const NAT_GROUP = 'nat';
 
-/** A capability of the file alone would not reach nft. */
+/** A file capability would not be inherited by nft. */
 const NO_CAPABILITY =
   'The NAT network needs CAP_NET_ADMIN; let "systemctl edit labwired" add it to CapabilityBoundingSet= and AmbientCapabilities=.';
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
@@ -43,7 +45,7 @@ const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 interface Running {
   readonly name: string;
   readonly segment: MemoryDevice<'nat'>;
-  /** Everything that was set up, to be taken down in the other order. */
+  /** Everything that was set up, to be removed in reverse order. */
   readonly parts: AsyncDisposableStack;
 }
 
@@ -54,7 +56,7 @@ export class NatNetwork {
   #running: Running | undefined;
   #members = 0;
   #lastNumber = 0;
-  /** Kept beyond the network's end, so that nodes find their addresses again. */
+  /** Kept beyond the network's end, so that nodes get the same addresses again. */
   #addresses: { subnet: Subnet; server: DhcpServer } | undefined;
 
   constructor(config: Config, fabric: Fabric) {
@@ -67,15 +69,15 @@ export class NatNetwork {
     return this.#running?.name ?? `${INTERFACE}0`;
   }
 
-  /** Why there can be no such network on this host, and what to do about it; undefined if nothing is known to be in its way. */
+  /** Why this host cannot have such a network, with the fix; undefined if no problem is known. */
   async obstacle(): Promise<string | undefined> {
     if (!holds('CAP_NET_ADMIN')) return NO_CAPABILITY;
     return (await findNft()) === undefined ? NO_NFT : undefined;
   }
 
   /**
-   * A place in the network for one port; the first one sets the network up, and with the last one it goes.
-   * @throws Failure that says what is missing, and what to do about it
+   * Adds a port to the network. The first one sets the network up, the last one removes it.
+   * @throws Failure with the problem and the fix
    */
   join(): Promise<{ device: Device; close(): Promise<void> }> {
     return this.#inTurn(async () => {
@@ -86,21 +88,21 @@ export class NatNetwork {
     });
   }
 
-  /** Takes away the rules that a former life of this server has left behind; its interface went with the process. */
+  /** Removes the rules left by a previous run of this server; its interface ended with the process. */
   async removeLeftovers(): Promise<void> {
     const mark = join(this.#config.state, MARK);
     try {
       const number = new RegExp(`^${TABLE}(\\d{1,2})\n$`).exec(readFileSync(mark, 'utf8'))?.[1];
-      // Where there is such an interface, another server has taken the number over, and has replaced the table.
+      // If the interface exists, another server uses the number now, and has replaced the table.
       if (number === undefined || interfaceNames([]).includes(`${INTERFACE}${number}`)) await rm(mark);
       else await removeRules(`${TABLE}${number}`, mark);
     } catch (thrown) {
-      // Usually there is no mark.
+      // Usually the mark does not exist.
       if (systemCode(thrown) !== 'ENOENT') log.warn('cannot look for a NAT network', { reason: messageOf(thrown) });
     }
   }
 
-  /** Takes the network down, whoever is in it. */
+  /** Removes the network even if ports are left. */
   stop(): Promise<void> {
     return this.#inTurn(() => this.#end());
   }
@@ -200,7 +202,7 @@ function settle(name: string, address: string): void {
   addAddress(name, address);
 }
 
-/** A thread of the fabric has died and was rebuilt, with a TAP of that name that has no address. */
+/** A thread of the fabric has crashed and was restarted, with a new TAP without an address. */
 function settleAgain(name: string, address: string): void {
   try {
     settle(name, address);
@@ -209,7 +211,7 @@ function settleAgain(name: string, address: string): void {
   }
 }
 
-/** Removes the table, whether it is there or not, and its mark; the mark stays when that cannot be done, for the next start. */
+/** Removes the table, if it exists, and its mark. The mark stays for the next start if that fails. */
 async function removeRules(table: string, mark: string): Promise<void> {
   try {
     await apply(withoutRules(table));
@@ -220,14 +222,14 @@ async function removeRules(table: string, mark: string): Promise<void> {
   }
 }
 
-/** The lowest number that no network on this host has. */
+/** The lowest number without a network on this host. */
 function freeNumber(): number {
   const names = new Set(interfaceNames([]));
   for (let number = 0; number < MOST_NETWORKS; number++) if (!names.has(`${INTERFACE}${number}`)) return number;
   throw new Failure('conflict', `This host has ${MOST_NETWORKS} NAT networks of servers already.`);
 }
 
-/** Stays on afterwards: by then other programs may count on it. */
+/** Not reverted later: other programs may rely on it by then. */
 function switchForwardingOn(): void {
   try {
     if (readFileSync(FORWARDING, 'latin1').trim() !== '0') return;

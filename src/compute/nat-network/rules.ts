@@ -1,11 +1,11 @@
-// What the host's packet filter does for the NAT network: one table of our own, put in place and taken away as a whole.
+// The host's packet filter rules for the NAT network: a table of our own, created and removed as a whole.
 import { Failure, messageOf } from '../../failures.ts';
 import { formatAddress, formatSubnet, type Subnet } from '../../host/network/ipv4.ts';
 import { findProgram } from '../../host/processes/program-path.ts';
 import { runProgram } from '../../host/processes/run-program.ts';
 
 const PROGRAM = 'nft';
-/** Milliseconds that it may take. */
+/** Time limit (ms) of nft. */
 const TIMEOUT_MS = 10_000;
 
 export interface NatRules {
@@ -19,8 +19,8 @@ export interface NatRules {
 }
 
 /**
- * A script for nft, which the kernel carries out whole or not at all; a table that is there already is replaced.
- * Nodes reach what this host reaches, with its address; from outside only answers reach them.
+ * A script for nft, which the kernel applies completely or not at all. An existing table is replaced. Nodes reach
+ * everything that this host reaches, with its address; from outside only answers reach them.
  */
 export function ruleset({ table, name, subnet, gateway, dns }: NatRules): string {
   const network = formatSubnet(subnet);
@@ -48,12 +48,12 @@ export function withoutRules(table: string): string {
   return `add table ip ${table}\ndelete table ip ${table}\n`;
 }
 
-/** Where the program is; undefined if it is not installed. */
+/** The path of nft; undefined if it is not installed. */
 export function findNft(): Promise<string | undefined> {
   return findProgram(PROGRAM);
 }
 
-/** @throws Failure `conflict` that says what is missing, or what the program said */
+/** @throws Failure `conflict` with what is missing, or nft's message */
 export async function apply(script: string): Promise<void> {
   const path = await findNft();
   if (path === undefined) throw new Failure('conflict', NO_NFT);

@@ -1,9 +1,9 @@
-// Which addresses the NAT network gets: none that this host has a way to already.
+// Chooses addresses for the NAT network that collide with no route of this host.
 import { readFileSync } from 'node:fs';
 import { Failure } from '../../failures.ts';
 import { formatSubnet, netmask, overlap, parseSubnet, type Subnet } from '../../host/network/ipv4.ts';
 
-/** The first ones that are tried: those that people know from NAT networks of other programs. */
+/** The first candidates: known from NAT networks of other programs. */
 const CANDIDATES: readonly Subnet[] = Array.from({ length: 132 }, (_, index) => ({
   address: 0xc0a80000 + (122 + index) * 256,
   prefix: 24,
@@ -25,13 +25,13 @@ export function routedSubnets(table: string): Subnet[] {
         number,
       ];
       const prefix = 32 - Math.log2(2 ** 32 - bits);
-      // The way to everywhere else takes no addresses from anybody.
+      // The default route occupies no addresses.
       return prefix === 0 ? [] : [{ address, prefix }];
     });
 }
 
 /**
- * The configured network or, for an empty text, the first one of 192.168.122.0/24 to 192.168.253.0/24 that collides with none.
+ * The configured network or, for an empty text, the first free one of 192.168.122.0/24 to 192.168.253.0/24.
  * @throws Failure `conflict`
  */
 export function chooseSubnet(configured: string, taken: readonly Subnet[]): Subnet {
@@ -47,7 +47,7 @@ export function chooseSubnet(configured: string, taken: readonly Subnet[]): Subn
   throw new Failure('conflict', message);
 }
 
-/** The networks that this host has a way to now. */
+/** The networks that this host has routes to now. */
 export function ownSubnets(): Subnet[] {
   return routedSubnets(readFileSync('/proc/net/route', 'latin1'));
 }

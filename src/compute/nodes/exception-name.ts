@@ -1,7 +1,7 @@
-// Clients know each kind of node by the name of its exception: a refusal of a layer below gets that name.
+// Clients recognise each kind of node by the name of its exception: errors of lower layers get that name.
 import { Failure } from '../../failures.ts';
 
-/** Runs the task; a `conflict` that it throws gets the name of the exception. */
+/** Runs the task. A `conflict` that it throws gets the name of the exception. */
 export async function withExceptionName<T>(exception: string, task: () => T | Promise<T>): Promise<T> {
   try {
     return await task();

@@ -6,10 +6,10 @@ import { listContained } from '../../host/files/contained-tree.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
 import type { NodeProject } from './owner.ts';
 
-/** Texts that the server itself works on are scripts and configurations; what is longer is none. */
+/** Limit for scripts and configurations that the server itself processes; longer files are neither. */
 const TEXT_LIMIT_BYTES = 1024 * 1024;
 
-/** The text of a file below the directory; undefined if there is none, or one too long to be a script. */
+/** The text of a file below the directory; undefined if it is missing, or too long to be a script. */
 export async function readText(directory: string, path: string): Promise<string | undefined> {
   try {
     const { handle } = await openContainedForRead(directory, path);
@@ -21,7 +21,9 @@ export async function readText(directory: string, path: string): Promise<string 
   }
 }
 
-/** Copies every file below one directory of the project to the same place below another one; what is there already is replaced. */
+/**
+ * Copies every file below one directory of the project to the same path below another one. Existing files are replaced.
+ */
 export async function copyFiles({ path: root }: NodeProject, from: string, to: string): Promise<void> {
   try {
     for await (const { path } of listContained(join(root, from))) {
@@ -31,7 +33,7 @@ export async function copyFiles({ path: root }: NodeProject, from: string, to: s
       await writeContained(root, `${to}/${path}`, content, { createParents: true });
     }
   } catch (thrown) {
-    // A node that was never started has no directory: then there is nothing to copy.
+    // A node that was never started has no directory, so there is nothing to copy.
     if (!(thrown instanceof Failure) || thrown.code !== 'not-found') throw thrown;
   }
 }

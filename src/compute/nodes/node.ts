@@ -1,4 +1,5 @@
-// What every kind of node has in common. A kind's folder adds what is special about it.
+// The base class of all kinds of node.
+import type { ComputeNode } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import type { ProcessLoad } from '../../host/processes/process-load.ts';
 import type { Services } from '../services.ts';
@@ -7,7 +8,7 @@ import type { NodePort } from './ports/port.ts';
 
 export type NodeStatus = 'stopped' | 'started' | 'suspended';
 
-/** What befalls a node whose start is taken back. */
+/** Why a pending start is cancelled. */
 export type NodeEnd = 'stopped' | 'removed';
 
 export interface NodeIdentity {
@@ -34,61 +35,61 @@ export abstract class Node {
   /** Name of the node's type in the API. */
   abstract readonly type: string;
 
-  /** The node as routes answer it and events carry it. */
-  abstract describe(): object;
+  /** The node as in routes and events. */
+  abstract describe(): ComputeNode;
 
   /**
    * The port with these numbers.
-   * @throws Failure `conflict` if the node has none
+   * @throws Failure `conflict` if it does not exist
    */
   abstract port(adapter: number, port: number): NodePort;
 
-  /** Stops what runs and gives back ports, cables and files; what is in the node's directory stays. */
+  /** Stops the program and releases ports, cables and open files. The node's directory stays. */
   abstract close(): Promise<void>;
 
-  /** Nodes that are always on do nothing here. */
+  /** For nodes that are always on. */
   async start(): Promise<void> {}
   async stop(): Promise<void> {}
   async suspend(): Promise<void> {}
 
-  /** What it has on the disks beside its directory, in bytes: `size` as long as it is, `bytes` as it takes. */
+  /** Its files outside its directory: `size` is the length, `bytes` the disk use. */
   async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
     return [];
   }
 
-  /** What the process that it runs takes of this host; undefined when it runs none of its own. */
+  /** The load of its own process; undefined if it has none. */
   load(): ProcessLoad | undefined {
     return undefined;
   }
 
-  /** Its project has other variables now; most nodes are not configured with them. */
+  /** The project's variables have changed; most nodes do not use them. */
   async variablesChanged(): Promise<void> {}
 
-  /** A start that has not begun yet is not wanted any more: it fails. Happens at once, whatever else is under way. */
+  /** Makes a start that has not begun yet fail. Takes effect at once, whatever else is in progress. */
   takeBackStart(_end: NodeEnd): void {}
 
   get status(): NodeStatus {
     return this.#currentStatus;
   }
 
-  /** Every assignment is announced, even one without change. */
+  /** Every assignment is announced, even without a change. */
   set status(status: NodeStatus) {
     this.#currentStatus = status;
     this.announce();
   }
 
-  /** Tells the listeners what the node looks like now. */
+  /** Sends the node's present state to listeners. */
   announce(): void {
     this.services.events.emit('node.updated', this.describe(), this.project.id);
   }
 }
 
-/** Where a node's own files are, below the project's directory. */
+/** A node's directory, relative to the project's. */
 export function nodeDirectory(module: string, nodeId: string): string {
   return `project-files/${module}/${nodeId}`;
 }
 
-/** The failure for numbers that a node has no port for. */
+/** The failure for port numbers that a node does not have. */
 export function noSuchPort(node: Node, exception: string, adapter: number, port: number): Failure {
   return new Failure('conflict', `${node.name} has no port ${adapter}/${port}: use one that it lists.`, { exception });
 }

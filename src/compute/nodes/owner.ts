@@ -1,16 +1,16 @@
-// A project and its nodes, as far as the parts of a node know them.
+// The parts of a project and a node that a node's own parts need.
 import type { Variables } from '../../store/vocabulary.ts';
 
-/** The project as its nodes know it. */
+/** A project as its nodes see it. */
 export interface NodeProject {
   readonly id: string;
   /** Its directory. */
   readonly path: string;
-  /** Texts of the user's that nodes may be configured with. */
+  /** Texts of the user that nodes may be configured with. */
   readonly variables: Variables;
 }
 
-/** A node as its ports know it. */
+/** A node as its ports see it. */
 export interface PortOwner {
   readonly name: string;
   readonly project: NodeProject;

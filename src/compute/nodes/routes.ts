@@ -1,4 +1,4 @@
-// The routes that all kinds of node have in common, generated for each kind from its definition (as in release 2.2.57).
+// The routes common to all kinds of node, generated for each kind from its definition (as in release 2.2.57).
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
@@ -28,7 +28,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
 
   const find: FindNode = ({ project_id, node_id }) =>
     projects.get(project_id).node(kind, mustBeUuid('node_id', node_id));
-  /** One that waits for its turn on this host holds up no stop. */
+  /** A start that waits for its turn on this host must not delay a stop. */
   const takeBackStart = (params: NodeParameters) => find(params).takeBackStart('stopped');
   const findPort = (params: PortParameters): NodePort =>
     find(params).port(Number(params.adapter_number), Number(params.port_number));
@@ -163,7 +163,10 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   return kind.routes ? [...routes, ...kind.routes(find)] : routes;
 }
 
-/** For controllers: computes of the release do not have it, so that whoever opens it knows that control messages are understood. */
+/**
+ * For controllers. Computes of the release do not have this route, so its presence shows that control messages are
+ * supported.
+ */
 function windowRoute(path: `/${string}`, consoleOf: (params: NodeParameters) => Console): Route {
   const words = { summary: 'Console of a node for a client that names its window (an extension)', query: WINDOW_QUERY };
   return socketRoute(

@@ -1,21 +1,21 @@
-// A range of ports from which free ones are given away, the lowest first, and who has which.
+// A range of ports. Assigns the lowest free one and records owners.
 import { Failure } from '../../failures.ts';
 
 export interface PortPoolOptions {
   /** First and last port of the range. */
   range: readonly [number, number];
-  /** What the ports are, for messages: `console (TCP)`. */
+  /** Use of the ports, for messages: `console (TCP)`. */
   purpose: string;
-  /** The configuration keys that set the range, for messages. */
+  /** The configuration keys of the range, for messages. */
   keys: string;
-  /** Ports that are never chosen, though they may be asked for. */
+  /** Ports that are only assigned on request. */
   avoided?: ReadonlySet<number>;
   /**
-   * Whether ports that somebody else was found to have are passed over until no other port is left. To ask the system for each of
-   * thousands of them takes longer than all else.
+   * Whether ports that other programs were found to use are skipped until no other port is left. Checking thousands of
+   * them again is slow.
    */
   passesOver?: boolean;
-  /** Whether nobody else on this host uses the port. */
+  /** Whether no other program on this host uses the port. */
   bindable(port: number): Promise<boolean>;
 }
 
@@ -24,13 +24,16 @@ export class PortPool {
   readonly #options: PortPoolOptions;
   readonly #owners = new Map<number, string>();
   readonly #portsOf = new Map<string, Set<number>>();
-  /** Ports that nodes of a former life had and will ask for again, and their owners. */
+  /** Ports of nodes from the previous run, which will request them again, and their owners. */
   #expected = new Map<number, string>();
   /** Every port of the range below this one is taken or avoided. */
   #lowest: number;
-  /** Of a pool that passes ports over: below this one each port was looked at, and is taken, given back or somebody else's. */
+  /**
+   * For a pool that skips ports: every port below this one was checked, and is taken, returned or used by another
+   * program.
+   */
   #next: number;
-  /** Ports below `#next` that were given back. */
+  /** Returned ports below `#next`. */
   readonly #returned = new Set<number>();
 
   constructor(options: PortPoolOptions) {
@@ -41,9 +44,9 @@ export class PortPool {
   }
 
   /**
-   * Reserves `wanted` if it lies in the range and is free, else the lowest port that is known to be free. `range` is another one than the pool's own.
+   * Reserves `wanted` if it is in the range and free, otherwise the lowest free port. `range` replaces the pool's own.
    * @param owner the project that it belongs to
-   * @throws Failure `conflict` when no port is free
+   * @throws Failure `conflict` if no port is free
    */
   async reserve(owner: string, wanted?: number, range = this.range): Promise<number> {
     const [first, last] = range;
@@ -65,7 +68,7 @@ export class PortPool {
     );
   }
 
-  /** The ports of a range in the order in which they are looked at. */
+  /** The ports of a range in the order of checking. */
   *#candidates(range: readonly [number, number]): Generator<number> {
     const [first, last] = range;
     if (range === this.range && this.#options.passesOver) {
@@ -76,7 +79,7 @@ export class PortPool {
     for (let port = start; port <= last; port += 1) yield port;
   }
 
-  /** Reserves this port, if it lies in the range and is free; says whether it did. */
+  /** Reserves this port if it is in the range and free. Returns whether it did. */
   async claim(owner: string, port: number, range = this.range): Promise<boolean> {
     const [first, last] = range;
     if ((this.#expected.get(port) ?? owner) !== owner) return false;
@@ -84,8 +87,8 @@ export class PortPool {
   }
 
   /**
-   * Reserves a port for a program of a former life, which has it still: the system is not asked whether it is free. Says whether
-   * nobody else had it reserved.
+   * Reserves a port that a program from the previous run still uses, without checking that it is free. Returns false if
+   * another owner has it.
    */
   keep(owner: string, port: number): boolean {
     if (this.#owners.has(port)) return false;
@@ -95,14 +98,14 @@ export class PortPool {
   }
 
   /**
-   * Nobody but its owner gets one of these ports, and only when it is asked for, until this is called again. Nodes that take any port must not
-   * take one that another node will have again.
+   * Keeps these ports for their owners, which get them only by number, until the next call. Nodes that accept any port
+   * must not take another node's.
    */
   expect(ports: ReadonlyMap<number, string>): void {
     this.#expected = new Map(ports);
   }
 
-  /** Gives a port back; nothing happens if it is not the owner's. */
+  /** Returns a port; ignored if the owner does not have it. */
   release(owner: string, port: number): void {
     if (this.#owners.get(port) !== owner) return;
     this.#owners.delete(port);
@@ -113,7 +116,7 @@ export class PortPool {
     if (port >= this.range[0] && port < this.#next) this.#returned.add(port);
   }
 
-  /** Gives back whatever the owner still has. */
+  /** Returns all ports of the owner. */
   releaseAll(owner: string): void {
     for (const port of this.#portsOf.get(owner) ?? []) this.release(owner, port);
   }
@@ -122,7 +125,7 @@ export class PortPool {
     return [...this.#owners.keys()].sort((a, b) => a - b);
   }
 
-  /** Marks the port before the system is asked, so that two requests never choose the same one. */
+  /** Marks the port before checking it, so that two requests never choose the same one. */
   async #take(port: number, owner: string): Promise<boolean> {
     if (this.#owners.has(port)) return false;
     this.#owners.set(port, owner);

@@ -1,4 +1,4 @@
-// The ports that this compute hands out: TCP for consoles, UDP for cables (as in release 2.2.57).
+// The ports that this compute assigns: TCP for consoles, UDP for cables (as in release 2.2.57).
 import type { Config } from '../../config/schema.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import { PortPool } from './pool.ts';
@@ -9,7 +9,7 @@ export const BLOCKED_BY_BROWSERS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
-/** Where consoles listen: on loopback, as they ask for no password, or on all addresses with `allow_remote_console`. */
+/** The address for consoles: loopback, because they have no password, or all addresses with `allow_remote_console`. */
 export function consoleHost({ Server }: Config): string {
   if (!Server.allow_remote_console) {
     if (isLoopback(Server.host)) return Server.host;
@@ -20,7 +20,7 @@ export function consoleHost({ Server }: Config): string {
 
 export class Ports {
   readonly console: PortPool;
-  /** Those of the ports for consoles that VNC may have. */
+  /** The console ports that VNC may use. */
   readonly vncRange: readonly [number, number];
   readonly udp: PortPool;
 
@@ -47,7 +47,7 @@ export class Ports {
     });
   }
 
-  /** Gives back everything that a project still has. */
+  /** Returns all ports of a project. */
   releaseAll(projectId: string): void {
     this.console.releaseAll(projectId);
     this.udp.releaseAll(projectId);

@@ -1,4 +1,4 @@
-// Whether a port can be bound right now: asked of the system, since other programs take ports, too.
+// Checks whether a port can be bound now, since other programs use ports, too.
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 

@@ -1,4 +1,4 @@
-// The files of a project, listed with their checksums.
+// Lists the files of a project with their checksums.
 import { md5Of } from '../../host/files/checksum.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { listContained } from '../../host/files/contained-tree.ts';
@@ -11,17 +11,17 @@ export interface ProjectFile {
   md5sum: string;
 }
 
-/** Files whose checksums are made at the same time. */
+/** Checksums computed at the same time. */
 const AT_ONCE = 4;
-/** Dynamips' memory images: large, and made again whenever they are needed. */
+/** Dynamips' memory images: large, and created again when needed. */
 const GHOST = '.ghost';
 
-/** Every regular file of the project, sorted by path; what cannot be read is left out. */
+/** Every regular file of the project, sorted by path; unreadable ones are left out. */
 export async function listFiles({ path: root }: NodeProject): Promise<ProjectFile[]> {
   const files: ProjectFile[] = [];
   const paths = listContained(root);
   const work = async (): Promise<void> => {
-    // The workers share one generator, which hands out each path once.
+    // The workers share one generator, which returns each path once.
     for (let next = await paths.next(); !next.done; next = await paths.next()) {
       const { path } = next.value;
       if (path.endsWith(GHOST)) continue;

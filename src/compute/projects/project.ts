@@ -1,4 +1,4 @@
-// One open project on this compute: its directory and its nodes. Nothing of it outlives `close` but the files.
+// One open project on this compute: its directory and its nodes. Only the files outlive `close`.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export class Project implements NodeProject {
   readonly #services: Services;
   readonly #watcher: DirectoryWatcher;
   readonly #nodes = new Map<string, Node>();
-  /** Nodes that are being made, by their identifier. */
+  /** Nodes that are being created, by their identifier. */
   readonly #coming = new Map<string, Promise<Node>>();
   #closed = false;
 
@@ -49,7 +49,10 @@ export class Project implements NodeProject {
     return this.#variables;
   }
 
-  /** Gives it others; nodes that run with the former ones are started again. What hinders one is told, and holds up no other. */
+  /**
+   * Sets the variables and restarts the nodes that run with the old ones. A failed restart is reported and does not
+   * stop the others.
+   */
   async changeVariables(variables: Variables): Promise<void> {
     this.#variables = variables;
     const nodes = [...this.#nodes.values()];
@@ -66,7 +69,7 @@ export class Project implements NodeProject {
     await this.#watcher.start();
   }
 
-  /** The project as routes answer it. */
+  /** The project as the API shows it. */
   describe(): object {
     return { name: this.name, project_id: this.id, variables: this.variables };
   }
@@ -85,13 +88,13 @@ export class Project implements NodeProject {
     return new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
   }
 
-  /** The node of this kind, if there is one. */
+  /** The node of this kind, if it exists. */
   find(kind: NodeKind, id: string): Node | undefined {
     const node = this.#nodes.get(id);
     return node?.type === kind.type ? node : undefined;
   }
 
-  /** Makes a node; the one that has the identifier already is answered unchanged. */
+  /** Creates a node. An existing one with the identifier is returned unchanged. */
   async createNode(kind: NodeKind, body: { name: string; node_id?: string | undefined }): Promise<Node> {
     if (this.#closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
     const id = body.node_id ?? randomUUID();
@@ -111,8 +114,8 @@ export class Project implements NodeProject {
   }
 
   /**
-   * Ends the node and removes its directory.
-   * @throws Failure `not-found` for an unknown one; what a former life of this process left of it is removed all the same
+   * Stops the node and removes its directory.
+   * @throws Failure `not-found` for an unknown node; leftovers of it from the previous run are removed all the same
    */
   async deleteNode(kind: NodeKind, id: string): Promise<void> {
     const node = this.find(kind, id);
@@ -121,13 +124,14 @@ export class Project implements NodeProject {
       throw this.#missing(kind, id);
     }
     await node.close();
-    // It is gone with its ports and its program; that its files cannot be removed is told, and does not bring it back.
+    // The node is gone with its ports and its program. Failing to remove its files is reported, and does not bring it
+    // back.
     this.#nodes.delete(node.id);
     this.#services.events.emit('node.deleted', node.describe(), this.id);
     await this.#removeNodeFiles(kind, id, node.name);
   }
 
-  /** A node that its lab has given up while this process did not know it: its program ends, its files go. */
+  /** Removes a node that its lab deleted while this process was not running: ends its program, deletes its files. */
   async #removeLeft(kind: NodeKind, id: string): Promise<void> {
     await endUnclaimed(this.#services, (projectId, nodeId) => projectId === this.id && nodeId === id);
     await this.#removeNodeFiles(kind, id, id);
@@ -143,7 +147,7 @@ export class Project implements NodeProject {
     });
   }
 
-  /** Stops all nodes at once, gives back ports; a node that cannot be stopped does not hold up the others. */
+  /** Stops all nodes at once and releases ports. A node that cannot be stopped does not delay the others. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -162,17 +166,17 @@ export class Project implements NodeProject {
     });
   }
 
-  /** Removes the project's directory; to be called after `close`. */
+  /** Removes the project's directory. Call this after `close`. */
   async removeFiles(): Promise<void> {
     await removeDirectory(this.path, this.path);
   }
 
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   nodes(): Iterable<Node> {
     return this.#nodes.values();
   }
 
-  /** Types and states of its nodes, for reports. */
+  /** Types and states of its nodes, for debug reports. */
   summary(): { type: string; name: string; status: string }[] {
     return [...this.#nodes.values()].map(({ type, name, status }) => ({ type, name, status }));
   }
@@ -182,7 +186,7 @@ export class Project implements NodeProject {
   }
 }
 
-/** A link that stands in a directory's place is removed, never followed. */
+/** If the directory was replaced by a link, the link is removed, not its target. */
 async function removeDirectory(directory: string, shownAs: string): Promise<void> {
   try {
     await rm(directory, { recursive: true, force: true });

@@ -18,13 +18,13 @@ import { endUnclaimed } from '../unclaimed.ts';
 import { Project } from './project.ts';
 import type { ProjectCreate } from './schema.ts';
 
-/** Percent of the file system from which a new project comes with a warning. */
+/** Usage of the file system, in percent, from which a new project causes a warning. */
 const DISK_FULL_PERCENT = 90;
 
 export class Projects {
   readonly #services: Services;
   readonly #open = new Map<string, Project>();
-  /** Opening and closing the same project wait for each other. */
+  /** Opens and closes of the same project run one after the other. */
   readonly #lock = new KeyedLock();
 
   constructor(services: Services) {
@@ -36,14 +36,14 @@ export class Projects {
     return [...this.#open.values()];
   }
 
-  /** @throws Failure `invalid` if it is no UUID, `not-found` if no such project is open */
+  /** @throws Failure `invalid` for an invalid UUID, `not-found` if the project is not open */
   get(id: string): Project {
     const project = this.#open.get(mustBeUuid('project_id', id));
     if (project) return project;
     throw new Failure('not-found', `project_id: project ${id} is not open on this compute.`);
   }
 
-  /** Opens a project, making its directory; one that is open already is answered unchanged. */
+  /** Opens a project and creates its directory. An open one is returned unchanged. */
   create(body: v.InferOutput<typeof ProjectCreate>): Promise<Project> {
     const id = body.project_id ?? randomUUID();
     return this.#lock.run(id, async () => {
@@ -61,12 +61,12 @@ export class Projects {
     });
   }
 
-  /** Ends its nodes and forgets it; its files stay. */
+  /** Stops its nodes and closes it. Files stay. */
   close(id: string): Promise<void> {
     return this.#end(id, (project) => project.close());
   }
 
-  /** The same, and its directory goes, too. */
+  /** Closes it and deletes its directory. */
   delete(id: string): Promise<void> {
     return this.#end(id, async (project) => {
       await project.close();
@@ -82,14 +82,14 @@ export class Projects {
     this.get(id);
     return this.#lock.run(id, async () => {
       const project = this.get(id);
-      // First of all it is not found any more, so that nothing new begins in it.
+      // First make it unfindable, so that nothing new starts in it.
       this.#open.delete(id);
       await task(project);
       await endUnclaimed(this.#services, (projectId) => projectId === id);
     });
   }
 
-  /** The directory as it really is, made if it is missing; whether it may be there is decided before anything is made. */
+  /** The real path of the directory, created if missing. Permission is checked before anything is created. */
   async #makeDirectory(id: string, wanted: string, undo: AsyncDisposableStack): Promise<string> {
     const { projects_path: allowed, local } = this.#services.config.Server;
     if (!isAbsolute(wanted)) throw new Failure('invalid', `path: "${wanted}" is not absolute; begin it with a "/".`);
@@ -113,16 +113,20 @@ export class Projects {
     }
   }
 
-  /** Where a project is unless a path is named. */
+  /** A project's default directory. */
   #placeOf(id: string): string {
     return join(this.#services.config.Server.projects_path, id);
   }
 
-  /** @throws Failure `conflict` for a directory that another project has, holds, or is in: its files would be anybody's */
+  /**
+   * @throws Failure `conflict` for a directory that is another project's, contains one, or is in one: they would share
+   * files
+   */
   async #refuseShared(id: string, path: string, wanted: string): Promise<void> {
     if (wanted === this.#placeOf(id)) return;
     const known = await this.#services.otherProjects();
-    // What this server itself has where it is asked for has been judged: a client may have made its folder here, under an id of its own.
+    // The server's own project at this path was already checked. Open projects are skipped then: a client may have
+    // opened its folder under another id.
     const isOurs = known.some((project) => project.id === id && project.path === wanted);
     const others = isOurs ? known : [...known, ...this.list()];
     for (const other of others) {

@@ -1,15 +1,16 @@
 // /v2/compute/projects: projects on this compute, their files and their notifications.
+
+import type { ComputeEvents } from '../../api/events.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { lineStream } from '../../http/sockets/event-streams.ts';
-import type { ComputeEvents } from '../events.ts';
 import { listFiles } from './files.ts';
 import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectUpdate } from './schema.ts';
 
-/** Milliseconds of silence after which a project's stream sends a ping. */
+/** Milliseconds of silence before a project's stream sends a ping. */
 const SILENCE_MS = 5000;
 
 export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents>, load: LoadMeter): Route[] {

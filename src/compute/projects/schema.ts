@@ -1,4 +1,5 @@
-// Bodies of the compute's project routes. The release checks them like the controller's, though a compute only uses four members.
+// Bodies of the compute's project routes. The release validates them like the controller's, though a compute uses only
+// four members.
 import * as v from 'valibot';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
 import { Text, Uuid } from '../../store/vocabulary.ts';

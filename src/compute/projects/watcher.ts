@@ -1,4 +1,4 @@
-// Announces what anybody does to the files of a project's directory: files, not folders; links are not followed.
+// Reports changes of files in a project's directory. Folders are not reported, links not followed.
 import { relative } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import { messageOf, systemCode } from '../../failures.ts';
@@ -8,26 +8,26 @@ import { log } from '../../host/log.ts';
 export interface WatchedFile {
   /** Relative to the watched directory, with `/` between its parts. */
   path: string;
-  /** Bytes; null when it is gone. */
+  /** Bytes; null if it was removed. */
   size: number | null;
-  /** Seconds since 1970; null when it is gone. */
+  /** Seconds since 1970; null if it was removed. */
   mtime: number | null;
 }
 
 export interface WatcherEvents {
   file(change: 'created' | 'updated' | 'deleted', file: WatchedFile): void;
-  /** Told once: from now on changes may be missed, and why. */
+  /** Called once, when changes may be missed from now on, with the reason. */
   problem(message: string): void;
 }
 
-/** A large directory is looked through in the background after this long (milliseconds). */
+/** Time (ms) after which the scan of a large directory continues in the background. */
 const PATIENCE_MS = 1000;
-/** A file that keeps changing is announced once in this time (milliseconds), at the end with its last state. */
+/** A file that keeps changing is reported once in this time (ms), at the end with its last state. */
 const QUIET_MS = 1000;
 
-/** Captures grow with every frame; that they exist is news, that they grow is not. */
+/** Captures grow with every frame: only report that they exist. */
 const GROWING = /^project-files\/captures\//;
-/** The topology with its companions, and the snapshots, which the controller writes. */
+/** The topology with its backups, and the snapshots, all written by the controller. */
 const CONTROLLERS = /^([^/]+\.gns3(\.backup.*)?|snapshots(\/.*)?)$/;
 
 export class DirectoryWatcher {
@@ -35,7 +35,7 @@ export class DirectoryWatcher {
   readonly #events: WatcherEvents;
   #watcher: FSWatcher | undefined;
   #told = false;
-  /** Files that were announced as changed a moment ago, with what has become of them since. */
+  /** Recently reported files, with their last unreported state. */
   readonly #recent = new Map<string, { timer: NodeJS.Timeout; later: WatchedFile | undefined }>();
 
   constructor(directory: string, events: WatcherEvents) {
@@ -43,16 +43,16 @@ export class DirectoryWatcher {
     this.#events = events;
   }
 
-  /** Begins to watch. What is there already is not announced. */
+  /** Starts watching. Existing files are not reported. */
   async start(): Promise<void> {
-    // Not before there is a project to watch: a daemon without labs stays small.
+    // Loaded with the first project: a daemon without labs stays small.
     const { watch } = await import('chokidar');
     const watcher = watch(this.#directory, {
       ignoreInitial: true,
-      // A watch that the library begins while it is being closed must not keep the process from ending.
+      // A watch that the library starts while it closes must not keep the process alive.
       persistent: false,
       followSymlinks: false,
-      // Its filter of editors' temporary names would hide files that a user may have called so.
+      // Its filter of editors' temporary names would hide user files of such names.
       atomic: false,
       alwaysStat: true,
       ignorePermissionErrors: true,

@@ -1,4 +1,4 @@
-// The text of `GET /v2/compute/debug`: the state of this compute for somebody who helps with a problem. No secrets.
+// The text of `GET /v2/compute/debug`: the state of this compute for support. No secrets.
 import { release } from 'node:os';
 import type { Config } from '../../config/schema.ts';
 import { networkInterfaces } from '../../host/network/interfaces.ts';

@@ -1,5 +1,6 @@
-// /v2/compute: what this compute is, how it is doing, and what happens on it.
+// /v2/compute: description, load and events of this compute.
 import { platform } from 'node:os';
+import type { ComputeEvents } from '../../api/events.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
@@ -8,25 +9,24 @@ import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import { JsonText, type Route, route, socketRoute } from '../../http/app/route.ts';
 import { socketStream } from '../../http/sockets/event-streams.ts';
-import type { ComputeEvents } from '../events.ts';
 import type { NodeLoad } from '../nodes/load/node-load.ts';
 import { consoleHost } from '../ports/ports.ts';
 
-/** Milliseconds of silence after which a controller is sent a ping. */
+/** Milliseconds of silence before a controller is sent a ping. */
 const SILENCE_MS = 1000;
 
 export interface ServerParts {
   config: Config;
   events: EventBus<ComputeEvents>;
   load: LoadMeter;
-  /** What the nodes of a project take of this host. */
+  /** The load of a project's nodes on this host. */
   loadOfProject(id: string): Promise<NodeLoad[]>;
   operations: Operations;
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
-  /** Why nodes of a type cannot run on this host; null for one that can. */
+  /** Why nodes of a type are unavailable on this host; null if they are available. */
   hindrances(): Promise<{ node_type: string; hindrance: string | null }[]>;
-  /** The report for people who help with problems. */
+  /** The debug report for support. */
   debugReport(): Promise<string>;
 }
 
@@ -44,7 +44,7 @@ export function serverRoutes({
   return [
     route('GET /v2/compute/version', {}, () => ({ version, local })),
 
-    // Controllers decide by this list which nodes they offer.
+    // Controllers offer the kinds of nodes in this list.
     route('GET /v2/compute/capabilities', {}, () => {
       const capabilities = { version, platform: platform(), node_types: nodeTypes };
       return new JsonText(JSON.stringify(capabilities), { [CONSOLE_HOST]: consoleHost(config) });
@@ -56,7 +56,7 @@ export function serverRoutes({
       hindrances,
     ),
 
-    // Beyond the release: of a project whose nodes are asked for, what each of them takes.
+    // Beyond the release: the load of each node of the given project.
     route('GET /v2/compute/statistics', {}, async ({ query: { nodes } }) => ({
       ...(await load.statistics(directory)),
       ...(nodes === undefined ? {} : { nodes: await loadOfProject(nodes) }),

@@ -1,11 +1,12 @@
-// What the ports of clouds and NATs lead to, and how it is opened.
+// Opens the uplinks of clouds and NATs.
+
+import type { CloudPort } from '../../api/kinds/cloud.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { followBridge, freeTapName } from '../../host/network/bridge-taps.ts';
 import { findLink } from '../../host/network/kernel-interfaces.ts';
 import { mustBeAllowed, resolved } from '../nodes/ports/nio.ts';
 import type { Services } from '../services.ts';
-import type { UplinkPortEntry } from './ports-mapping.ts';
 import type { Uplink, UplinkSpec } from './uplink-port.ts';
 
 /** Interval (ms) at which a bridge is checked for another MTU and other ports. */
@@ -13,8 +14,8 @@ const FOLLOW_MS = 1000;
 
 const nothing = async (): Promise<void> => {};
 
-/** How the uplink that the mapping names for a port is opened. */
-export function uplinkSpec(entry: UplinkPortEntry, { config }: Services): UplinkSpec {
+/** How to open the uplink that a port is mapped to. */
+export function uplinkSpec(entry: CloudPort, { config }: Services): UplinkSpec {
   if (entry.type === 'udp') {
     const { lport: localPort, rhost, rport: remotePort } = entry;
     return {
@@ -37,15 +38,15 @@ export function uplinkSpec(entry: UplinkPortEntry, { config }: Services): Uplink
   };
 }
 
-/** One that is there stays as it is, and one that is not is made, and goes with the port. */
+/** An existing TAP is kept; a missing one is created, and removed with the port. */
 function tap(name: string): Uplink {
   return { device: { kind: 'tap', interface: name, up: findLink(name) === undefined }, close: nothing };
 }
 
-/** Names of TAPs that ports of this process have, or are about to get. */
+/** Names of TAPs that ports of this process have or are about to create. */
 const bridgeTaps = new Set<string>();
 
-/** A TAP of our own, which is a port of the bridge as long as it is open. */
+/** A TAP of our own that is a port of the bridge while it is open. */
 function bridgePort(bridge: string, number: number): Uplink {
   const name = freeTapName(number, bridgeTaps);
   bridgeTaps.add(name);
@@ -63,7 +64,7 @@ function follow(tap: string, bridge: string): void {
   try {
     followBridge(tap, bridge);
   } catch (error) {
-    // One of them has just gone, or is not there yet; the port itself reports that.
+    // One of them has just disappeared or does not exist yet. The port itself reports that.
     log.debug('cloud: cannot follow the bridge', { tap, bridge, reason: messageOf(error) });
   }
 }

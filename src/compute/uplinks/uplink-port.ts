@@ -1,4 +1,5 @@
-// A port of a cloud or a NAT: a port like any other, whose device is something outside of the lab, open while the port has a NIO.
+// A port of a cloud or a NAT: an ordinary port whose device is outside of the lab. The device is open while the port
+// has a NIO.
 import type { Device } from '../../fabric/fabric.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Node } from '../nodes/node.ts';
@@ -6,27 +7,27 @@ import type { Nio } from '../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../nodes/ports/port.ts';
 import type { Services } from '../services.ts';
 
-/** What connects a port to the world outside of the lab, as long as it is open. */
+/** The open connection of a port to the outside of the lab. */
 export interface Uplink {
   readonly device: Device;
-  /** Called once the port has let go of the device, or after `device` was refused. */
+  /** Called once the port has released the device, or after `device` was refused. */
   close(): Promise<void>;
 }
 
-/** How the uplink of a port is opened. */
+/** How to open the uplink of a port. */
 export interface UplinkSpec {
-  /** Of the fabric, where the device is; that of the node's project if absent. */
+  /** The device's group in the fabric. Default: the node's project. */
   readonly group?: string;
-  /** @throws Failure that says what is missing, and what to do about it */
+  /** @throws Failure with the problem and the fix */
   open(): Promise<Uplink>;
 }
 
 export class UplinkPort extends NodePort {
   readonly #spec: UplinkSpec;
-  /** Told when the NIO is there and what the port leads to is not. */
+  /** Called if the uplink of a port with a NIO is not available. */
   readonly #failed: (reason: unknown) => void;
   #uplink: Uplink | undefined;
-  /** Opening and closing the uplink wait for each other. */
+  /** Opens and closes of the uplink run one after the other. */
   readonly #openings = new KeyedLock();
 
   /** @param label `adapter/port`, for messages */
@@ -47,7 +48,7 @@ export class UplinkPort extends NodePort {
     return this.#spec.group ?? super.group;
   }
 
-  /** As every port; the NIO stays even if the uplink cannot be opened, as in release 2.2.57. */
+  /** The NIO stays even if the uplink cannot be opened, as in release 2.2.57. */
   override async attach(wanted: Nio): Promise<void> {
     await super.attach(wanted);
     await this.connect().catch(this.#failed);
@@ -64,8 +65,8 @@ export class UplinkPort extends NodePort {
   }
 
   /**
-   * Opens what the port leads to, if it has a NIO and is not open.
-   * @throws Failure that says what is missing, and what to do about it
+   * Opens the uplink, if the port has a NIO and is not open.
+   * @throws Failure with the problem and the fix
    */
   connect(): Promise<void> {
     return this.#openings.run('uplink', () => this.#openNow());
@@ -78,7 +79,7 @@ export class UplinkPort extends NodePort {
     undo.defer(() => uplink.close());
     undo.defer(() => this.setDevice(null));
     await this.setDevice(uplink.device);
-    // It may have been unplugged meanwhile, by the end of its project.
+    // It may have been unplugged meanwhile by the end of its project.
     if (!this.hasNio) return;
     undo.move();
     this.#uplink = uplink;

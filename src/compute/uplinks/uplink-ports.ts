@@ -1,4 +1,5 @@
-// The ports of a cloud or a NAT, and the failures of what they lead to: told in an event, since their NIOs are accepted all the same.
+// The ports of a cloud or a NAT. Failures of their uplinks are reported in an event, because the NIOs are accepted all
+// the same.
 import { Failure, messageOf } from '../../failures.ts';
 import { type Node, noSuchPort } from '../nodes/node.ts';
 import type { PortRules } from '../nodes/ports/port.ts';
@@ -10,7 +11,7 @@ export const PORT_RULES: PortRules = { exception: 'NodeError', nios: new Set(['n
 export class UplinkPorts {
   readonly #node: Node;
   readonly #services: Services;
-  /** What a port leads to; undefined for a number that the node has no port for. */
+  /** The uplink of a port; undefined if the node has no port of this number. */
   readonly #specOf: (number: number) => UplinkSpec | undefined;
   readonly #ports = new Map<number, UplinkPort>();
 
@@ -20,7 +21,7 @@ export class UplinkPorts {
     this.#specOf = specOf;
   }
 
-  /** The adapter does not matter: a cloud has one. */
+  /** The adapter does not matter: a cloud has only one. */
   port(adapter: number, number: number): UplinkPort {
     const known = this.#ports.get(number);
     if (known) return known;
@@ -37,8 +38,8 @@ export class UplinkPorts {
   }
 
   /**
-   * Opens what is not open yet.
-   * @throws Failure `conflict` with every reason why something is not
+   * Opens all uplinks that are not open.
+   * @throws Failure `conflict` with the reasons of all failures
    */
   async connect(): Promise<void> {
     const outcomes = await Promise.allSettled([...this.#ports.values()].map((port) => port.connect()));

@@ -1,4 +1,4 @@
-// Whether an account may use a route, and the audit line of what it did.
+// Decides whether an account may use a route, and writes the audit line of the request.
 import { Failure } from '../../failures.ts';
 import type { AccessControl, Answered } from '../../http/access/access-control.ts';
 import type { Admission, Identity } from '../../http/access/identity.ts';
@@ -10,28 +10,28 @@ import { noProject, type Sharing } from './sharing.ts';
 export interface AccessParts {
   sharing: Sharing;
   audit: AuditFile;
-  /** The name of a lab; undefined if there is none of this id. */
+  /** The name of a lab; undefined if there is no lab with this id. */
   nameOf: (projectId: string) => string | undefined;
 }
 
-/** Questions to emulators whose answers are the same for everybody. */
+/** Emulator queries whose answers are the same for all clients. */
 const HARMLESS_QUESTIONS = /^(images|binaries|img-binaries|capabilities|vms)$/;
-/** Which types of nodes cannot run there, and why: everybody is told. */
+/** Which types of nodes cannot run there, and why: open to every account. */
 const HINDRANCES = 'node_types/hindrances';
 const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
 
-/** Requests that change nothing that is kept, whatever their method. */
+/** Requests that change nothing stored, whatever their method. */
 const CHANGES_NOTHING = new Set(['POST /v2/tickets', 'POST /v2/version']);
 
 /** Consoles and displays, of labs and of computes. */
 const CONSOLE = /\/(?:console|aux)\/(?:ws|vnc)$/;
 
-/** Members of an answer that say what was made. */
+/** Members of an answer that identify what was created. */
 const NAMED = [
   ...['project_id', 'node_id', 'link_id', 'drawing_id', 'snapshot_id', 'template_id', 'token_id'],
   ...['name', 'filename'],
 ];
-/** Bytes of a name in a line. */
+/** The longest name (bytes) in an audit line. */
 const LONGEST = 200;
 
 export class Access implements AccessControl {
@@ -78,13 +78,13 @@ export class Access implements AccessControl {
     });
   }
 
-  /** Whether a GET changes something: it drives a router, or opens a console that can be typed at. */
+  /** Whether a GET changes something: it controls a router, or opens a console with write access. */
   #isDeed(route: Route, { admission }: Answered): boolean {
     const need = needOf(route);
     return need === 'change' || ((need === 'type' || CONSOLE.test(route.pattern)) && admission?.watches === false);
   }
 
-  /** Whether the lab may only be watched. @throws Failure */
+  /** Returns whether the lab is read-only for the account. @throws Failure */
   #ofLab(identity: Identity, projectId: string, need: Need): boolean {
     const access = this.#parts.sharing.accessOf(identity, projectId);
     if (access === 'none' || this.#parts.nameOf(projectId) === undefined) throw noProject(projectId);
@@ -110,7 +110,7 @@ export class Access implements AccessControl {
   }
 }
 
-/** The beginning of a text, whole characters of it. */
+/** The beginning of a text, cut between characters. */
 function shortened(text: string): string {
   if (Buffer.byteLength(text) <= LONGEST) return text;
   return Buffer.from(text)

@@ -1,4 +1,4 @@
-// Accounts, tokens, the sharing of labs and the audit trail over HTTP. Extensions of the release's interface.
+// Accounts, tokens, lab sharing and the audit trail over HTTP. Extensions of the release's API.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
@@ -34,10 +34,10 @@ export const SharingUpdate = v.strictObject({
   accounts: v.optional(v.record(Text, v.picklist(['watch', 'change']))),
 });
 
-/** Where accounts are kept. */
+/** The stores of accounts and the audit trail. */
 export interface AccountDirectory {
   file: AccountsFile;
-  /** Name of the account that the configuration, or `account.json`, has; undefined without one. */
+  /** Name of the account from the configuration or `account.json`; undefined without one. */
   hostName(): Promise<string | undefined>;
   audit: AuditFile;
   admissions: Admissions;
@@ -48,7 +48,7 @@ export interface AccountRouteParts extends AccountDirectory {
   projects: Projects;
   documents: Documents;
   uses: TokenUses;
-  /** Called when there is an account. */
+  /** Called when an account has been created. */
   becomesShared: () => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ type Asked = Pick<RouteRequest, 'client'>;
 
 const NOBODY_ASKED =
   'Nobody has to log in at this server. On its host, "labwired user add NAME --role admin" adds the first account.';
-/** Lines of the audit trail that are answered. */
+/** The number of audit lines in an answer. */
 const LINES = { usual: 200, most: 10_000 };
 
 export function accountRoutes(parts: AccountRouteParts): Route[] {
@@ -68,13 +68,16 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
   };
   const others = async (): Promise<string[]> => [await parts.hostName()].filter((name) => name !== undefined);
   const hasHost = async (): Promise<boolean> => (await parts.hostName()) !== undefined;
-  /** Id of the account of this name. @throws Failure `not-found` */
+  /** Id of the account with this name. @throws Failure `not-found` */
   const accountNamed = async (name: string): Promise<string> => {
     const found = [...(await names())].find(([, known]) => known === normalName(name));
     if (found) return found[0];
     throw new Failure('not-found', `account: there is no account ${JSON.stringify(name)}.`);
   };
-  /** The account whose tokens are meant. @throws Failure `conflict` for who has come without one and names none */
+  /**
+   * The account whose tokens are meant.
+   * @throws Failure `conflict` for a client without an account that names none
+   */
   const ownAccount = async ({ id }: Identity): Promise<string> => {
     if (id !== HOST_ACCOUNT || (await hasHost())) return id;
     throw new Failure('conflict', 'account: a token speaks for an account: log in with one, or name one.');
@@ -121,7 +124,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       if (account !== undefined && identity.role !== 'admin')
         throw new Failure('forbidden', 'account: only admins see the tokens of others.');
       const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
-      // A token that may do less than its account learns nothing of the others.
+      // A token with a lower role than its account sees only itself.
       const { token, role } = identity;
       const only = token && token.ofRole !== role ? token.id : undefined;
       return (await file.read()).tokens
@@ -179,7 +182,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return undefined;
     }),
 
-    // One question for a whole list of labs.
+    // One request for a whole list of labs.
     route('GET /v2/project-sharing', {}, async ({ client: { identity } }) => {
       const known = await names();
       return projects
@@ -238,7 +241,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       const wanted = last === undefined ? LINES.usual : Number(last);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > LINES.most)
         throw new Failure('invalid', `last: give a whole number from 1 to ${LINES.most}.`);
-      // A line that tells how many were lost has no objects.
+      // A line that reports lost lines has no objects.
       return audit.last(wanted, ({ account: by, objects = {} }) => {
         const isOfLab = project === undefined || [objects['project_id'], objects['project']].includes(project);
         return isOfLab && (account === undefined || by === normalName(account));
@@ -252,13 +255,16 @@ function mayShare(identity: Identity | undefined, { owner }: LabSharing): boolea
   return identity.role === 'admin' || (identity.role === 'user' && owner === identity.id);
 }
 
-/** @throws Failure `conflict` where nobody logs in */
+/** @throws Failure `conflict` without authentication */
 function loggedIn({ identity }: Asked['client']): Identity {
   if (identity) return identity;
   throw new Failure('conflict', NOBODY_ASKED);
 }
 
-/** The same, but no program with a token: it would outlive the token. @throws Failure `forbidden` */
+/**
+ * As `loggedIn`, but refuses tokens: a program could create access that outlives its token.
+ * @throws Failure `forbidden`
+ */
 function person(client: Asked['client']): Identity {
   const identity = loggedIn(client);
   if (identity.token === undefined) return identity;

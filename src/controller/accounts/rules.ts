@@ -1,14 +1,14 @@
-// What each route asks of an account. A route that is not here is for admins.
+// The access right that each route requires. A route that is not listed is for admins.
 import type { Route } from '../../http/app/route.ts';
 
 /**
- * - `read`: everybody who has logged in
- * - `use`: users, who make labs of their own
- * - `watch`: who may watch the lab of the path
- * - `change`: who may change it
- * - `type`: who may watch it; what those send who may not change it is dropped
- * - `pass`: users, for the few questions to emulators that say nothing of labs; else admins
- * - `figures`: admins, and programs with whatever token of an admin
+ * - `read`: every account
+ * - `use`: users, who create labs of their own
+ * - `watch`: accounts that may view the lab in the path
+ * - `change`: accounts that may change it
+ * - `type`: accounts that may view it; input is dropped unless they may change it
+ * - `pass`: users, for the few emulator queries that reveal nothing about labs; otherwise admins
+ * - `figures`: admins, and any token of an admin
  * - `admin`: admins
  */
 export type Need = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' | 'figures' | 'admin';
@@ -142,7 +142,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `GET ${NODE}/dynamips/auto_idlepc`,
     `GET ${NODE}/dynamips/idlepc_proposals`,
   ],
-  // They have the identifiers of all labs and nodes.
+  // The metrics contain the ids of all labs and nodes.
   figures: ['GET /metrics'],
   admin: [
     'POST /v2/shutdown',
@@ -176,7 +176,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
   ],
 };
 
-/** All routes of a compute: they know nothing of labs' owners. */
+/** All routes of a compute, which knows no owners of labs. */
 const COMPUTE = '/v2/compute/';
 
 /** By method and pattern. */
@@ -184,7 +184,7 @@ export const RULES: ReadonlyMap<string, Need> = new Map(
   Object.entries(ROUTES).flatMap(([need, routes]) => routes.map((one) => [one, need as Need] as const)),
 );
 
-/** What a route asks for; undefined of one that nobody has thought of, which is for admins. */
+/** The right that a route requires; undefined for an unlisted route, which is for admins. */
 export function needOf({ method, pattern }: Pick<Route, 'method' | 'pattern'>): Need | undefined {
   return pattern.startsWith(COMPUTE) ? 'admin' : RULES.get(`${method} ${pattern}`);
 }

@@ -1,52 +1,54 @@
-// Which account owns each lab, and who else may watch or change it. A lab without a record is everybody's.
+// The owner of each lab, and the accounts that may view or change it. A lab without a record is open to all.
+
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Documents } from '../../store/documents.ts';
 import type { Role } from '../../store/roles.ts';
 
-/** What somebody may do with a lab, the least first. */
+/** The rights to a lab, lowest first. */
 export const ACCESSES = ['none', 'watch', 'change'] as const;
 export type Access = (typeof ACCESSES)[number];
 
 const LabSharing = v.object({
-  /** Id of an account; null: nobody's. */
+  /** Id of an account; null without an owner. */
   owner: v.nullable(v.string()),
-  /** What everybody may who has logged in. */
+  /** The right of every account. */
   everybody: v.picklist(ACCESSES),
-  /** By id of an account. */
+  /** By account id. */
   accounts: v.record(v.string(), v.picklist(['watch', 'change'])),
 });
 
 export type LabSharing = v.InferOutput<typeof LabSharing>;
 
 const EVERYBODYS: LabSharing = { owner: null, everybody: 'change', accounts: {} };
-/** Admins see it, and may give it to somebody. */
+/** Only admins see it; they may assign an owner. */
 const NOBODYS: LabSharing = { owner: null, everybody: 'none', accounts: {} };
 
-/** Labs that are gone, of which it is known who had them: as many as events are kept. */
+/** The number of deleted labs whose sharing is remembered: as many as events are kept. */
 const MOST_ENDED = 4_096;
 
 const greater = (one: Access, other: Access): Access => (ACCESSES.indexOf(one) > ACCESSES.indexOf(other) ? one : other);
 
-/** Ids of the accounts that are users: they change their labs, and nothing that all labs share. */
+/** Ids of the accounts with the role of a user, which may change their labs but nothing that labs share. */
 export function usersOf(accounts: readonly { id: string; role: Role }[]): string[] {
   return accounts.filter(({ role }) => role === 'user').map(({ id }) => id);
 }
 
-/** Whether one of these accounts of users may change a lab. */
+/** Whether one of these users may change a lab. */
 export function isChangedBy(users: readonly string[], { owner, everybody, accounts }: LabSharing): boolean {
   return users.some((id) => everybody === 'change' || owner === id || accounts[id] === 'change');
 }
 
-/** What is said of a lab that is not there, and of one that is not shared. */
+/** The same error for a missing lab and for one that is not shared. */
 export function noProject(id: string): Failure {
   return new Failure('not-found', `project_id: there is no lab ${id}.`);
 }
 
-/** @throws Failure `forbidden` for whoever may not name paths of this host */
+/** @throws Failure `forbidden` for accounts that may not name paths of this host */
 export function requireOwnPaths(identity: Identity | undefined, path: string | null | undefined): void {
   if (path && identity !== undefined && identity.role !== 'admin')
     throw new Failure('forbidden', 'path: only admins may say where on the host a lab lies; leave it out.');
@@ -56,14 +58,14 @@ export class Sharing {
   readonly #documents: Documents;
   readonly #isThere: (projectId: string) => boolean;
   readonly #labs = new Map<string, LabSharing>();
-  /** Of labs that are gone, the oldest first: who had them is told of their end, and of operations on them. */
+  /** Sharing of deleted labs, oldest first, for the events of their deletion and of operations on them. */
   readonly #ended = new Map<string, LabSharing>();
-  /** Labs of one identifier come one after the other. */
+  /** Labs with the same id are created one at a time. */
   readonly #arrivals = new KeyedLock();
-  /** Changes of one lab's sharing begin with what the one before has left. */
+  /** Changes of a lab's sharing run one at a time, each based on the previous result. */
   readonly #changes = new KeyedLock();
 
-  /** @param isThere whether there is a lab of this identifier */
+  /** @param isThere whether there is a lab with this id */
   constructor(documents: Documents, isThere: (projectId: string) => boolean) {
     this.#documents = documents;
     this.#isThere = isThere;
@@ -72,21 +74,21 @@ export class Sharing {
   async start(): Promise<void> {
     for (const { id, body } of await this.#documents.list('sharing')) {
       const parsed = v.safeParse(LabSharing, body);
-      // What cannot be read is not everybody's: admins see it and share it again.
+      // An unreadable record does not open the lab to all: admins see it and share it again.
       this.#labs.set(id, parsed.success ? parsed.output : NOBODYS);
       if (!parsed.success)
         log.warn('it cannot be read with whom a lab is shared; admins alone see it', { project: id });
     }
   }
 
-  /** Of an unknown lab: nobody's. */
+  /** The sharing of a lab; an unknown lab has no owner. */
   get(projectId: string): LabSharing {
     const known = this.#labs.get(projectId);
     if (known !== undefined) return known;
     return this.#isThere(projectId) ? EVERYBODYS : (this.#ended.get(projectId) ?? NOBODYS);
   }
 
-  /** What somebody may do with a lab; everything where nobody logs in. */
+  /** The right of a client to a lab; everything without authentication. */
   accessOf(identity: Identity | undefined, projectId: string): Access {
     if (identity === undefined || identity.role === 'admin') return 'change';
     const { owner, everybody, accounts } = this.get(projectId);
@@ -98,16 +100,17 @@ export class Sharing {
     return this.accessOf(identity, projectId) !== 'none';
   }
 
-  /** Whether somebody is told an event that bears the identifier of a lab, or none. */
+  /** Whether a client gets an event, by the lab id in it, if any. */
   tells(identity: Identity | undefined, { project_id: id }: { project_id?: unknown }): boolean {
     return typeof id !== 'string' || this.sees(identity, id);
   }
 
   /**
-   * Makes a lab, which is its maker's from its first moment on. Where a host has one account labs are everybody's, so that they are still
-   * there for those who get an account later. A lab that is away, as on a disk that is not mounted, keeps its identifier and its owner.
-   * @param make gives the lab of this identifier if there is one
-   * @throws Failure `conflict` for the identifier of a lab that this account may not change
+   * Creates a lab that its creator owns from the first moment. On a host with a single account labs are open to all, so
+   * that accounts added later find them. A lab that is missing, for example on an unmounted disk, keeps its id and
+   * owner.
+   * @param make returns the existing lab with this id if there is one
+   * @throws Failure `conflict` for the id of a lab that this account may not change
    */
   async making<T>(projectId: string, identity: Identity | undefined, make: () => Promise<T>): Promise<T> {
     if (identity === undefined) return make();
@@ -128,17 +131,17 @@ export class Sharing {
     });
   }
 
-  /** A lab that somebody has put on the disk of a host with several accounts: whose it is only admins can know. */
+  /** Sets a lab found on the disk of a host with several accounts: only admins can know its owner. */
   async found(projectId: string): Promise<void> {
     if (!this.#labs.has(projectId)) await this.change(projectId, () => NOBODYS);
   }
 
-  /** A lab that is not on the disk any more: should it come back it is whose it was, and everybody's if it was that. */
+  /** Sets a lab that is missing from the disk: if it returns it has the same owner, or is open to all as before. */
   async lost(projectId: string): Promise<void> {
     if (!this.#labs.has(projectId)) await this.change(projectId, () => EVERYBODYS);
   }
 
-  /** @param work makes what is to be out of what is; what it throws changes nothing */
+  /** @param work returns the new sharing; if it throws nothing changes */
   async change(projectId: string, work: (before: LabSharing) => LabSharing): Promise<void> {
     await this.#changes.run(projectId, async () => {
       const sharing = work(this.get(projectId));
@@ -147,16 +150,15 @@ export class Sharing {
     });
   }
 
-  /** A lab is about to be gone. */
+  /** Remembers the sharing of a lab that is about to be deleted. */
   ended(projectId: string): void {
     const last = this.get(projectId);
     this.#ended.delete(projectId);
     this.#ended.set(projectId, last);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > MOST_ENDED) this.#ended.delete(oldest!);
+    dropOldest(this.#ended, MOST_ENDED);
   }
 
-  /** After the end of a lab. */
+  /** Deletes the sharing of a deleted lab. */
   async forget(projectId: string): Promise<void> {
     await this.#changes.run(projectId, async () => {
       if (!this.#labs.has(projectId)) return;

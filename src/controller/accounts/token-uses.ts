@@ -1,14 +1,14 @@
-// When each token was used last, to the minute.
+// Records when each token was last used, to the minute.
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Documents } from '../../store/documents.ts';
 
-/** A token in constant use is written down so often. */
+/** How often (ms) the use of a token is written. */
 const PACE_MS = 60_000;
 
 export class TokenUses {
   readonly #documents: Documents;
-  /** By id of the token: milliseconds since 1970. */
+  /** Milliseconds since 1970, by token id. */
   readonly #uses = new Map<string, number>();
 
   constructor(documents: Documents) {
@@ -21,7 +21,7 @@ export class TokenUses {
     }
   }
 
-  /** Never throws: a full disk ends nobody's session. */
+  /** Never throws: a full disk must not end sessions. */
   used(id: string): void {
     const now = Date.now();
     if (now - (this.#uses.get(id) ?? 0) < PACE_MS) return;
@@ -31,7 +31,7 @@ export class TokenUses {
     });
   }
 
-  /** ISO 8601; undefined for one that nobody has used. */
+  /** ISO 8601; undefined for an unused token. */
   of(id: string): string | undefined {
     const at = this.#uses.get(id);
     return at === undefined ? undefined : new Date(at).toISOString();

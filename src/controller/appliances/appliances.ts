@@ -1,5 +1,4 @@
-// Appliances: documents that describe devices and how to make templates of them. Those of the catalogue come with the server;
-// those of the user's folder are offered beside them.
+// Appliances: documents that describe devices and how to make templates of them. The built-in catalogue is listed together with the user's folder.
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,11 +18,11 @@ export interface AppliancesOptions {
   builtins: boolean;
 }
 
-/** A hundred times what the longest known one has. */
+/** A hundred times the longest known document. */
 const LARGEST_BYTES = 4 * 1024 * 1024;
 const FILES_AT_ONCE = 4;
 const ENDINGS = ['.gns3a', '.gns3appliance'];
-/** The namespace of identifiers that are made of addresses (RFC 9562, appendix C). */
+/** The namespace for ids derived from URLs (RFC 9562, appendix C). */
 const URL_NAMESPACE = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
 
 export class Appliances {
@@ -35,7 +34,10 @@ export class Appliances {
     this.#builtins = builtins;
   }
 
-  /** Built-in ones first, each part sorted; those that are known to be broken are left out. Kept by nobody: few ask, and rarely. */
+  /**
+   * Built-in appliances first, each part sorted; appliances marked as broken are left out. Not cached: requests are
+   * rare.
+   */
   async list(): Promise<Appliance[]> {
     const custom = await this.#custom();
     return [...(this.#builtins ? catalogue() : []), ...custom].filter(
@@ -76,7 +78,7 @@ export class Appliances {
   }
 }
 
-/** The facts that come with the server, in the form that clients read: what they ask for beyond the facts is generated. */
+/** The built-in facts as documents for clients; the members beyond the facts are generated. */
 function catalogue(): Appliance[] {
   const facts = JSON.parse(asset('appliances/catalogue.json')!.toString('utf8')) as ApplianceDocument[];
   return facts.map((document) => ({
@@ -92,7 +94,7 @@ function catalogue(): Appliance[] {
   }));
 }
 
-/** The same file has the same id always: a UUID of version 3 over its address (RFC 9562, section 5.3). */
+/** A file always has the same id: a UUID of version 3 of its URL (RFC 9562, section 5.3). */
 function idOfFile(file: string): string {
   const bytes = createHash('md5').update(URL_NAMESPACE).update(pathToFileURL(file).href).digest();
   bytes[6] = (bytes[6]! & 0x0f) | 0x30;

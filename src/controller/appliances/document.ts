@@ -1,7 +1,6 @@
-// An appliance as `.gns3a` files describe it: what the server itself reads of it, and the words that it adds. The format is of
-// its registry versions 4 to 8.
+// Appliance documents (`.gns3a`, registry versions 4 to 8): the members that the server reads, and generated texts.
 
-/** How one file that a version needs can be known and had. */
+/** How to identify and download a file that a version needs. */
 export interface ApplianceImage {
   filename: string;
   version?: string;
@@ -15,13 +14,13 @@ export interface ApplianceImage {
 
 export interface ApplianceVersion {
   name: string;
-  /** Setting of the node (`hda_disk_image`, `image`) -> `filename` of the image that it takes. */
+  /** Node setting (`hda_disk_image`, `image`) -> `filename` of its image. */
   images: Record<string, string>;
-  /** Routers: the idle value of this image. */
+  /** Routers: the idle-PC value of this image. */
   idlepc?: string;
 }
 
-/** A document of anybody's: members beside these are passed on as they are. */
+/** A document from any source: unknown members are passed on unchanged. */
 export interface ApplianceDocument extends Record<string, unknown> {
   appliance_id: string;
   name: string;
@@ -34,7 +33,7 @@ export interface Appliance {
   document: ApplianceDocument;
 }
 
-/** Emulators that an appliance can be for, as the members of the documents are called. */
+/** Emulators of appliances, named as in the documents. */
 export const EMULATORS = ['qemu', 'docker', 'dynamips', 'iou'] as const;
 export type ApplianceEmulator = (typeof EMULATORS)[number];
 
@@ -52,7 +51,7 @@ const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   guest: 'A guest',
 };
 
-/** The emulator and its settings; undefined if the document has none of those that are known. */
+/** The emulator and its settings; undefined for an unknown emulator. */
 export function settingsOf(
   document: ApplianceDocument,
 ): { emulator: ApplianceEmulator; settings: Record<string, unknown> } | undefined {
@@ -60,7 +59,7 @@ export function settingsOf(
     const settings = document[emulator];
     if (isObject(settings)) return { emulator, settings };
   }
-  // Registry version 8 has the settings in a list; the default one counts.
+  // Registry version 8 has a list of settings; the default entry is used.
   const list = Array.isArray(document['settings']) ? document['settings'].filter(isObject) : [];
   const chosen = list.find((entry) => entry['default'] === true) ?? list[0];
   const emulator = EMULATORS.find((known) => known === chosen?.['template_type']);
@@ -68,7 +67,7 @@ export function settingsOf(
   return emulator && isObject(settings) ? { emulator, settings } : undefined;
 }
 
-/** The versions that can be understood, in the order of the document: the newest first, as a rule. */
+/** The readable versions, in document order: usually newest first. */
 export function versionsOf(document: ApplianceDocument): ApplianceVersion[] {
   const list = Array.isArray(document['versions']) ? document['versions'].filter(isObject) : [];
   return list.flatMap(({ name, images, idlepc }) => {
@@ -86,7 +85,7 @@ export function imagesOf(document: ApplianceDocument): ApplianceImage[] {
   ) as unknown as ApplianceImage[];
 }
 
-/** A sentence or two on what the appliance is and what it asks of the host, from its facts alone. */
+/** Describes in a sentence or two the appliance and its requirements, from its facts alone. */
 export function describe(document: ApplianceDocument): string {
   const { product_name: product, vendor_name: vendor, category } = document;
   const kind = CATEGORY_NAMES[String(category)] ?? 'A device';
@@ -107,7 +106,7 @@ function needs(settings: Record<string, unknown>): string[] {
   ];
 }
 
-/** How to log in, where the document says it. */
+/** How to log in, if the document says so. */
 export function usageOf({ usage, default_username: user, default_password: password }: ApplianceDocument): string {
   if (typeof usage === 'string') return usage;
   if (typeof user !== 'string') return '';

@@ -1,4 +1,4 @@
-// Which appliances the images of a compute make complete: files are known by their checksums, whatever they are called.
+// Finds the appliances whose images a compute has. Files are identified by checksum, not by name.
 import {
   type Appliance,
   type ApplianceEmulator,
@@ -10,7 +10,9 @@ import {
 
 /** An image that a compute has. */
 export interface PresentImage {
-  /** As a node names it: relative to the emulator's folder, or absolute. Of a container image its name and tag. */
+  /**
+   * As in a node's settings: relative to the emulator's folder, or absolute. For a container image its name and tag.
+   */
   path: string;
   /** MD5; container images have none. */
   md5sum?: string;
@@ -18,16 +20,16 @@ export interface PresentImage {
 
 export type PresentImages = Readonly<Record<ApplianceEmulator, readonly PresentImage[]>>;
 
-/** One file of a version, and where the compute has it. */
+/** One file of a version, and its place on the compute. */
 export interface MatchedImage {
-  /** The setting that takes it: `hda_disk_image`, `image`. */
+  /** The setting for it: `hda_disk_image`, `image`. */
   setting: string;
   filename: string;
   md5sum: string | null;
   /** Bytes. */
   filesize: number | null;
   download_url: string | null;
-  /** As nodes name it; null while it is missing. */
+  /** As in a node's settings; null while it is missing. */
   path: string | null;
 }
 
@@ -37,14 +39,14 @@ export interface Match {
   category: unknown;
   emulator: ApplianceEmulator;
   builtin: boolean;
-  /** Null for containers, whose image says it. */
+  /** Null for containers: the image name contains it. */
   version: string | null;
-  /** Whether nothing is missing: a template can be made. */
+  /** Whether nothing is missing, so that a template can be made. */
   complete: boolean;
   images: MatchedImage[];
 }
 
-/** All versions of an appliance, each with its files; those without any file are left out, but for containers. */
+/** All versions of an appliance with their files. Versions without files are left out, except for containers. */
 export function matchesOf({ id, builtin, document }: Appliance, present: PresentImages): Match[] {
   const found = settingsOf(document);
   if (!found) return [];
@@ -74,7 +76,7 @@ export function matchesOf({ id, builtin, document }: Appliance, present: Present
   });
 }
 
-/** Of several files of one name the one of this version. */
+/** Of several files with the same name, the one of this version. */
 function wanted<Image extends { version?: string }>(candidates: Image[], version: ApplianceVersion): Image | undefined {
   return candidates.find((image) => image.version === version.name) ?? candidates[0];
 }

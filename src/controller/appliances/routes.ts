@@ -1,10 +1,9 @@
-// Appliances over HTTP: the list as in release 2.2.57, and beyond it which of them the images of a compute make complete, and
-// templates made of those.
+// Appliances over HTTP: the list as in release 2.2.57; as extensions the appliances whose images a compute has, and templates made from them.
 import * as v from 'valibot';
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { validated } from '../../http/app/validation.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 import { Text } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -26,7 +25,7 @@ export interface ApplianceRoutesOptions {
   computes: Computes;
 }
 
-/** The theme of those who name none. */
+/** The theme if the request names none. */
 const DEFAULT_THEME = 'Classic';
 
 const TemplateOfAppliance = v.strictObject({
@@ -89,8 +88,8 @@ export function applianceRoutes({ appliances, symbols, templates, computes }: Ap
 }
 
 /**
- * The version that was asked for, or else the first one that is complete.
- * @throws Failure `invalid` if there is no such version, `conflict` with what is missing if it is not complete
+ * The requested version, or the first complete one.
+ * @throws Failure `invalid` for an unknown version, `conflict` with the missing files for an incomplete one
  */
 function chosen(matches: readonly Match[], version: string | undefined): Match {
   const [first] = matches;
@@ -104,7 +103,7 @@ function chosen(matches: readonly Match[], version: string | undefined): Match {
     version === undefined ? candidate.complete : candidate.version === version,
   );
   if (match?.complete) return match;
-  // A container's image is pulled when it is needed first.
+  // A container's image is pulled at its first use.
   if (first.version === null) {
     return { ...first, images: first.images.map((image) => ({ ...image, path: image.filename })) };
   }
@@ -119,7 +118,7 @@ function chosen(matches: readonly Match[], version: string | undefined): Match {
   );
 }
 
-/** What a compute has for each emulator; nothing for those that it does not know. */
+/** The images of a compute by emulator; none for emulators that it does not know. */
 async function presentImages(compute: Compute, signal: AbortSignal): Promise<PresentImages> {
   const entries = await Promise.all(
     EMULATORS.map(async (emulator): Promise<[string, PresentImage[]]> => {
@@ -128,7 +127,7 @@ async function presentImages(compute: Compute, signal: AbortSignal): Promise<Pre
         const list = mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
         return [emulator, list.map(presentImage)];
       } catch (error) {
-        // An emulator that is unknown there, or not installed.
+        // The emulator is unknown there or not installed.
         if (error instanceof ComputeRefusal) return [emulator, []];
         throw error;
       }

@@ -1,15 +1,15 @@
-// The template that an appliance's version describes, with the images where this compute has them.
+// Makes the template that an appliance's version describes, with the images of this compute.
 import { type ApplianceDocument, settingsOf, usageOf, versionsOf } from './document.ts';
 import type { Match } from './matching.ts';
 
 export interface TemplateWishes {
   name?: string | undefined;
   compute_id: string;
-  /** A symbol that the server has. */
+  /** A symbol of the server. */
   symbol: string;
 }
 
-/** What a document's category is called in templates. */
+/** The template category of each category of documents. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   router: 'router',
   multilayer_switch: 'switch',
@@ -17,13 +17,13 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   guest: 'guest',
 };
 
-/** Members beside the emulator's settings that templates have under the same name. */
+/** Members outside the emulator's settings with the same name in templates. */
 const PORT_NAMES = ['first_port_name', 'port_name_format', 'port_segment_size'];
 
-/** Settings that describe what to choose on a host, and are no settings of a node. */
+/** Settings that select a program on the host and are not settings of a node. */
 const CHOICES = ['arch', 'kvm'];
 
-/** Words in `options` that a node of this server says by itself, or that would lead its consoles out of it. */
+/** Words in `options` that this server adds itself, or that would redirect a node's console away from it. */
 const SUPERFLUOUS = /(?:^|\s)(?:-nographic|-nodefaults|-enable-kvm|-serial\s+(?:mon:)?stdio)(?=\s|$)/g;
 
 /** The body of `POST /v2/templates`. */

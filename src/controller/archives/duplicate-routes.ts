@@ -1,4 +1,4 @@
-// Copies of projects over HTTP.
+// Duplicates projects over HTTP.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Operations } from '../../events/operations.ts';
@@ -11,7 +11,10 @@ import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Duplicates } from './duplicate.ts';
 
-/** `ProjectDuplicate` of the interface; settings are accepted and ignored. Two labs with the same addresses must not meet: a copy gets new ones. */
+/**
+ * `ProjectDuplicate` of the API; settings are accepted and ignored. Copies get new MAC addresses by default, as both
+ * labs may be connected.
+ */
 export const ProjectDuplicate = v.strictObject({
   ...PROJECT_SETTINGS,
   name: v.nullable(Name),
@@ -25,7 +28,7 @@ export interface DuplicateRouteParts {
   duplicates: Duplicates;
   sharing: Sharing;
   operations: Operations;
-  /** Whether clients may name paths of this machine. */
+  /** Whether clients may name paths of this host. */
   local: boolean;
 }
 

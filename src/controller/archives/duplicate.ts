@@ -1,5 +1,5 @@
-// Copies of projects (as in release 2.2.57). A lab of this host is copied file by file, and may run meanwhile; one
-// with nodes elsewhere goes through an archive, which brings their files along.
+// Duplicates projects (as in release 2.2.57). A lab on this host is copied file by file and may run meanwhile. A lab
+// with nodes elsewhere is copied through an archive, which collects their files.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
@@ -29,16 +29,16 @@ export interface DuplicatesOptions {
 }
 
 export interface DuplicatePlan {
-  /** Identifier of the copy. */
+  /** Id of the copy. */
   id: string;
-  /** Name of the copy; a number is put behind one that is taken. */
+  /** Name of the copy; a number is appended if it is taken. */
   name: string;
   /** Folder of the copy. */
   path: string | undefined;
   resetMacAddresses: boolean;
 }
 
-/** What a copy does not do by itself, whatever the original does. */
+/** Automatic actions are off in a copy, whatever the original has. */
 const QUIET = { auto_start: false, auto_open: false, auto_close: false };
 
 export class Duplicates {
@@ -49,8 +49,8 @@ export class Duplicates {
   }
 
   /**
-   * Makes a closed copy of a project, open or closed.
-   * @throws Failure `conflict`; nothing is left behind then
+   * Makes a closed copy of an open or closed project.
+   * @throws Failure `conflict`, after rollback
    */
   async duplicate(project: Project, plan: DuplicatePlan): Promise<Project> {
     const { projects, writer, version } = this.#options;

@@ -1,8 +1,8 @@
-// What of a project's directory an archive does not carry (as in release 2.2.57).
+// The files of a project's directory that archives leave out (as in release 2.2.57).
 
 const FOLDERS = ['project-files/tmp', 'project-files/captures'];
 
-/** Whether a folder is left out with all that is in it. `path` is relative to the project. */
+/** Whether a folder is left out with its content. `path` is relative to the project. */
 export function isExcludedFolder(path: string, { snapshots }: { snapshots: boolean }): boolean {
   return FOLDERS.includes(path) || (!snapshots && path.split('/').includes('snapshots'));
 }
@@ -11,7 +11,7 @@ export function isExcludedFolder(path: string, { snapshots }: { snapshots: boole
 export function isExcluded(path: string, { snapshots }: { snapshots: boolean }): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name === '.DS_Store' || name.endsWith('_log.txt') || name.endsWith('.log')) return true;
-  // Memory that routers share while they run: large, and made again whenever it is needed.
+  // Memory that running routers share: large, and recreated when needed.
   if (name.endsWith('.ghost')) return true;
   if (!snapshots && path.endsWith('snapshots')) return true;
   const folders = path.split('/').slice(0, -1);
@@ -23,7 +23,7 @@ export function isLegacySnapshot(path: string): boolean {
   return /^project-files\/snapshots\/[^/]+\/[^/]+\.gns3$/.test(path);
 }
 
-/** Topology files: the archive has the project's own under the name `project.gns3`, and no other. */
+/** Topology files: the archive has only the project's own, as `project.gns3`. */
 export function isTopologyFile(path: string): boolean {
   return path.endsWith('.gns3');
 }

@@ -1,6 +1,7 @@
-// Makes an archive of a project: its images if they are asked for, its topology, its files here and on other computes (as in release 2.2.57).
+// Exports a project as an archive: the topology, its files from this host and other computes, and images if requested (as in release 2.2.57).
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
@@ -8,7 +9,6 @@ import { ongoing } from '../../host/values/progress.ts';
 import { sorted } from '../../host/values/sorted.ts';
 import { nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -30,9 +30,9 @@ export interface ExportOptions {
   images: boolean;
   resetMacAddresses: boolean;
   keepComputeIds: boolean;
-  /** Also virtual machines that another program keeps: for archives that stay on this host. */
+  /** Includes virtual machines kept by other programs; for archives that stay on this host. */
   anyType: boolean;
-  /** Of nodes that may run while they are exported; the archive says of them that they did. */
+  /** The status of nodes that may run during the export; it is stored in the archive. */
   running?: ReadonlyMap<string, NodeStatus>;
 }
 
@@ -62,13 +62,13 @@ export class Exports {
     this.#version = options.version;
   }
 
-  /** The archive as a stream; fails before its first byte, or breaks off. */
+  /** The archive as a stream. It fails before its first byte or breaks off. */
   async export(project: Project, compression: Compression, options: ExportOptions): Promise<Readable> {
     return packArchive(compression, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
   }
 
   /**
-   * Finds out all that can be known beforehand; what comes back fills an archive. The project must not be exchanged or closed meanwhile.
+   * Runs all checks and returns a function that fills an archive. The project must not be replaced or closed meanwhile.
    * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
    */
   async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
@@ -126,7 +126,10 @@ export class Exports {
     return folders;
   }
 
-  /** The images that nodes name, each once; one that its compute does not have fails now rather than in the middle. */
+  /**
+   * The images that nodes use, each once. One that is missing on its compute fails now, not in the middle of the
+   * stream.
+   */
   async #images(project: Project, topology: Topology): Promise<RemoteImage[]> {
     const images = new Map<string, RemoteImage>();
     for (const node of topology.topology.nodes) {
@@ -163,14 +166,14 @@ export class Exports {
     await archive.addFile(name, content);
   }
 
-  /** Which files of the project's directory here are exported, and which folders are looked into. */
+  /** Selects the exported files of the project's directory and the folders to enter. */
   #wanted(
     options: ExportOptions,
     elsewhere: ReadonlySet<string>,
   ): [wanted: (path: string) => boolean, enter: (folder: string) => boolean] {
     return [
       (path) => !isExcluded(path, options) && !isTopologyFile(path),
-      // What is here of a node that is elsewhere was left behind when it went.
+      // Files here of a node on another host were left behind when it moved.
       (folder) => !isExcludedFolder(folder, options) && !elsewhere.has(folder) && !isStaging(folder),
     ];
   }
@@ -234,7 +237,7 @@ function exported(topology: Topology, { keepComputeIds, resetMacAddresses, runni
   return resetMacAddresses ? withoutMacAddresses(told) : told;
 }
 
-/** @throws Failure `conflict` while a node of an emulator does not rest: its files would be halves */
+/** @throws Failure `conflict` while an emulator's node runs: its files would be inconsistent */
 export function refuseRunning(project: Project): void {
   const running = [...project.nodes.values()].find(
     ({ status, alwaysRunning }) => status !== 'stopped' && !alwaysRunning,
@@ -255,7 +258,7 @@ function refuseTypes({ topology }: Topology, anyType: boolean): void {
   }
 }
 
-/** Folders of the nodes that are on other computes. */
+/** Folders of nodes on other computes. */
 function foldersElsewhere({ topology }: Topology): Set<string> {
   const remote = topology.nodes.filter((node: TopologyNode) => node.compute_id !== 'local');
   return new Set(remote.map(({ node_type: type, node_id: id }) => `project-files/${type}/${id}`));

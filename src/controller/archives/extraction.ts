@@ -1,18 +1,18 @@
-// Unpacks a project archive into a directory that holds nothing yet and that nobody else knows.
+// Unpacks a project archive into an empty directory that only the caller uses.
 import { constants, type StatsFs } from 'node:fs';
 import { mkdir, open, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
 import { writeSparsely } from '../../host/files/sparse-file.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
 import type { ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
-/** Files of containers: absolute links in them mean places within the container, and this host never follows them. */
+/** Files of containers: absolute links in them point into the container, and this host never follows them. */
 const CONTAINERS = NODE_KINDS.filter(({ linksLeadInside }) => linksLeadInside).map(({ type }) => type);
 const CONTAINER_FILES = new RegExp(`^project-files/(${CONTAINERS.join('|')})/[^/]+/.`);
 
@@ -21,8 +21,9 @@ export function isContainerFile(name: string): boolean {
 }
 
 /**
- * Unpacks the entries for which `place` gives a path below `directory`. Links come last, so that nothing is ever written through one.
- * @throws Failure `conflict` for damaged contents, `out-of-space` before anything is written if there cannot be enough
+ * Unpacks the entries for which `place` returns a path below `directory`. Links come last, so that nothing is ever
+ * written through one.
+ * @throws Failure `conflict` for damaged contents, `out-of-space` before anything is written if space cannot suffice
  */
 export async function extract(
   archive: ArchiveReader,
@@ -52,7 +53,7 @@ export async function extract(
 }
 
 async function writeNew(path: string, entry: ArchiveEntry, archive: ArchiveReader): Promise<void> {
-  // Whoever made the archive has no say in who may change the files: their owner always, others never.
+  // The archive does not decide on write access: the owner always has it, others never.
   await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (entry.mode & 0o755) | 0o600);
   const shared = entry.size >= WORTH_SHARING_BYTES ? await archive.share(entry, file) : 0;
   let place = 0;
@@ -65,7 +66,7 @@ async function writeNew(path: string, entry: ArchiveEntry, archive: ArchiveReade
   await file.utimes(entry.modified, entry.modified);
 }
 
-/** @throws Failure `out-of-space` when the file system of `directory` has less than `bytes` left */
+/** @throws Failure `out-of-space` if the file system of `directory` has less than `bytes` free */
 export async function requireSpace(directory: string, bytes: number): Promise<void> {
   const { bavail, bsize }: StatsFs = await statfs(directory);
   const free = bavail * bsize;

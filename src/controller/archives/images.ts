@@ -1,20 +1,19 @@
-// Images that come with an archive: each is put into the images path under its type, and never over another image, which disks of
-// other labs may be built upon.
+// Places images from an archive in the images path, under their type. No image is ever overwritten: disks of other labs may be based on it.
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
-import { IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 
 const FOLDERS = IMAGE_KINDS.map(({ folder }) => folder);
 const PLACES = new RegExp(`^images/(${FOLDERS.join('|')})/([^/]+)$`);
-/** Computes believe a checksum that stands beside an image: one of a stranger would vouch for anything. */
+/** Computes trust a checksum file beside an image, so an archive must not bring one. */
 const CHECKSUM = '.md5sum';
-/** Emulators run some images as programs. */
+/** Emulators execute some images. */
 const MODE = 0o700;
 
 export interface ArchivedImage {
@@ -23,7 +22,7 @@ export interface ArchivedImage {
   file: string;
 }
 
-/** The image that an entry of an archive is, if it is one; false for what is to be passed by. */
+/** The image in an archive's entry; undefined for other entries, false for one to skip. */
 export function archivedImage(name: string): ArchivedImage | false | undefined {
   const [, folder, file] = PLACES.exec(name) ?? [];
   if (folder === undefined || file === undefined) return undefined;
@@ -31,8 +30,8 @@ export function archivedImage(name: string): ArchivedImage | false | undefined {
 }
 
 /**
- * Puts the images of `from` (`<folder>/<file>`) into the images path. What is put there goes again when `undo` is disposed of.
- * @returns new file names by `<folder>/<file>`, for those whose name another image has
+ * Places the images of `from` (`<folder>/<file>`) in the images path. Disposing of `undo` removes them.
+ * @returns new file names by `<folder>/<file>`, where another image has the name
  */
 export async function placeImages(
   from: string,
@@ -49,7 +48,7 @@ export async function placeImages(
   return renamed;
 }
 
-/** Names of the images of `from` that are not among those of this host, under the same name and with the same content. */
+/** Names of the images of `from` that this host does not have under the same name with the same content. */
 export async function unknownImages(from: string, images: string): Promise<string[]> {
   const unknown: string[] = [];
   for (const folder of FOLDERS) {
@@ -78,7 +77,7 @@ async function placeImage(source: string, folder: string, file: string, undo: As
   }
 }
 
-/** Puts a whole file at a place where there is none; false if there is one. */
+/** Creates a file as a whole; false if one exists. */
 async function putNew(source: string, target: string): Promise<boolean> {
   try {
     await link(source, target);
@@ -87,7 +86,7 @@ async function putNew(source: string, target: string): Promise<boolean> {
     if (systemCode(error) === 'EEXIST') return false;
     if (!['EXDEV', 'EPERM', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
   }
-  // Another file system: a copy is not there as a whole at once, so it gets its name when it is.
+  // On another file system a copy takes time: it gets its name when it is complete.
   const part = `${target}.labwire-part`;
   try {
     await copyFile(source, part, constants.COPYFILE_FICLONE);

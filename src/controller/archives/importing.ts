@@ -1,13 +1,13 @@
-// Makes a project of an archive (as in release 2.2.57). It is put together in a folder of its own and comes to
-// its place as a whole: a failure at any step leaves nothing behind.
+// Imports an archive as a project (as in release 2.2.57). It is assembled in a folder of its own and moved into place
+// as a whole: a failure at any step leaves nothing behind.
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
 import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -32,34 +32,34 @@ export interface ImportsOptions {
   projects: Projects;
   computes: Computes;
   announcer: Announcer;
-  /** Directories of the projects and of the images. */
+  /** Directories of projects and images. */
   projectsPath: string;
   imagesPath: string;
   version: string;
 }
 
-/** An archive as it arrives. */
+/** The content of an archive while it arrives. */
 type Content = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null;
 
-/** Where an imported project goes and how it is called. */
+/** The place, name and options of an imported project. */
 export interface ImportPlan extends Pick<NewIdentity, 'auto_start' | 'auto_open' | 'auto_close'> {
-  /** Identifier of the new project. */
+  /** Id of the new project. */
   id: string;
-  /** Name that is wanted; the archive's own when not given. */
+  /** Requested name; otherwise the archive's own. */
   name: string | undefined;
-  /** Its directory, which is not there yet or empty. */
+  /** Its directory, missing or empty. */
   place: string;
-  /** Nodes get MAC addresses of their own instead of the archive's. */
+  /** Nodes get new MAC addresses instead of the archive's. */
   resetMacAddresses: boolean;
-  /** Whether images of the archive that this host lacks are put among those of all labs. */
+  /** Whether images that are missing on this host are added to the shared images. */
   addsImages: boolean;
 }
 
-/** An archive that a client sends. */
+/** An archive sent by a client. */
 interface Arrival extends Pick<ImportPlan, 'resetMacAddresses' | 'addsImages'> {
   name: string | undefined;
   path: string | undefined;
-  /** Bytes that it says it has; 0 if it does not say. */
+  /** Declared length in bytes; 0 if unknown. */
   length: number;
   signal: AbortSignal;
 }
@@ -72,8 +72,8 @@ export class Imports {
   }
 
   /**
-   * Makes a closed project of an archive that arrives as a stream; a known id gives the project that there is.
-   * @throws Failure `conflict` for anything that is wrong with the archive, `time-out` when the client leaves too early
+   * Imports an archive from a stream as a closed project, or returns the existing project with this id.
+   * @throws Failure `conflict` for a faulty archive, `time-out` when the client leaves too early
    */
   async receive(id: string, content: Content, { name, path, length, signal, ...chosen }: Arrival): Promise<Project> {
     if (path?.includes('.gns3')) {
@@ -91,7 +91,7 @@ export class Imports {
       const archive = join(staging, 'archive');
       const progress = ongoing();
       progress.say('receiving');
-      // Until it is known, unpacking counts for as much as receiving.
+      // Until the size is known, unpacking counts as much as receiving.
       progress.expect(2 * length, 'bytes');
       await spool(content, archive, signal);
       progress.expect(-length, 'bytes');
@@ -100,7 +100,7 @@ export class Imports {
     });
   }
 
-  /** The same for an archive on this disk. */
+  /** As `receive`, for an archive on this disk. */
   async unpack(archive: string, plan: ImportPlan): Promise<Project> {
     const { projects, projectsPath } = this.#options;
     await using held = new AsyncDisposableStack();
@@ -157,7 +157,7 @@ export class Imports {
         await hostMeanwhile(compute, { id, name }, held);
         undo.defer(() => removeFrom(compute, id));
       } catch (error) {
-        // A host that is away need not take what there is not.
+        // An unreachable host is no obstacle if there are no files for it.
         if (compute.connected || (await hasFilesFor(compute, directory, topology))) throw error;
         computes.delete(compute.id);
       }
@@ -188,7 +188,7 @@ async function removeFrom(compute: Compute, projectId: string): Promise<void> {
   });
 }
 
-/** Writes what arrives to a file, never holding it in memory. */
+/** Writes the stream to a file without holding it in memory. */
 async function spool(content: Content, path: string, signal: AbortSignal): Promise<void> {
   try {
     await using file = await open(path, 'wx', 0o600);
@@ -199,7 +199,7 @@ async function spool(content: Content, path: string, signal: AbortSignal): Promi
   }
 }
 
-/** Name that the project is to have, if it is free. Labs of 1.x that hold drawings only have null as their identifier. */
+/** The project's name, if it is free. Labs of 1.x with nothing but drawings have null as their id. */
 async function wantedName(reader: ArchiveReader, plan: ImportPlan): Promise<string> {
   const { name, project_id: id } = await readProject(reader);
   if (typeof name !== 'string' || name === '' || id === undefined) {
@@ -208,7 +208,7 @@ async function wantedName(reader: ArchiveReader, plan: ImportPlan): Promise<stri
   return id === plan.id ? name : (plan.name ?? name);
 }
 
-/** Where an entry is unpacked to: images apart from the project, no topology besides its own. */
+/** Where an entry is unpacked: images outside the project, no topology but its own. */
 function placeOf({ name, kind }: ArchiveEntry): string | undefined {
   if (name === PROJECT_FILE) return `project/${name}`;
   const image = archivedImage(name);
@@ -224,7 +224,7 @@ function withPlacedImages(topology: Topology, renames: ReadonlyMap<string, strin
   });
 }
 
-/** Moves a project that is complete to where it belongs. */
+/** Moves a complete project to its place. */
 export async function putInPlace(directory: string, place: string, undo: AsyncDisposableStack): Promise<void> {
   const made = await mkdir(dirname(place), { recursive: true }).catch((error: unknown) => {
     throw fileFailure(error, place);

@@ -18,7 +18,7 @@ async function modules(directory: string): Promise<string[]> {
   return found;
 }
 
-/** Gives the folders of nodes the names of their new identifiers. */
+/** Renames the folders of nodes to their new ids. */
 export async function renameNodeFolders(directory: string, nodeIds: ReadonlyMap<string, string>): Promise<void> {
   for (const module of await modules(directory)) {
     const folder = join(directory, FILES, module);
@@ -32,7 +32,7 @@ export async function renameNodeFolders(directory: string, nodeIds: ReadonlyMap<
   }
 }
 
-/** Moves the folders of nodes that are elsewhere to their computes, which have the project open. */
+/** Moves the folders of nodes on other hosts to their computes, which have the project open. */
 export async function moveNodeFolders(
   directory: string,
   { project_id: projectId, topology }: Topology,
@@ -48,7 +48,7 @@ export async function moveNodeFolders(
   }
 }
 
-/** The folders of a node below the directory. */
+/** The folders of a node, relative to the directory. */
 export async function nodeFolders(directory: string, id: string): Promise<string[]> {
   const folders: string[] = [];
   for (const module of await modules(directory)) {

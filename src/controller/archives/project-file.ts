@@ -1,4 +1,4 @@
-// The topology in an archive.
+// Reads the topology of an archive.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
@@ -10,10 +10,13 @@ import type { Topology } from '../../store/topology/schema.ts';
 /** Name of the topology in an archive. */
 export const PROJECT_FILE = 'project.gns3';
 
-/** Bytes; as much as a topology file on disk may have. */
+/** Bytes; the same limit as for a topology file on disk. */
 const LARGEST_PROJECT_BYTES = 128 * 1024 * 1024;
 
-/** The topology of an archive as the JSON that it is. @throws Failure `conflict` when there is none, or no readable one */
+/**
+ * The topology of an archive as plain JSON.
+ * @throws Failure `conflict` if it is missing or unreadable
+ */
 export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
   const entry = archive.entries.get(PROJECT_FILE);
   if (entry?.kind !== 'file')
@@ -34,7 +37,7 @@ export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
 }
 
 /**
- * Takes the topology out of a directory that an archive was unpacked into; an older one is brought up to date, with the files there.
+ * Takes the topology out of an unpacked archive. An older one is upgraded together with its files.
  * @throws Failure `conflict`
  */
 export async function takeTopology(directory: string, version: string): Promise<Topology> {

@@ -1,5 +1,5 @@
-// Snapshots that come with a project name the project that they were taken of: they are written anew for the one that they belong
-// to now, so that every server restores them into it.
+// Rewrites the snapshots in an imported archive: they contain the id and name of their original project and must
+// contain those of the new one, so that every server restores them.
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,12 +17,12 @@ import { PROJECT_FILE, readProject } from './project-file.ts';
 export const SNAPSHOTS = 'snapshots';
 export const SNAPSHOT_EXTENSION = '.gns3project';
 
-/** Whether an entry of an archive is an archive itself that is unpacked, too. */
+/** Whether an entry is a snapshot, which is itself an archive to unpack. */
 export function isSnapshot({ name, kind }: ArchiveEntry): boolean {
   return kind === 'file' && dirname(name) === SNAPSHOTS && name.endsWith(SNAPSHOT_EXTENSION);
 }
 
-/** Bytes that the snapshots of a project directory unpack to; those that cannot be read are not unpacked. */
+/** The unpacked size (bytes) of a project directory's snapshots, without unreadable ones. */
 export async function sizeOfSnapshots(directory: string): Promise<number> {
   let size = 0;
   const folder = join(directory, SNAPSHOTS);
@@ -37,7 +37,7 @@ export async function sizeOfSnapshots(directory: string): Promise<number> {
   return size;
 }
 
-/** Rewrites the snapshots of a project directory; `warn` is told of those that cannot be read, which stay as they are. */
+/** Rewrites the snapshots of a project directory; unreadable ones stay unchanged and are reported to `warn`. */
 export async function repackSnapshots(
   directory: string,
   identity: { project_id: string; name: string },
@@ -55,7 +55,7 @@ export async function repackSnapshots(
   }
 }
 
-/** A release restores no snapshot of a later revision than it writes. Older ones it brings up to date, with their files. */
+/** A release restores no snapshot of a later revision than its own. Older ones it upgrades, with their files. */
 function restorable(project: JsonObject): JsonObject {
   const isLater = Number(project['revision']) > REVISION;
   return isLater ? upgradeTopology(project, { keepSuspension: true }).document : project;
@@ -65,7 +65,7 @@ async function repack(path: string, identity: { project_id: string; name: string
   await using handle = await open(path);
   const archive = await ArchiveReader.open(handle, { absoluteLinks: isContainerFile });
   const topology = JSON.stringify({ ...restorable(await readProject(archive)), ...identity });
-  // What was compressed stays so: nobody's zeros come to lie on the disk.
+  // Compressed archives stay compressed: an archive of zeros must not fill the disk.
   const compressed = [...archive.entries.values()].some(({ raw }) => raw.compressionMethod !== 0);
   const packed = packArchive(compressed ? 'deflated' : 'stored', async (writer) => {
     for (const entry of archive.entries.values()) {

@@ -9,7 +9,7 @@ import { uploaded } from '../../http/app/forms.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import type { Compression } from '../../store/archive/writer.ts';
-import { NAME_RULE, Name, Uuid } from '../../store/vocabulary.ts';
+import { requireName, Uuid } from '../../store/vocabulary.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Exports } from './exporting.ts';
@@ -54,7 +54,7 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
         if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
         const { name, path } = query;
         requireOwnPaths(client.identity, path);
-        if (name !== undefined && !v.is(Name, name)) throw new Failure('invalid', `name: expected ${NAME_RULE}.`);
+        if (name !== undefined) requireName(name);
         const addsImages = client.identity === undefined || client.identity.role === 'admin';
         const resetMacAddresses = isYes(query, 'reset_mac_addresses');
         const length = Number(headers.get('content-length') ?? 0);
@@ -67,7 +67,7 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
   ];
 }
 
-/** An operation that lasts until the stream that it gives has been read. */
+/** Runs an operation that lasts until its stream has been read. */
 async function streamed(operations: Operations, wanted: Wanted, work: () => Promise<Readable>): Promise<Readable> {
   const operation = operations.begin(wanted);
   try {
@@ -96,7 +96,7 @@ function isYes(query: Record<string, string>, name: string): boolean {
   return query[name]?.toLowerCase() === 'yes';
 }
 
-/** A file name for every client: as ASCII text for old ones, and as it is. */
+/** A header with the file name for all clients: in ASCII for old ones, and exactly. */
 function attachment(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\]/g, '_');
   const exact = encodeURIComponent(name.toWellFormed()).replaceAll(

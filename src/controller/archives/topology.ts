@@ -1,19 +1,19 @@
-// What becomes of a topology when a lab leaves its server, and when it takes up its life anew under other identifiers. Pure.
+// Converts a topology for export and for import under new ids. Pure functions.
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Topology, TopologyCompute, TopologyNode } from '../../store/topology/schema.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 
 export interface ImageReference {
-  /** The node's property that names the image. */
+  /** The node's property with the image name. */
   property: string;
   /** File name, or a path on the node's compute. */
   image: string;
 }
 
-/** The images that a node names in its properties. */
+/** The images in a node's properties. */
 export function imageReferences({ node_type: type, properties = {} }: TopologyNode): ImageReference[] {
   const { images } = nodeKind(type);
   if (images === undefined) return [];
@@ -27,7 +27,7 @@ export function baseName(image: string): string {
   return posix.basename(image.replaceAll('\\', '/'));
 }
 
-/** Changes the names of images in all nodes. */
+/** Renames images in all nodes. */
 export function withImages(topology: Topology, rename: (node: TopologyNode, image: string) => string): Topology {
   return mapNodes(topology, (node) => {
     const renamed = imageReferences(node).map(({ property, image }) => [property, rename(node, image)]);
@@ -37,13 +37,13 @@ export function withImages(topology: Topology, rename: (node: TopologyNode, imag
   });
 }
 
-/** A topology that any server understands: everything is on its own compute, images are called by their file names. */
+/** A topology for any server: all nodes are on its own compute, images have plain file names. */
 export function portableTopology(topology: Topology): Topology {
   const local = mapNodes(topology, (node) => ({ ...node, compute_id: 'local' }));
   return withImages({ ...local, topology: { ...local.topology, computes: [] } }, (_node, image) => baseName(image));
 }
 
-/** With what nodes were doing: the format knows the member, and nobody else writes it. */
+/** Adds the status of nodes; the format has the member, but only this server writes it. */
 export function withStatuses(topology: Topology, statuses: ReadonlyMap<string, NodeStatus>): Topology {
   return mapNodes(topology, (node) => {
     const status = statuses.get(node.node_id ?? '');
@@ -51,7 +51,7 @@ export function withStatuses(topology: Topology, statuses: ReadonlyMap<string, N
   });
 }
 
-/** The topology without that, and what it said, by the nodes' identifiers. */
+/** Removes the statuses; returns them by node id. */
 export function takeStatuses(topology: Topology): { topology: Topology; statuses: Map<string, NodeStatus> } {
   const statuses = new Map<string, NodeStatus>();
   const plain = mapNodes(topology, ({ status, ...node }) => {
@@ -61,7 +61,7 @@ export function takeStatuses(topology: Topology): { topology: Topology; statuses
   return { topology: plain, statuses };
 }
 
-/** Without the MAC addresses of nodes: each gets new ones where it is opened. */
+/** Removes the nodes' MAC addresses: each node gets new ones when it is opened. */
 export function withoutMacAddresses(topology: Topology): Topology {
   return mapNodes(topology, (node) => {
     const found = ['mac_addr', 'mac_address'].filter((property) => node.properties && property in node.properties);
@@ -80,14 +80,14 @@ export interface NewIdentity {
 
 export interface Renewed {
   topology: Topology;
-  /** New identifier of each node by its old one: its folders have to be renamed. */
+  /** New id of each node by its old one, for renaming its folders. */
   nodeIds: ReadonlyMap<string, string>;
 }
 
 /**
- * The same lab as another project: new identifiers for nodes, links and drawings. Nodes stay on their compute if `computeOf` knows
- * it; all others go to this host (where the release deals nodes out over all of its computes, whatever they were made for).
- * @throws Failure `conflict` when an identifier occurs twice
+ * The same lab as another project: nodes, links and drawings get new ids. Nodes stay on their compute if `computeOf`
+ * knows it; all others go to this host (the release spreads nodes over all its computes, whatever they were made for).
+ * @throws Failure `conflict` when an id occurs twice
  */
 export function renewed(
   topology: Topology,

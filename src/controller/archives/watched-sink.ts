@@ -1,8 +1,8 @@
-// Counts what goes into an archive, and breaks off when that is cancelled.
+// Reports the progress of writing an archive, and stops when the operation is cancelled.
 import type { Progress } from '../../host/values/progress.ts';
 import { type ArchiveSink, telling } from '../../store/archive/writer.ts';
 
-/** Takes entries for `sink`. */
+/** A sink that passes its entries to `sink`. */
 export function watchedSink(sink: ArchiveSink, progress: Progress): ArchiveSink {
   const passed = (bytes: number): void => {
     progress.check();

@@ -1,4 +1,4 @@
-// Where a compute is, and who the controller is there (as in release 2.2.57).
+// The address of a compute and the credentials for it (as in release 2.2.57).
 import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
 
@@ -8,19 +8,19 @@ export interface ComputeAddress {
   port: number;
 }
 
-/** The host to connect to: wildcards stand for this machine. */
+/** The host to connect to: wildcards stand for this host. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-/** `<protocol>://<host>:<port>`, IPv6 literals bracketed. Not checked for form. */
+/** `<protocol>://<host>:<port>`, IPv6 literals in brackets. Not validated. */
 export function originOf({ protocol, host, port }: ComputeAddress): string {
   const reachable = reachableHost(host);
   return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** @throws Failure `conflict` for a host or port that no URL can have */
+/** @throws Failure `conflict` for a host or port that is not valid in a URL */
 export function mustBeAddress(address: ComputeAddress): void {
   const origin = originOf(address);
   const { host, port } = address;

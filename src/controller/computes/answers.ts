@@ -1,5 +1,5 @@
-// What a compute's answer means to the controller's own client (as in release 2.2.57). Computes may be of any
-// make, broken or worse: no answer is trusted to end, to be JSON, or to have the form that was asked for.
+// Interprets a compute's answers (as in release 2.2.57). Computes may be of any make, faulty or hostile: an answer may
+// be endless, not JSON, or of the wrong form.
 import { Failure, type FailureCode } from '../../failures.ts';
 import { parseJsonInTurns } from '../../store/json-turns.ts';
 import { ComputeUnreachable } from './transport.ts';
@@ -17,18 +17,18 @@ const CODES: Record<number, FailureCode> = {
   507: 'out-of-space',
 };
 
-/** Bytes of JSON that a compute may answer with: a list of a million files has about as much. */
+/** The largest JSON answer in bytes: about a list of a million files. */
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Bytes of a refusal that are read. */
+/** Bytes that are read of a rejection. */
 const REFUSAL_LIMIT_BYTES = 64 * 1024;
-/** Characters of a refusal without a message that its client is shown. */
+/** Characters shown to the client of a rejection without a message. */
 const EXCERPT_CHARACTERS = 500;
 
-/** A compute's refusal, with what only the controller itself may use of it. */
+/** A compute's rejection, with details for the controller only. */
 export class ComputeRefusal extends Failure {
-  /** Status that the compute answered with. */
+  /** Status of the compute's answer. */
   readonly status: number;
-  /** Set when the compute misses an image: the name to look for. */
+  /** The image that is missing on the compute, if that is the reason. */
   readonly missingImage: string | undefined;
   /** The header `Retry-After` of the answer. */
   readonly retryAfter: string | null;
@@ -45,10 +45,10 @@ export class ComputeRefusal extends Failure {
   }
 }
 
-/** What computes without a route answer. */
+/** The statuses for an unknown route. */
 const NO_ROUTE: readonly number[] = [404, 405];
 
-/** Whether a compute has refused a call as one does that has no such route, as computes of the release have none of ours. */
+/** Whether the compute does not have the route; computes of the release lack our extensions. */
 export function lacksRoute(error: unknown): boolean {
   return error instanceof ComputeRefusal && NO_ROUTE.includes(error.status);
 }
@@ -63,8 +63,8 @@ function members(text: string): Record<string, unknown> {
 }
 
 /**
- * The failure that an answer of 300 and above means. `call` is the method and the path below /v2/compute, `retryAfter` the header of that
- * name.
+ * The failure for an answer of 300 and above. `call` is the method and the path below /v2/compute, `retryAfter` the
+ * header of that name.
  */
 export function refusalOf(
   status: number,
@@ -85,7 +85,7 @@ export function refusalOf(
 }
 
 /**
- * The text of an answer. A refusal is cut off at 64 KiB; more than 64 MiB of anything else is a failure.
+ * The text of an answer. A rejection is cut off at 64 KiB; other answers above 64 MiB are a failure.
  * @throws Failure `conflict`, ComputeUnreachable when it breaks off
  */
 export async function answerText(answer: Response, call: string): Promise<string> {
@@ -94,7 +94,7 @@ export async function answerText(answer: Response, call: string): Promise<string
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Leaving the loop early cancels the stream, and with it the connection.
+    // Leaving the loop early cancels the stream and thereby the connection.
     for await (const chunk of answer.body ?? []) {
       chunks.push(chunk);
       size += chunk.byteLength;
@@ -113,8 +113,8 @@ export async function answerText(answer: Response, call: string): Promise<string
 }
 
 /**
- * What an answer says; undefined when it is empty.
- * @throws ComputeRefusal for a refusal, Failure `conflict` for what is not JSON
+ * The JSON of an answer; undefined if it is empty.
+ * @throws ComputeRefusal for a rejection, Failure `conflict` for anything but JSON
  */
 export async function answerJson(answer: Response, call: string): Promise<unknown> {
   const text = await answerText(answer, call);
@@ -127,13 +127,13 @@ export async function answerJson(answer: Response, call: string): Promise<unknow
   }
 }
 
-/** @throws Failure `conflict` unless a compute answered with an object */
+/** @throws Failure `conflict` unless the answer is an object */
 export function mustBeObject(value: unknown, call: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new Failure('conflict', `The compute answered ${call} with something that is not an object.`);
 }
 
-/** @throws Failure `conflict` unless a compute answered with a list of objects */
+/** @throws Failure `conflict` unless the answer is a list of objects */
 export function mustBeList(value: unknown, call: string): Record<string, unknown>[] {
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)) return value;
   throw new Failure('conflict', `The compute answered ${call} with something that is not a list.`);

@@ -1,5 +1,7 @@
-// One compute as the controller knows it: where it is, whether it is connected, what it can do, how busy it is; and the calls to it.
+// A compute in the controller: its address, connection, capabilities and load, and the calls to it.
+
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Relayed } from '../../api/events.ts';
 import { log } from '../../host/log.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
@@ -21,33 +23,29 @@ export interface ComputeDescription {
   user: string | null;
 }
 
-/** A message of a compute's notification socket. */
-export interface ComputeMessage {
-  action: string;
-  event: Record<string, unknown>;
-  project_id?: string;
-}
-
 export interface ComputeListener {
   /** The compute's object changed. */
   changed(compute: Compute): void;
-  /** Something other than a ping was announced. */
-  announced(compute: Compute, message: ComputeMessage): void;
-  /** It is connected, anew perhaps: calls to it wait until this has settled, except those that are made by it. Never rejects. */
+  /** A notification other than a ping arrived. */
+  announced(compute: Compute, message: Relayed): void;
+  /**
+   * It is connected, perhaps again. Calls to it wait until this settles, except calls made by this itself. Never
+   * rejects.
+   */
   joined(compute: Compute): Promise<void>;
-  /** An attempt to connect to it failed, after one that did not: nothing is known any more of what runs there. */
+  /** The first failed attempt to connect after a successful one: the state of its nodes is unknown. */
   lost(compute: Compute): void;
 }
 
 export interface CallOptions {
-  /** JSON body; an empty object is sent as no body, as genuine controllers do. */
+  /** JSON body; an empty object is sent as no body, as the release does. */
   body?: object;
   headers?: Readonly<Record<string, string>>;
-  /** Milliseconds for everything, connecting included; 0 for no limit. 120,000 when not given. */
+  /** Time limit (ms) including connecting; 0 for none. Default 120,000. */
   limit?: number;
-  /** Fails at once instead of connecting first when the compute is not connected. */
+  /** If false, fails at once when the compute is not connected, instead of connecting first. */
   connect?: boolean;
-  /** Ends the call. */
+  /** Cancels the call. */
   signal?: AbortSignal;
 }
 
@@ -55,29 +53,32 @@ export interface PassOptions {
   body?: ReadableStream<Uint8Array> | null;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
-  /** Milliseconds without progress: from the last part of the body that went out to the head of the answer. As in CallOptions. */
+  /**
+   * Time limit (ms) without progress, from the last part of the request's body to the head of the answer. As in
+   * CallOptions.
+   */
   limit?: number;
 }
 
 const BASE = '/v2/compute';
-/** Of one notification: a node with a thousand ports has a tenth of it. */
+/** For one notification; a node with a thousand ports needs a tenth. */
 const MESSAGE_BOUNDS = { maxContainers: 50_000, maxValues: 250_000 };
 const NOTHING: Capabilities = { version: null, node_types: [] };
 
 /**
- * Set for everything that is done to take a compute up again. Such calls neither wait for that nor connect: two computes that come back
- * at the same time would wait for each other.
+ * Set for all work of reconciling a compute after it has connected. Such calls neither wait for that nor connect: two
+ * computes that come back at the same time would otherwise wait for each other.
  */
 const takingUp = new AsyncLocalStorage<true>();
 
 export class Compute {
-  /** Where consoles of this compute's nodes are dialled: the address that was given first, wildcard included. */
+  /** The host for consoles of this compute's nodes: the first given address, wildcard included. */
   readonly consoleHost: string;
   description: ComputeDescription;
   lastError: string | null = null;
   capabilities: Capabilities = NOTHING;
   #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
-  /** As it says itself; null if it does not. */
+  /** As reported by the compute; null if unknown. */
   #consolesListenOn: string | null = null;
   readonly #connection: Connection;
   readonly #listener: ComputeListener;
@@ -113,20 +114,20 @@ export class Compute {
     return this.#connection.connected;
   }
 
-  /** Why nothing can be asked of it: names the host and the reason of the last failed attempt. */
+  /** Why it cannot be called: names the host and the reason of the last failed attempt. */
   get absence(): string {
     const reason = this.lastError === null ? '' : ` ${this.lastError}`;
     return `The host ${this.name} is not connected.${reason}`;
   }
 
-  /** Its consoles listen on its loopback, while it is another host: nobody reaches them but by its own server. */
+  /** Its consoles listen on the loopback of another host, so that only its own server can reach them. */
   get hidesConsoles(): boolean {
     const on = this.#consolesListenOn;
     return this.id !== 'local' && on !== null && isLoopback(on) && !isLoopback(reachableHost(this.description.host));
   }
 
-  /** The object that clients see (`Compute`); never with the password. */
-  json(): object {
+  /** The object that clients see (`Compute`), always without the password. */
+  json() {
     return {
       ...this.description,
       connected: this.connected,
@@ -137,12 +138,12 @@ export class Compute {
     };
   }
 
-  /** Connects unless it is connected, and keeps the connection. @throws as Connection.connect */
+  /** Connects unless connected, and keeps the connection up. @throws as Connection.connect */
   connect(): Promise<void> {
     return this.#connection.connect();
   }
 
-  /** Another name, address or user; the connection is made anew, a little later or with the next call. */
+  /** Sets another name, address or user; reconnects a little later or with the next call. */
   change(description: ComputeDescription, transport: ComputeTransport): void {
     this.description = description;
     this.lastError = null;
@@ -192,8 +193,8 @@ export class Compute {
   }
 
   /**
-   * Connects unless it is connected, and waits until its labs have been compared with what runs there.
-   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
+   * Connects unless connected, and waits until its labs have been compared with its running nodes.
+   * @throws ComputeUnreachable, Failure `conflict` if a person must fix something
    */
   ready(): Promise<void> {
     return this.#ready(true);
@@ -204,7 +205,7 @@ export class Compute {
     if (!this.connected) {
       if (ours || !connect) throw new ComputeUnreachable(this.absence);
       await this.connect().catch((error: unknown) => {
-        // The address alone tells users little.
+        // The address alone means little to users.
         throw error instanceof ComputeUnreachable ? new ComputeUnreachable(this.absence, { cause: error }) : error;
       });
     }
@@ -227,8 +228,8 @@ export class Compute {
   }
 
   /**
-   * A request whose answer is passed on, whatever its status: what a GET brings as it comes, everything else read to its bounded end.
-   * `path` stands below /v2/compute.
+   * A request whose answer is passed on, whatever its status: the body of a GET is streamed, other bodies are read up
+   * to a limit. `path` is below /v2/compute.
    */
   async pass(
     method: string,
@@ -251,8 +252,8 @@ export class Compute {
   }
 
   /**
-   * Makes a repeatable call, and repeats it once if it fails: its answer may be lost. There is no second call if the compute is
-   * disconnected, rejects this server, or took too long.
+   * Makes a repeatable call, and repeats it once if it fails, as the answer may be lost. It is not repeated if the
+   * compute is disconnected, rejects this server, or took too long.
    */
   async retryOnce(call: (connect: boolean) => Promise<unknown>): Promise<void> {
     try {
@@ -271,7 +272,7 @@ export class Compute {
       try {
         await this.delete(path, { connect, ...options });
       } catch (error) {
-        // After an answer that was lost a refusal means that there is nothing left, whatever its status.
+        // After a lost answer, any rejection means that nothing is left.
         if (error instanceof ComputeRefusal && (isLost || error.status === 404)) return;
         isLost = !(error instanceof ComputeRefusal);
         throw error;
@@ -281,7 +282,7 @@ export class Compute {
 
   /**
    * A request with JSON both ways; an empty answer is undefined.
-   * @throws ComputeRefusal for what the compute refuses; ComputeUnreachable, also past the limit; Unauthorized
+   * @throws ComputeRefusal for a rejection; ComputeUnreachable, also past the limit; Unauthorized
    */
   async call(
     method: string,
@@ -321,7 +322,7 @@ export class Compute {
     }
   }
 
-  /** Its network interfaces, asked for once a connection. */
+  /** Its network interfaces, requested once per connection. */
   networkInterfaces(): Promise<Record<string, unknown>[]> {
     const path = '/network/interfaces';
     this.#interfaces ??= this.get(path).then((list) => mustBeList(list, `GET ${path}`));
@@ -337,7 +338,7 @@ function both(one: AbortSignal | undefined, other: AbortSignal | undefined): { s
   return signal ? { signal } : {};
 }
 
-function messageIn(data: SocketData): ComputeMessage | undefined {
+function messageIn(data: SocketData): Relayed | undefined {
   try {
     const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
     const { action, event, project_id: project } = parseJsonBounded(text, MESSAGE_BOUNDS) as Record<string, unknown>;

@@ -1,9 +1,9 @@
-// The computes that the controller knows: the one of this process, `local`, and those that were registered (as in release 2.2.57).
+// The computes of the controller: the one of this process, `local`, and registered ones (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -15,13 +15,13 @@ import { RemoteTransport } from './remote.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
-/** Ids that only the server itself gives, and the name that the release keeps for its own virtual machine. */
+/** Ids that only the server assigns, and the name that the release reserves for its own virtual machine. */
 const RESERVED_IDS = ['local', 'vm'];
-/** Ids that no address leads to: clients and libraries take them out of paths. */
+/** Ids that cannot be addressed: clients and libraries remove them from paths. */
 const UNADDRESSABLE_IDS = ['', '.', '..'];
 const RESERVED_NAME = 'gns3vm';
 
-/** Characters of a user that a made-up name shows. */
+/** Characters of the user in a generated name. */
 const USER_CHARACTERS = 14;
 
 export interface ComputesOptions {
@@ -52,7 +52,7 @@ export class Computes {
     this.#options.announcer.controller.emit(action, compute.json());
   }
 
-  /** Registers the compute of this process, and connects to it, and the stored ones. */
+  /** Registers the stored computes and the one of this process, and connects to the latter. */
   async start(local: ComputeTransport, port: number): Promise<void> {
     const { host, protocol, user, version } = this.#options.config.Server;
     const description = {
@@ -78,16 +78,19 @@ export class Computes {
     }
   }
 
-  /** Begins to connect to all that are not, and waits for none. The projects must be known: some may have nodes there. */
+  /**
+   * Starts connecting to all disconnected computes without waiting. The projects must be loaded: they may have nodes
+   * there.
+   */
   connect(): void {
-    for (const compute of this.#computes.values()) compute.connect().catch(noop);
+    for (const compute of this.#computes.values()) compute.connect().catch(ignore);
   }
 
   stop(): void {
     for (const compute of this.#computes.values()) compute.stop();
   }
 
-  /** In the order of registration, `local` first. */
+  /** In order of registration, `local` first. */
   list(): Compute[] {
     return [...this.#computes.values()];
   }
@@ -99,9 +102,10 @@ export class Computes {
   }
 
   /**
-   * Registers a compute and connects to it; one that is known is only connected to. One that cannot be reached is looked for from now on.
-   * @throws Failure `invalid` (reserved ids), `conflict`: a name that is taken, or what has to be put right at the compute, which is
-   *   registered then all the same
+   * Registers a compute unless it is known, and connects to it. An unreachable compute is retried from now on.
+   * @throws Failure `invalid` (reserved ids), `conflict`: a taken name, or a problem at the compute, which is then
+   * registered all the
+   *   same
    */
   async create(given: ComputeCreate): Promise<Compute> {
     const id = given.compute_id ?? randomUUID();
@@ -148,8 +152,8 @@ export class Computes {
   }
 
   /**
-   * Registers the computes that a topology names and its nodes use, if they are not known. Without credentials, which are in no topology.
-   * One whose name is taken gets its id for a name.
+   * Registers unknown computes of a topology's nodes, without credentials, as topologies have none. If its name is
+   * taken, a compute is named by its id.
    */
   async adopt(given: readonly TopologyCompute[]): Promise<void> {
     for (const { compute_id: id, name, protocol, host, port } of given) {
@@ -165,8 +169,8 @@ export class Computes {
   }
 
   /**
-   * Changes what is given; the connection is made anew. A password is for the address that it was given for: another address gets none
-   * unless one is given with it. What is said of `local` lasts until the end of this process.
+   * Changes the given members and reconnects. A password is valid for one address: a new address gets none unless one
+   * is given with it. Changes of `local` last until this process ends.
    */
   async update(id: string, given: ComputeUpdate): Promise<Compute> {
     return this.#lock.run('register', async () => {
@@ -193,7 +197,7 @@ export class Computes {
   }
 
   /**
-   * Closes the projects that use a compute and forgets it; one that is not known is not missed.
+   * Closes the projects that use a compute and removes it; a missing one is ignored.
    * @throws Failure `conflict` for `local`: without it no project opens
    */
   async delete(id: string): Promise<void> {
@@ -205,7 +209,7 @@ export class Computes {
     }
     const compute = this.#computes.get(id);
     if (!compute) return;
-    // Not within the lock, which an opening may wait for.
+    // Outside the lock, because an opening may wait for it.
     await this.#options.closeProjects(compute);
     const isForgotten = await this.#lock.run('register', async () => {
       if (this.#computes.get(id) !== compute) return false;
@@ -213,15 +217,15 @@ export class Computes {
       return this.#computes.delete(id);
     });
     if (!isForgotten) return;
-    // What was opened there meanwhile.
+    // Closes projects that were opened there meanwhile.
     await this.#options.closeProjects(compute);
     compute.stop();
     this.#announce('compute.deleted', compute);
   }
 
   /**
-   * Load of every compute that is connected; one that refuses is left out.
-   * @param ofNodes a project, of whose nodes the load is told, too; computes of the release do not know it
+   * Load of all connected computes; one that rejects the request is left out.
+   * @param ofNodes a project whose nodes' load is included; computes of the release ignore it
    */
   async statistics(ofNodes?: string): Promise<object[]> {
     const path = `/statistics${ofNodes === undefined ? '' : `?nodes=${encodeURIComponent(ofNodes)}`}`;
@@ -240,8 +244,6 @@ export class Computes {
   }
 }
 
-const noop = (): void => {};
-
 function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof ComputeUnreachable)) throw error;
 }
@@ -259,7 +261,7 @@ function nameFor({ protocol, host, port, user }: Omit<ComputeDescription, 'compu
   return `${protocol}://${shown ? `${shown}@` : ''}${host}:${port}`;
 }
 
-/** The way to a compute; an address that is none shows when it is used first. */
+/** The transport to a compute; an invalid address is reported at its first use. */
 function transportTo(description: ComputeDescription, password: string | null): ComputeTransport {
   try {
     mustBeAddress(description);

@@ -1,4 +1,4 @@
-// Keeps the connection to one compute: made once however many ask for it, made again when it is lost.
+// Keeps the connection to one compute: concurrent callers share an attempt, and a lost connection is made again.
 import { type Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket, SocketData } from '../../http/sockets/message-socket.ts';
@@ -6,7 +6,7 @@ import { type Introduction, introduce, Unauthorized } from './handshake.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ConnectionEvents {
-  /** It is there; its notifications follow. */
+  /** Connected; notifications follow. */
   up(introduction: Pick<Introduction, 'capabilities' | 'consoleHost'>): void;
   notification(data: SocketData): void;
   down(): void;
@@ -14,7 +14,9 @@ export interface ConnectionEvents {
   failed(reason: string): void;
 }
 
-/** Milliseconds until the next attempt: after a loss, when nobody answers, and when somebody has to put something right first. */
+/**
+ * How long (ms) until the next attempt: after a loss, without an answer, and when a person must fix something first.
+ */
 const AFTER_LOSS_MS = 1_000;
 const UNREACHABLE_AGAIN_MS = 5_000;
 const REFUSED_AGAIN_MS = 30_000;
@@ -23,15 +25,15 @@ export class Connection {
   connected = false;
   #current: ComputeTransport;
   readonly #events: ConnectionEvents;
-  /** The compute's name and this server's release. */
+  /** The compute's id and name, and this server's version. */
   readonly #identity: () => { id: string; name: string; version: string };
   #socket: MessageSocket | undefined;
   #connecting: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   /**
-   * The failure that callers get at once until an attempt of our own ends otherwise: a rejected password, as each attempt counts there as a
-   * wrong guess, and silence, as nobody should wait for it again and again.
+   * The failure for all callers until one of our own attempts ends differently: a rejected password, because every
+   * attempt counts there as a wrong guess, or a timeout, so that callers do not wait for it again and again.
    */
   #standing: Failure | undefined;
   #stopped = false;
@@ -51,8 +53,9 @@ export class Connection {
   }
 
   /**
-   * Connects unless it is connected; one attempt at a time. From now on the connection is kept up: lost or not made, it is tried again.
-   * @throws ComputeUnreachable, Failure `conflict` when something has to be put right
+   * Connects unless connected; one attempt at a time. From now on the connection is kept up and failed attempts are
+   * repeated.
+   * @throws ComputeUnreachable, Failure `conflict` if a person must fix something
    */
   async connect(): Promise<void> {
     if (this.connected) return;
@@ -70,7 +73,10 @@ export class Connection {
     await this.#connecting;
   }
 
-  /** A call over this transport was rejected: the connection ends, and nothing is sent before the next attempt or other credentials. */
+  /**
+   * A call over this transport was rejected: the connection ends, and no request is sent before the next attempt or a
+   * change of credentials.
+   */
   rejected(transport: ComputeTransport, rejection: Unauthorized): void {
     if (transport !== this.#current || this.#stopped) return;
     this.#standing = rejection;
@@ -81,7 +87,7 @@ export class Connection {
     this.#retryIn(rejection.retryMs);
   }
 
-  /** Uses another address or other credentials from now on, and connects at once. */
+  /** Changes address or credentials, and connects at once. */
   replace(transport: ComputeTransport): void {
     const old = this.#current;
     this.#current = transport;
@@ -125,7 +131,7 @@ export class Connection {
     return this.#connectAfterChange();
   }
 
-  /** Callers that wait for an attempt over the old transport get the connection over the new one. */
+  /** Callers waiting for an attempt over the old transport get the connection over the new one. */
   #connectAfterChange(): Promise<void> {
     if (!this.#stopped) return this.connect();
     throw new ComputeUnreachable(`The compute ${this.#identity().name} was removed meanwhile.`);

@@ -1,4 +1,4 @@
-// Getting to know a compute: what it can do, whether it is of our release, and its notifications (as in release 2.2.57).
+// The first contact with a compute: checks capabilities and release, and opens its notifications (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -6,27 +6,27 @@ import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
 import type { ComputeTransport } from './transport.ts';
 
-/** What a compute says that it can do. */
+/** The capabilities that a compute reports. */
 export interface Capabilities {
   version: string | null;
   node_types: string[];
   platform?: string;
 }
 
-/** Milliseconds for each of the two steps. */
+/** Time limit (ms) for each of the two steps. */
 const TIMEOUT_MS = 10_000;
 
 export interface Introduction {
   capabilities: Capabilities;
-  /** Where its consoles listen, if it says so. */
+  /** The address that its consoles listen on, if reported. */
   consoleHost: string | null;
   /** Its notifications. */
   socket: MessageSocket;
 }
 
 /**
- * Asks a compute what it can do and opens its notifications. `name` is the compute's, `version` this server's.
- * @throws ComputeUnreachable, which may pass by itself; Failure `conflict` for what somebody has to put right
+ * Reads a compute's capabilities and opens its notifications. `name` is the compute's, `version` this server's.
+ * @throws ComputeUnreachable, which may be temporary; Failure `conflict` if a person must fix something
  */
 export async function introduce(
   transport: ComputeTransport,
@@ -44,7 +44,7 @@ export async function introduce(
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
     const socket = await within(TIMEOUT_MS, 'WebSocket /notifications/ws', () =>
-      // As a header: computes of other makes may look closely at the address.
+      // As a header: other computes may be strict about the query.
       transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' }),
     );
     return { capabilities, consoleHost, socket };
@@ -53,16 +53,16 @@ export async function introduce(
   }
 }
 
-/** Milliseconds until the next attempt when a compute names no time, and the longest time that it may name. */
+/** How long (ms) until the next attempt if the compute names no time, and the longest time that it may name. */
 const REJECTED_AGAIN_MS = 30_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * The compute rejects the user and the password of this server, or every login for a while after several wrong ones. Reported as a
+ * The compute rejects the user and password of this server, or every login for a while after several wrong ones. Reported as a
  * conflict: a 401 would make the client doubt its own password.
  */
 export class Unauthorized extends Failure {
-  /** Milliseconds in which no request is sent, as each may be one more wrong guess there. */
+  /** How long (ms) no request is sent, because each could count there as a wrong guess. */
   readonly retryMs: number;
 
   constructor(message: string, retryMs: number) {
@@ -85,7 +85,7 @@ export function rejectionOf(
   return new Unauthorized(message, retryMs);
 }
 
-/** Milliseconds that a `Retry-After` header (seconds or a date, RFC 9110) asks for. */
+/** The wait (ms) in a `Retry-After` header (seconds or a date, RFC 9110). */
 function waitOf(header: string | null): number {
   const text = header?.trim() ?? '';
   const asked = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
@@ -106,7 +106,7 @@ function notAServer(name: string, refusal: ComputeRefusal): Failure {
   return new Failure('conflict', `At the address of the compute ${name} is no such server: ${message}`);
 }
 
-/** Only the members that clients may see; anything else would break their list of computes. */
+/** Keeps only the members that clients may see; others would break their list of computes. */
 function understood(told: unknown, name: string): Capabilities {
   const { version, node_types: types, platform } = (told ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || version === '') {

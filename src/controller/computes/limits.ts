@@ -1,14 +1,15 @@
-// How long a call to a compute may take.
+// Time limits for calls to computes.
 import { ComputeUnreachable } from './transport.ts';
 
-/** Milliseconds for calls that name no limit. */
+/** The default limit in milliseconds. */
 export const DEFAULT_LIMIT_MS = 120_000;
 
-/** Milliseconds for what clients have passed on: making a disk image, checksums of images. The release sets no limit at all. */
+/** Limit (ms) for passed-on requests such as creating a disk image or checksums of images. The release has none. */
 export const PASSED_ON_LIMIT_MS = 1_200_000;
 
 /**
- * Does `work` within so many milliseconds (0: without a limit). What it is given tells it to stop; `progress` begins the time anew.
+ * Runs `work` with a time limit in milliseconds (0: none). Its signal aborts at the limit; calling `progress` restarts
+ * the time.
  * @throws ComputeUnreachable (`late`)
  */
 export async function within<T>(
@@ -32,7 +33,7 @@ export async function within<T>(
   }
 }
 
-/** The same bytes; `progress` is called whenever some pass. */
+/** Passes the bytes through and calls `progress` for each chunk. */
 export function watched(body: ReadableStream<Uint8Array>, progress: () => void): ReadableStream<Uint8Array> {
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({

@@ -1,14 +1,14 @@
-// Images that a compute misses and this server has: sent there when a node needs them (as in release 2.2.57).
+// Uploads images that are missing on a compute and present on this server when a node needs them (as in release 2.2.57).
 import { posix } from 'node:path';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { log } from '../../host/log.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 
-/** Images that one node may miss: a machine has four disks, a CD and a kernel. */
+/** The most missing images per node: a machine has four disks, a CD and a kernel. */
 const ROUNDS = 6;
 
 export interface Need {
@@ -27,8 +27,8 @@ export class MissingImages {
   }
 
   /**
-   * Does `work`, and again each time that the compute missed an image which it could be sent.
-   * @throws what `work` throws when an image is here neither
+   * Runs `work`, and again after each upload of an image that is missing on the compute.
+   * @throws the error of `work` if this server does not have the image either
    */
   async supply<T>(need: Need, work: () => Promise<T>): Promise<T> {
     const sent = new Set<string>();
@@ -45,8 +45,8 @@ export class MissingImages {
   }
 
   /**
-   * Our own compute looks for the image and hands it over: whatever path a stranger names, nothing but an image leaves this host.
-   * @returns whether it was here
+   * The local compute finds and sends the image: whatever path a remote compute names, only images leave this host.
+   * @returns whether the image is present here
    */
   async #send({ compute, type, projectId }: Need, missing: string): Promise<boolean> {
     const name = posix.basename(missing.replaceAll('\\', '/'));

@@ -1,4 +1,4 @@
-// The computes that a topology of elsewhere names, as far as they are registered here.
+// Finds the registered computes that a topology refers to.
 import type { Topology, TopologyCompute } from '../../store/topology/schema.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
@@ -7,7 +7,7 @@ function find(computes: Computes, id: string): Compute | undefined {
   return computes.list().find((compute) => compute.id === id);
 }
 
-/** A compute as topology files have it; undefined when there is none of this id. */
+/** A compute's entry in topology files; undefined for an unknown id. */
 export function describeCompute(computes: Computes, id: string): TopologyCompute | undefined {
   const compute = find(computes, id);
   if (compute === undefined) return undefined;
@@ -15,7 +15,7 @@ export function describeCompute(computes: Computes, id: string): TopologyCompute
   return { compute_id, name, protocol, host, port };
 }
 
-/** The computes of a topology's nodes besides the one of this process, by their id. */
+/** The computes of a topology's nodes except the one of this process, by id. */
 export function computesOf(computes: Computes, { topology }: Topology): Map<string, Compute> {
   const found = new Map<string, Compute>();
   for (const { compute_id: id } of topology.nodes) {

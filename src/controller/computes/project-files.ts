@@ -1,13 +1,13 @@
-// The files of a project on its other computes, by their file routes (as in release 2.2.57).
+// Reads and writes a project's files on other computes through their file routes (as in release 2.2.57).
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { Failure } from '../../failures.ts';
+import { Failure, ignore } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
 
-/** Milliseconds: a genuine compute makes a checksum of every file for the list. */
+/** Milliseconds; the release's compute calculates a checksum of every file for the list. */
 const LIST_LIMIT_MS = 600_000;
 
 export interface RemoteProject {
@@ -15,17 +15,15 @@ export interface RemoteProject {
   name: string;
 }
 
-/** Makes sure that the compute has the project open; what was not open is closed again when `held` is disposed of. */
+/** Opens the project on the compute unless it is open there; it is closed again when `held` is disposed of. */
 export async function hostMeanwhile(
   compute: Compute,
   { id, name }: RemoteProject,
   held: AsyncDisposableStack,
 ): Promise<void> {
   await compute.post('/projects', { body: { name, project_id: id } });
-  held.defer(() => compute.post(`/projects/${id}/close`, { connect: false }).then(noop, noop));
+  held.defer(() => compute.post(`/projects/${id}/close`, { connect: false }).then(ignore, ignore));
 }
-
-const noop = (): void => {};
 
 /** Paths of the project's files there. */
 export async function remoteFiles(compute: Compute, projectId: string): Promise<string[]> {
@@ -34,7 +32,7 @@ export async function remoteFiles(compute: Compute, projectId: string): Promise<
   throw new Failure('conflict', `The compute ${compute.description.name} does not list the files of the project.`);
 }
 
-/** A file of a compute; undefined when it is not there (any more). `path` stands below /v2/compute. */
+/** A file of a compute; undefined if it is missing. `path` is below /v2/compute. */
 export async function fetchFile(compute: Compute, path: string): Promise<Readable | undefined> {
   const answer = await compute.pass('GET', path);
   if (answer.status >= 300) {
@@ -49,12 +47,12 @@ export function filePath(projectId: string, path: string): string {
   return `/projects/${projectId}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Sends the files of a folder of the project, `folder` being relative to `root`. Links are not sent. */
+/** Sends the files of a project's folder; `folder` is relative to `root`. Links are not sent. */
 export async function pushFolder(compute: Compute, projectId: string, root: string, folder: string): Promise<void> {
   for await (const entry of walkContained(`${root}/${folder}`)) {
     if (entry.kind !== 'file') continue;
     const { handle } = await entry.open();
-    // Of an upload that is refused, nobody may have read anything.
+    // If the upload is rejected, nothing may have read and closed the file.
     await using opened = handle;
     await sendFile(
       compute,
@@ -64,7 +62,9 @@ export async function pushFolder(compute: Compute, projectId: string, root: stri
   }
 }
 
-/** Copies the files of a folder of the project from one compute to another; both have the project open. Links are not copied. */
+/**
+ * Copies the files of a project's folder from one compute to another; both have the project open. Links are not copied.
+ */
 export async function copyFolder(from: Compute, to: Compute, projectId: string, folder: string): Promise<void> {
   for (const path of await remoteFiles(from, projectId)) {
     if (!isBelow(`/${folder}`, `/${path}`)) continue;

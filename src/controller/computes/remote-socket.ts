@@ -1,4 +1,4 @@
-// A WebSocket of a remote compute: notifications, consoles.
+// WebSockets to a remote compute, for notifications and consoles.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import WebSocket from 'ws';
 import { messageOf, systemCode } from '../../failures.ts';
@@ -6,28 +6,28 @@ import { type MessageSocket, type SocketData, SocketInbox } from '../../http/soc
 import { refusalOf } from './answers.ts';
 import { ComputeUnreachable } from './transport.ts';
 
-/** Milliseconds that the opening may take. */
+/** Time limit (ms) for the opening. */
 const OPENING_MS = 10_000;
-/** Milliseconds between the pings of the protocol, and how many may stay without any sign of life. */
+/** How long (ms) between protocol pings, and how many may stay without any sign of life. */
 const HEARTBEAT_MS = 10_000;
 const MISSED_PINGS = 2;
-/** Bytes of one message; a node's properties with its configuration are far below. */
+/** The largest message in bytes; a node's properties with its configuration are far smaller. */
 const MESSAGE_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Bytes that may wait: for the listener before no more is read, and for the compute before it is given up. */
+/** Bytes that may be queued: for the listener until reading pauses, and for the compute until it is given up. */
 const BACKLOG_BYTES = 1024 * 1024;
 const UNSENT_BYTES = 16 * 1024 * 1024;
-/** Milliseconds after which a listener that was too slow is looked at again. */
+/** How often (ms) a slow listener is checked again. */
 const PATIENCE_MS = 20;
-/** Characters of a refusal's body that are read. */
+/** Characters read of a rejection's body. */
 const REFUSAL_CHARACTERS = 64 * 1024;
 
 export interface RemoteSocketOptions {
   headers: Record<string, string>;
   /** Closes the socket. */
   signal: AbortSignal;
-  /** Given the socket as soon as it is open. */
+  /** Called with the socket as soon as it is open. */
   opened?: (socket: WebSocket) => void;
-  /** Called when nothing came for as long as two pings. */
+  /** Called when nothing has arrived for two pings. */
   vanished: () => void;
 }
 
@@ -78,7 +78,7 @@ export async function openRemoteSocket(
   };
 }
 
-/** Reads no more until the listener has passed on most of what it was given: the compute sees that and waits, too. */
+/** Stops reading until the listener has passed on most of its data: the compute notices and waits, too. */
 function waitForListener(socket: WebSocket, inbox: SocketInbox): void {
   if (socket.isPaused) return;
   socket.pause();
@@ -103,7 +103,7 @@ function keepAlive(socket: WebSocket, vanished: () => void): void {
   };
   for (const sign of ['message', 'ping', 'pong'] as const) socket.on(sign, alive);
   const timer = setInterval(() => {
-    // What is not read cannot tell that the other side lives.
+    // While reading is paused, silence proves nothing about the other side.
     if (socket.isPaused) return alive();
     if (missed >= MISSED_PINGS) {
       socket.terminate();
@@ -116,7 +116,7 @@ function keepAlive(socket: WebSocket, vanished: () => void): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** What a compute says that answers like a web server instead; it has as long as for the opening. */
+/** Reads the answer of a compute that does not open a WebSocket; same time limit as the opening. */
 async function refusedOpening(answer: IncomingMessage, request: ClientRequest, path: string): Promise<Error> {
   let text = '';
   const timer = setTimeout(() => request.destroy(), OPENING_MS);
@@ -126,7 +126,7 @@ async function refusedOpening(answer: IncomingMessage, request: ClientRequest, p
       if (text.length > REFUSAL_CHARACTERS) break;
     }
   } catch {
-    // The status says enough.
+    // The status suffices.
   }
   clearTimeout(timer);
   request.destroy();

@@ -1,8 +1,9 @@
-// A compute reached over HTTP or HTTPS. Node's own `http` and not `fetch`: a URL of `fetch` folds dot segments and escapes of a path that
-// must arrive as it is, its answers break off after five minutes of silence (a quiet capture), and it cannot take a certificate that
-// nobody signed without a package of its own.
+// A compute reached over HTTP or HTTPS. Uses Node's `http`, not `fetch`: `fetch` normalizes dot segments and escapes in
+// paths that must arrive unchanged, ends answers after five minutes of silence (an idle capture), and accepts
+// self-signed certificates only with an extra package.
 //
-// Certificates are not checked, as by release 2.2.57: computes make their own. HTTPS keeps listeners out, not impostors.
+// Certificates are not checked, as in release 2.2.57: computes create their own. HTTPS protects against eavesdroppers,
+// not against impostors.
 import { once, setMaxListeners } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
@@ -18,16 +19,16 @@ import { type ComputeAddress, originOf, reachableHost } from './address.ts';
 import { openRemoteSocket } from './remote-socket.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
-/** Milliseconds that a connection is kept for the next request: less than any server keeps it (Node's own 5,000). */
+/** How long (ms) an idle connection is kept: less than on any server (Node's default 5,000). */
 const IDLE_MS = 4_000;
-/** Milliseconds of silence after which the kernel asks whether the other side is still there, each second and ten times. */
+/** After this silence (ms) the kernel probes the other side, once a second and ten times. */
 export const KEEP_ALIVE_MS = 10_000;
-/** Methods that may be repeated when a kept connection turns out to be closed. */
+/** Methods that may be repeated if a kept connection turns out to be closed. */
 const REPEATABLE = ['GET', 'PUT', 'DELETE'];
-/** Statuses whose answers have no body. */
+/** Statuses without a body. */
 const BODILESS = [204, 205, 304];
 
-/** A kept connection was closed by the other side before it could have read the request. */
+/** The other side closed a kept connection before it could read the request. */
 class StaleConnection extends Error {}
 
 export class RemoteTransport implements ComputeTransport {
@@ -43,7 +44,7 @@ export class RemoteTransport implements ComputeTransport {
     this.#headers = credentials ? { Authorization: basicHeader(credentials) } : {};
     const options = { keepAlive: true, timeout: IDLE_MS, noDelay: true };
     this.#agent = address.protocol === 'https' ? new HttpsAgent(options) : new HttpAgent(options);
-    // Every console that is open listens to it.
+    // Every open console listens to it.
     setMaxListeners(0, this.#ending.signal);
   }
 
@@ -51,7 +52,7 @@ export class RemoteTransport implements ComputeTransport {
     try {
       return await this.#send(target, options, this.#agent);
     } catch (error) {
-      // Others that were kept may be closed as well.
+      // Other kept connections may be closed as well.
       if (error instanceof StaleConnection) return this.#send(target, options, false);
       throw error;
     }
@@ -77,8 +78,8 @@ export class RemoteTransport implements ComputeTransport {
   }
 
   /**
-   * A host that is gone answers nothing else either, and some calls have no limit. They end when the sockets have: who is told of the failure
-   * finds the compute disconnected.
+   * A host that is gone answers none of its calls, and some have no time limit. They end after the sockets, so that a
+   * caller that gets the failure finds the compute disconnected.
    */
   async #endAll(reason: Error): Promise<void> {
     const closed = [...this.#sockets].map((socket) => once(socket, 'close'));
@@ -106,7 +107,7 @@ export class RemoteTransport implements ComputeTransport {
     this.#calls.add(request);
     request.on('close', () => {
       this.#calls.delete(request);
-      // Whatever became of it: nobody waits for a connection that is no more.
+      // In any case a closed connection ends the call.
       reject(this.#unreachable(new Error('the connection was closed without an answer')));
     });
     const switched = new Error('it changed to another protocol, which nobody asked for');
@@ -114,7 +115,7 @@ export class RemoteTransport implements ComputeTransport {
       socket.destroy();
       reject(this.#unreachable(switched));
     });
-    // The same without the fields that belong to it.
+    // The same, for an answer without the `Upgrade` fields.
     request.on('information', ({ statusCode }) => {
       if (statusCode === 101) request.destroy(switched);
     });
@@ -122,7 +123,7 @@ export class RemoteTransport implements ComputeTransport {
     const source = body instanceof ReadableStream ? Readable.fromWeb(body as WebStream<Uint8Array>) : undefined;
     request.on('response', (answer) => {
       const { statusCode: status = 0 } = answer;
-      // Who refuses before the end does not want the rest.
+      // A rejection before the body's end means that the rest is not read.
       if (status >= 300 && source && !request.writableFinished) {
         source.unpipe(request);
         source.destroy();
@@ -154,7 +155,7 @@ export class RemoteTransport implements ComputeTransport {
   }
 }
 
-/** Past the time limit the reason says so; otherwise the controller's own client has gone. */
+/** The reason is a failure if the time limit passed; otherwise the controller's own client has disconnected. */
 function endedBy({ reason }: AbortSignal): Failure {
   return reason instanceof Failure ? reason : new Failure('time-out', 'The client has gone.', { cause: reason });
 }
@@ -173,7 +174,7 @@ const PASSED_ON = [
   CONSOLE_HOST.toLowerCase(),
 ] as const;
 
-/** Status, headers and body of an answer; the body arrives at the pace at which it is read. */
+/** Status, headers and body of an answer; the body arrives at the reader's pace. */
 function responseOf(answer: IncomingMessage, status: number): Response {
   const headers = new Headers();
   for (const name of PASSED_ON) {

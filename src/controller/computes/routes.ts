@@ -1,4 +1,4 @@
-// Computes over HTTP, and calls passed on to them.
+// Computes over HTTP, and requests passed on to them.
 import { posix } from 'node:path';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
@@ -14,7 +14,7 @@ import type { Computes } from './computes.ts';
 import { PASSED_ON_LIMIT_MS } from './limits.ts';
 import { ComputeCreate, ComputeUpdate, IdlePcSearch } from './schema.ts';
 
-/** Users of an image that a refusal names. */
+/** How many users of an image an error names. */
 const MOST_NAMED = 3;
 
 export interface ComputeRouteParts {
@@ -63,7 +63,7 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
       },
     ),
 
-    // Before the passed-on GET, which would take it for an emulator called "endpoint".
+    // Must precede the passed-on GET, which would match with an emulator called "endpoint".
     route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { raw: true }, ({ params }) => {
       const { description } = computes.get(params.compute_id);
       return { endpoint: `${originOf(description)}/v2/compute/${params.emulator}/${params.action}` };
@@ -106,7 +106,7 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
       return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
     }),
 
-    // As it comes, however large it is; the other answers that are passed on are JSON, and bounded.
+    // Streamed, however large; the other passed-on answers are JSON of limited size.
     route(
       'GET /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
       { raw: true },
@@ -142,12 +142,12 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
   ];
 }
 
-/** An answer without body becomes an empty object. */
+/** Turns an answer without body into an empty object. */
 function json(value: unknown): object {
   return (value ?? {}) as object;
 }
 
-/** Decoded parts of a path as a compute wants them on the wire. */
+/** Encodes decoded parts of a path for the request to a compute. */
 function pathTo(emulator: string, action: string): string {
   return `/${[emulator, ...action.split('/')].map(encodeURIComponent).join('/')}`;
 }

@@ -1,4 +1,4 @@
-// Bodies of the compute routes (`ComputeCreate`, `ComputeUpdate` of the interface).
+// Bodies of the compute routes (`ComputeCreate`, `ComputeUpdate` of the API).
 import * as v from 'valibot';
 import { Integer } from '../../store/vocabulary.ts';
 
@@ -19,11 +19,11 @@ export type ComputeCreate = v.InferOutput<typeof ComputeCreate>;
 export const ComputeUpdate = v.partial(ComputeCreate);
 export type ComputeUpdate = v.InferOutput<typeof ComputeUpdate>;
 
-/** The router whose idle value is looked for; `ram` in MiB. */
+/** The router for a search of idle-PC values; `ram` in MiB. */
 export const IdlePcSearch = v.object({ platform: v.string(), image: v.string(), ram: Integer });
 export type IdlePcSearch = v.InferOutput<typeof IdlePcSearch>;
 
-/** A registered compute as it is stored. */
+/** A registered compute as stored. */
 export const StoredCompute = v.object({
   ...MEMBERS,
   compute_id: v.string(),

@@ -1,5 +1,6 @@
-// How the controller reaches a compute: requests and sockets below /v2/compute. The compute of this process is reached without a
-// network (an App is such a transport), a remote one over HTTP (remote.ts); everything above is the same for both.
+// How the controller reaches a compute: requests and sockets below /v2/compute. The compute of this process is called
+// without a network (an App is such a transport), a remote one over HTTP (remote.ts); all layers above are the same for
+// both.
 import { Failure } from '../../failures.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -7,15 +8,15 @@ import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 export interface ComputeTransport {
   /** `target` is path and query, used exactly as written. @throws ComputeUnreachable */
   request(target: string, options?: RequestOptions): Promise<Response>;
-  /** @throws Failure with the compute's refusal, ComputeUnreachable */
+  /** @throws Failure with the compute's rejection, ComputeUnreachable */
   openSocket(target: string, headers?: Record<string, string>): Promise<MessageSocket>;
-  /** Ends what is under way and gives connections back. */
+  /** Ends pending requests and closes connections. */
   close?(): void;
 }
 
-/** Nothing that could be understood as an answer came from the compute: clients are told 409, as by the release. */
+/** The compute gave no usable answer; clients get 409, as from the release. */
 export class ComputeUnreachable extends Failure {
-  /** It did not answer in time; a few verbs tell their clients so. */
+  /** It did not answer in time; a few requests report that to their clients. */
   readonly late: boolean;
 
   constructor(message: string, details: { late?: boolean; cause?: unknown } = {}) {

@@ -1,6 +1,6 @@
-// A drawing of a project: an SVG picture at a place.
+// A drawing of a project: an SVG picture at a position.
 
-/** What the topology file keeps of a drawing: the SVG itself, or the name of a picture in project-files/images. */
+/** A drawing in the topology file: the SVG itself, or the name of a picture in project-files/images. */
 export interface DrawingRecord {
   drawing_id: string;
   x: number;

@@ -1,9 +1,9 @@
-// Pictures of drawings: where SVG text is kept, and how it comes back (as in release 2.2.57).
+// Pictures of drawings: how SVG text is stored and read back (as in release 2.2.57).
 import { createHash } from 'node:crypto';
 import { SaxesParser } from 'saxes';
 import { pictureSize } from '../symbols/picture-size.ts';
 
-/** Up to this many characters a text is kept as it is, unread. */
+/** Texts up to this length are stored unparsed. */
 const UNREAD_CHARACTERS = 500;
 /** Longer texts become a picture file. */
 const INLINE_CHARACTERS = 1_000;
@@ -11,7 +11,7 @@ const INLINE_CHARACTERS = 1_000;
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
 const XLINK_NAMESPACE = 'http://www.w3.org/1999/xlink';
 
-/** How an SVG text is kept: in the topology itself, or as a file of the project. */
+/** How an SVG text is stored: in the topology itself, or as a file of the project. */
 export type KeptPicture = { kind: 'inline'; svg: string } | { kind: 'file'; name: string; data: Buffer };
 
 interface RootPicture {
@@ -20,7 +20,7 @@ interface RootPicture {
   link: string | undefined;
 }
 
-/** Reads the text as XML; undefined when it is none. */
+/** Parses the text as XML; undefined if it is not XML. */
 function rootPicture(svg: string): RootPicture | undefined {
   const found: RootPicture = { images: 0, link: undefined };
   let depth = 0;
@@ -48,7 +48,7 @@ function rootPicture(svg: string): RootPicture | undefined {
 
 const md5 = (data: string | Buffer): string => createHash('md5').update(data).digest('hex');
 
-/** How a drawing's text is kept; undefined when it is long and no XML, so that the previous one stays. */
+/** How to store a drawing's text; undefined for a long text that is not XML, so that the previous one stays. */
 export function keptPicture(svg: string): KeptPicture | undefined {
   if (svg.length < UNREAD_CHARACTERS) return { kind: 'inline', svg };
   const root = rootPicture(svg);
@@ -67,12 +67,12 @@ export function keptPicture(svg: string): KeptPicture | undefined {
   return { kind: 'inline', svg };
 }
 
-/** Whether a kept value is the name of a picture file. */
+/** Whether a stored value is the name of a picture file. */
 export function isPictureName(kept: string): boolean {
   return !kept.includes('<svg');
 }
 
-/** What a picture file is shown as: SVG text as it is, anything else wrapped into one. */
+/** The SVG for a picture file: SVG text unchanged, other formats embedded in an SVG. */
 export function shownPicture(name: string, data: Buffer): string {
   const text = data.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(data)) return text;

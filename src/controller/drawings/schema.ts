@@ -1,4 +1,4 @@
-// Body of the drawing routes (`Drawing` of the interface): the members of a drawing in a topology file.
+// Body of the drawing routes (`Drawing` of the API): the members of a drawing in a topology file.
 import type * as v from 'valibot';
 import { TopologyDrawing } from '../../store/topology/schema.ts';
 

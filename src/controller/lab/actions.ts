@@ -1,5 +1,5 @@
-// Starting, stopping and the like: one node, or all of a project, at most three at a time on each host, starts in the order and with the
-// delays that nodes ask for. Nodes of a host that cannot be reached are left out, and hold up no other.
+// Runs start, stop, suspend and reload on one node or on all nodes of a project: at most three at a time per host,
+// starts in start order with their delays. Nodes on unreachable hosts are skipped and delay no other node.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { eachOf } from '../../host/values/each-of.ts';
@@ -10,12 +10,12 @@ import type { Project } from './project.ts';
 
 export type Action = 'start' | 'stop' | 'suspend' | 'reload';
 
-/** Milliseconds that a compute may take. */
+/** How long (ms) a compute may take. */
 const ACTION_LIMIT_MS = 240_000;
 const RESET_LIMIT_MS = 120_000;
 const AT_ONCE = 3;
 
-/** A node that an action on all nodes left out, as its host cannot be reached. */
+/** A node that an action on all nodes skipped because its host is unreachable. */
 export interface LeftOut {
   node_id: string;
   name: string;
@@ -51,8 +51,8 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
 }
 
 /**
- * Starts of nodes that were asked for and have not begun are not wanted any more: neither those that wait here, nor the one that waits on
- * the node's compute. What is to come after it in the project's queue waits for the end of this.
+ * Cancels pending starts, both in this server's queue and on the node's compute. Later changes in the project's queue
+ * wait until this has finished.
  */
 export async function takeBackStarts(nodes: Iterable<Node>): Promise<void> {
   const asked = [...nodes].map(async (node) => {
@@ -62,15 +62,16 @@ export async function takeBackStarts(nodes: Iterable<Node>): Promise<void> {
   await Promise.all(asked);
 }
 
-/** All nodes are to stop, whatever was asked of them before; the same of all starts of a project. */
+/** Cancels all pending starts of a project, because all nodes are about to stop. */
 export function cancelStarts(project: Project): Promise<void> {
   project.rounds.cancel();
   return takeBackStarts(project.nodes.values());
 }
 
 /**
- * Runs a task for all nodes, one group after the other, and in their order on each host. All are tried, then one of the failures is thrown.
- * @returns the nodes whose host could not be reached
+ * Runs a task for all nodes, group by group, in order on each host. All nodes are tried before the first failure is
+ * thrown.
+ * @returns the nodes whose host is unreachable
  */
 async function forAll(
   groups: readonly (readonly Node[])[],
@@ -102,24 +103,24 @@ function leaveOut({ id, name, compute }: Node, error: unknown): LeftOut {
 
 const delayOf = ({ record }: Node): number => (record.start_delay ?? 0) * 1000;
 
-/** The nodes by their `start_order`, those of one order by their delay. */
+/** Groups the nodes by `start_order` and sorts each group by delay. */
 function startGroups(nodes: readonly Node[]): Node[][] {
   const groups = Map.groupBy(nodes, ({ record }) => record.start_order ?? 0);
   const inOrder = [...groups].sort(([one], [other]) => one - other);
   return inOrder.map(([, group]) => group.sort((one, other) => delayOf(one) - delayOf(other)));
 }
 
-/** Until it is time for a node whose group has begun at a moment, or it is not to be started any more. */
+/** Waits until a node's start is due, counted from when its group began, or until the start is cancelled. */
 async function untilDue(node: Node, begun: number, signals: AbortSignal[]): Promise<void> {
   const left = begun + delayOf(node) - performance.now();
-  // Nobody waits for it when the server ends.
+  // A server that ends does not wait for the timer.
   if (left > 0) await sleep(left, undefined, { signal: AbortSignal.any(signals), ref: false }).catch(() => {});
 }
 
 /**
- * Does some actions to all nodes, each node when its turn comes; nodes that go meanwhile are left alone, and those that somebody stops
- * meanwhile are not started.
- * @param before what is waited for when the round's turn has come
+ * Runs some actions on all nodes, each in its turn. Nodes deleted meanwhile are skipped; nodes stopped meanwhile are
+ * not started.
+ * @param before awaited when it is the round's turn
  */
 async function round(project: Project, actions: readonly Action[], before?: Promise<void>): Promise<LeftOut[]> {
   const leftOut = new Map<string, LeftOut>();
@@ -149,12 +150,12 @@ export const startAll = (project: Project): Promise<LeftOut[]> => round(project,
 export const suspendAll = (project: Project): Promise<LeftOut[]> => round(project, ['suspend']);
 export const reloadAll = (project: Project): Promise<LeftOut[]> => round(project, ['stop', 'start']);
 
-/** Nodes that have not begun to start are not started any more. */
+/** Stops all nodes and cancels pending starts. */
 export function stopAll(project: Project): Promise<LeftOut[]> {
   return round(project, ['stop'], cancelStarts(project));
 }
 
-/** Stops all nodes of a project to which nothing else happens at this time. */
+/** Stops all nodes of a project; the caller holds off all other changes. */
 export async function stopAllAtOnce(project: Project): Promise<void> {
   await forAll([[...project.nodes.values()]], (node) => act(node, 'stop'));
 }

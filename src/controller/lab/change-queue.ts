@@ -1,13 +1,16 @@
-// The changes of one project, in order: those that touch the same things run one after the other, all others side by side.
+// Orders the changes of one project: changes that touch the same things run one after the other, all others concurrently.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The names of what a change touches. Two changes meet when one of them writes what the other reads or writes. */
+/**
+ * The names of the things that a change touches. Two changes conflict if one writes a name that the other reads or
+ * writes.
+ */
 export interface Claim {
   reads?: readonly string[];
   writes?: readonly string[];
 }
 
-/** The claim of a change that runs alone: an opening, a closing, an exchange of files, a deletion. */
+/** The claim of a change that runs alone: opening, closing, replacing files, deletion. */
 export const EVERYTHING = 'everything';
 
 type AnyClaim = Claim | typeof EVERYTHING;
@@ -17,7 +20,7 @@ interface Change {
   begin: () => void;
 }
 
-/** What some changes touch together. */
+/** Counts the names that a set of changes touches. */
 class Touched {
   count = 0;
   #everything = 0;
@@ -61,17 +64,19 @@ class Touched {
 }
 
 /**
- * A change begins when no earlier one that it meets is running or waiting, so that none is overtaken for ever. It holds all that it claims
- * from its first moment to its end and asks for nothing more: whoever waits within a change for another change of the same queue that it
- * meets waits for ever.
+ * A change begins when no earlier conflicting change is running or waiting, so that none starves. It claims everything
+ * at once and keeps it to its end. A change that awaits another conflicting change of the same queue therefore
+ * deadlocks.
  */
 export class ChangeQueue {
   readonly #running = new Touched();
   readonly #waiting = new Set<Change>();
-  /** What those that wait will touch: newcomers wait behind them. */
+  /** The claims of waiting changes: newcomers queue behind them. */
   readonly #wanted = new Touched();
 
-  /** Runs `task` when its turn comes: in the moment in which its claim is granted, in the async context of the caller. */
+  /**
+   * Runs `task` when its turn comes, synchronously with the granting of its claim and in the caller's async context.
+   */
   run<T>(claim: AnyClaim, task: () => T | Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const begin = (): void => {
@@ -86,7 +91,7 @@ export class ChangeQueue {
     return promise;
   }
 
-  /** Changes that run or wait. */
+  /** The number of running and waiting changes. */
   get size(): number {
     return this.#running.count + this.#waiting.size;
   }
@@ -100,7 +105,7 @@ export class ChangeQueue {
     }
   }
 
-  /** Begins what may begin, in the order of arrival. */
+  /** Begins the changes that may begin, in order of arrival. */
   #admit(): void {
     const earlier = new Touched();
     for (const change of this.#waiting) {

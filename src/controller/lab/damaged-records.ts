@@ -1,8 +1,10 @@
-// Records of an open lab that the database has lost: the lab's file, some seconds old, has them still.
+// Restores damaged records of an open lab from its topology file, which is a few seconds older than the database.
 import type { Lab, LabContents } from '../../store/labs.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 
-/** The lab, with each damaged record as the file at `path` has it; one that is in neither is left out. */
+/**
+ * Returns the lab with each damaged record replaced from the file at `path`. A record missing there too is left out.
+ */
 export async function mended(lab: Lab, path: string, version: string): Promise<LabContents> {
   if (lab.damaged.length === 0) return lab;
   const file = await readTopologyFile(path, { version }).catch(() => undefined);

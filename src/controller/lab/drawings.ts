@@ -1,6 +1,8 @@
-// What can be done with drawings: create, read, change, delete; and their picture files.
+// Creates, reads, changes and deletes drawings and their picture files.
+
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import type { DrawingObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
@@ -17,9 +19,9 @@ import type { Project } from './project.ts';
 
 const EMPTY = '<svg></svg>';
 const DEFAULTS = { x: 0, y: 0, z: 2, locked: false, rotation: 0, svg: EMPTY };
-/** Where picture files stand within a project. */
+/** The folder of the picture files within a project. */
 const IMAGES = 'project-files/images';
-/** A longer file is shown as an empty drawing: a picture is held in memory as a whole. */
+/** Pictures are held in memory as a whole; a larger file is shown as an empty drawing. */
 const LARGEST_PICTURE_BYTES = 64 * 1024 * 1024;
 
 export class Drawings {
@@ -31,8 +33,8 @@ export class Drawings {
     this.#writer = writer;
   }
 
-  /** The object that clients see (`Drawing`), its picture read from the file where there is one. */
-  async json(project: Project, { record }: Drawing): Promise<object> {
+  /** The object that clients see (`Drawing`), with the picture read from its file if it has one. */
+  async json(project: Project, { record }: Drawing): Promise<DrawingObject> {
     return { ...record, project_id: project.id, svg: await this.#picture(project, record.svg) };
   }
 
@@ -50,7 +52,7 @@ export class Drawings {
     }
   }
 
-  /** Creates a drawing; a known id gives the one that there is. */
+  /** Creates a drawing, or returns the existing one with this id. */
   create(project: Project, given: DrawingBody): Promise<Drawing> {
     const id = given.drawing_id ?? randomUUID();
     return project.changes.run(wholeDrawing(id), async () => {
@@ -65,7 +67,7 @@ export class Drawings {
     });
   }
 
-  /** Takes up a drawing of a topology file. */
+  /** Adds a drawing from a topology file. */
   recreate(project: Project, stored: TopologyDrawing): Promise<Drawing> {
     const { project_id: _ignored, ...members } = stored;
     return this.#add(project, { ...DEFAULTS, drawing_id: randomUUID(), ...defined(members) });
@@ -78,7 +80,7 @@ export class Drawings {
     return drawing;
   }
 
-  /** The value that stands for a picture in the topology; undefined when there is none, or none that can be read. */
+  /** The topology's value for a picture; undefined without a picture or for one that cannot be read. */
   async #keep(project: Project, svg: string | undefined): Promise<string | undefined> {
     if (svg === undefined) return undefined;
     const kept = keptPicture(svg);
@@ -102,7 +104,7 @@ export class Drawings {
       await this.#writer.apply(project.record, [{ drawing: record }]);
       const redrawn = record.svg !== drawing.record.svg;
       drawing.record = record;
-      const { svg: picture, ...rest } = (await this.json(project, drawing)) as DrawingRecord;
+      const { svg: picture, ...rest } = await this.json(project, drawing);
       this.#announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
       return drawing;
     });
@@ -120,7 +122,7 @@ export class Drawings {
     });
   }
 
-  /** Removes the picture files that no drawing uses, and that are not the supplier's logo. */
+  /** Removes picture files that no drawing uses, except the supplier's logo. */
   async removeUnused(project: Project): Promise<void> {
     await this.removeUnusedBy(
       project.record,
@@ -128,7 +130,7 @@ export class Drawings {
     );
   }
 
-  /** The same of a project whose lab is in the database alone. */
+  /** As `removeUnused`, for a project whose lab is only in the database. */
   async removeUnusedBy({ path, supplier }: ProjectRecord, drawings: readonly object[]): Promise<void> {
     const used = new Set<unknown>(drawings.map((drawing) => ('svg' in drawing ? drawing.svg : undefined)));
     used.add(supplier?.logo ?? '');

@@ -1,7 +1,8 @@
-// Numbers that nodes of a kind must not share on a host, such as the application ids of IOU: the controller gives them, as it knows all
-// labs that are open.
+// Assigns numbers that nodes of a kind must not share on a host, such as IOU application ids. The controller assigns
+// them because it knows all open labs.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { NodeCreate } from '../nodes/schema.ts';
 import type { Project } from './project.ts';
@@ -14,7 +15,7 @@ interface Given {
 
 export class HostNumbers {
   readonly #projects: () => readonly Project[];
-  /** Of nodes that are being made. */
+  /** Numbers of nodes that are being created. */
   readonly #coming = new Set<Given>();
 
   constructor(projects: () => readonly Project[]) {
@@ -22,8 +23,9 @@ export class HostNumbers {
   }
 
   /**
-   * A new node with its number, which is its own until the answer is disposed of; by then the project has the node.
-   * @param keeps the number that it has already stays, if nobody else has it: of a lab that is opened again
+   * Assigns a number to a new node. The number is reserved until the result is disposed of; by then the project has the
+   * node.
+   * @param keeps keeps the present number if it is free; for reopened labs
    * @throws Failure `conflict` when all are taken
    */
   number(
@@ -52,7 +54,7 @@ export class HostNumbers {
     };
   }
 
-  /** Of all nodes of the type on the computes that the project uses. */
+  /** The numbers of all nodes of this type on the computes that the project uses. */
   #usedBeside(
     project: Project,
     compute: Compute,

@@ -1,11 +1,11 @@
-// Which computes know of a project: they are told before its first node there.
+// Creates a project on a compute before its first node there.
 import type { Compute } from '../computes/compute.ts';
 import type { Project } from './project.ts';
 
-/** Tells the compute of the project, once, before its first node there. */
+/** Creates the project on the compute, once. */
 export async function hostProject(project: Project, compute: Compute): Promise<void> {
   if (project.hosts.has(compute)) return;
-  // Several nodes may be on their way there.
+  // Several nodes may be created there concurrently: they share the request.
   let telling = project.telling.get(compute);
   if (telling === undefined) {
     telling = tell(project, compute).finally(() => project.telling.delete(compute));
@@ -20,12 +20,12 @@ async function tell(project: Project, compute: Compute): Promise<void> {
   if (compute.id === 'local') body['path'] = record.path;
   if (record.variables?.length) body['variables'] = record.variables;
   await project.traces.hosting(compute, project.id);
-  // One that has the project open already answers the same.
+  // A compute that already has the project gives the same answer.
   await compute.retryOnce((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);
 }
 
-/** The entry of a compute in the topology file; `local` has none. */
+/** The compute's entry in the topology file; `local` has none. */
 export function computeEntry(compute: Compute): { compute: { compute_id: string } }[] {
   if (compute.id === 'local') return [];
   const { compute_id, name, protocol, host, port } = compute.description;

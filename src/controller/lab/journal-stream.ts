@@ -1,23 +1,24 @@
-// The journal of a lab as a stream: what is kept of it, and then each entry as it is made, a line of JSON each.
+// Streams the journal of a lab, one line of JSON per entry: first the stored entries, then each new one.
 import type { Announcer } from '../events.ts';
 import type { JournalEntry, Journals } from './journals.ts';
 
-/** Milliseconds without an entry after which an empty line is sent: whoever has gone is noticed by it. */
+/** How long (ms) without an entry until an empty line is sent, which detects clients that have disconnected. */
 const SILENCE_MS = 5_000;
 
 export interface JournalStreamOptions {
   journals: Journals;
   announcer: Announcer;
   projectId: string;
-  /** Entries that are wanted. */
+  /** Selects the entries to send. */
   wants: (entry: JournalEntry) => boolean;
-  /** Whether the lab is still there. */
+  /** Whether the lab still exists. */
   isThere: () => boolean;
 }
 
 export function journalStream({ journals, announcer, projectId, wants, isThere }: JournalStreamOptions): Response {
   const encoder = new TextEncoder();
-  // As a listener of everything: one of the lab would keep it open, and close it when it leaves.
+  // Subscribes to all labs and filters: a subscriber of the lab itself would keep it open, and trigger `auto_close`
+  // when it leaves.
   const isOfLab = (message: { projectId: string | undefined }): boolean => message.projectId === projectId;
   const subscription = announcer.project.subscribe(undefined, undefined, false, isOfLab);
   let place = journals.beginning(projectId);

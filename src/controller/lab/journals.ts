@@ -1,24 +1,25 @@
-// What has happened in each lab: the last messages and changes of state, for those who come later than the events. In memory only.
+// Keeps each lab's last messages and status changes, for clients that missed the events. In memory only.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Message } from '../../events/message.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 
 export interface JournalEntry {
-  /** When it was told, as in RFC 3339 with milliseconds, UTC. */
+  /** The time in RFC 3339 with milliseconds, UTC. */
   at: string;
-  /** Of a message. */
+  /** Set for a message. */
   level: 'error' | 'warning' | 'info' | null;
   message: string | null;
-  /** Of a change of state. */
+  /** Set for a status change. */
   node_id: string | null;
   status: NodeStatus | null;
 }
 
-/** Entries of a lab that are kept. */
+/** The number of entries kept for a lab. */
 const MOST = 500;
-/** Characters of a message that are kept. */
+/** The number of characters kept of a message. */
 const MOST_CHARACTERS = 2_000;
 
 type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
@@ -26,18 +27,18 @@ type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
   status?: NodeStatus;
 };
 
-/** Entries behind a place in a journal. */
+/** The entries after a position in a journal. */
 export interface LaterEntries {
   entries: readonly JournalEntry[];
-  /** The place behind them. */
+  /** The position after the last of them. */
   place: number;
 }
 
 interface Journal {
   entries: JournalEntry[];
-  /** Those that were there before the first of them. */
+  /** The number of entries dropped before the first one. */
   dropped: number;
-  /** What was last told of each node. */
+  /** The last known status of each node. */
   statuses: Map<string, NodeStatus>;
 }
 
@@ -51,12 +52,12 @@ export class Journals {
     });
   }
 
-  /** The last entries of a lab, the oldest first. */
+  /** The kept entries of a lab, oldest first. */
   of(projectId: string): readonly JournalEntry[] {
     return this.#labs.get(projectId)?.entries ?? [];
   }
 
-  /** The entries behind a place; of those that are not kept any more a warning stands for all. */
+  /** The entries after a position. One warning stands for all entries that are no longer kept. */
   after(projectId: string, place: number): LaterEntries {
     const { entries, dropped } = this.#labs.get(projectId) ?? { entries: [], dropped: 0 };
     const lost = dropped - place;
@@ -67,7 +68,7 @@ export class Journals {
     return { entries: [gap, ...entries], place: dropped + entries.length };
   }
 
-  /** The place of the oldest entry that is kept. */
+  /** The position of the oldest entry kept. */
   beginning(projectId: string): number {
     return this.#labs.get(projectId)?.dropped ?? 0;
   }
@@ -78,7 +79,7 @@ export class Journals {
     const { node_id: id, node_type: type, status } = told;
     if (action === 'node.deleted') this.#labs.get(projectId)?.statuses.delete(id ?? '');
     else if (action.startsWith('node.') && id !== undefined && type !== undefined && status !== undefined) {
-      // Nothing is told of a node while its lab opens: it is stopped then, unless it always runs.
+      // No status is announced while the lab opens: the node is then stopped, unless its kind always runs.
       const { statuses } = this.#journal(projectId);
       const before = statuses.get(id) ?? (nodeKind(type).alwaysRuns ? 'started' : 'stopped');
       statuses.set(id, status);
@@ -107,12 +108,12 @@ export class Journals {
   }
 }
 
-/** Whether an entry is about this node: its state, or a message that calls it by its name. */
+/** Whether an entry is about this node: its status, or a message with its name. */
 export function isAbout({ node_id, message }: JournalEntry, node: { id: string; name: string | undefined }): boolean {
   return node_id === node.id || (node.name !== undefined && message !== null && names(message, node.name));
 }
 
-/** Another node's name may begin with this one. */
+/** Another node's name may begin with this one, so only whole words count. */
 function names(text: string, name: string): boolean {
   const isWord = (character: string | undefined): boolean => character !== undefined && /[\w-]/.test(character);
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))

@@ -1,6 +1,6 @@
-// Keeps labs: every change goes into the database before it is acknowledged, and from there into the .gns3 file when the lab is quiet,
-// when it is closed, and before anything reads the file. A file that another program changed meanwhile is left alone: it wins when it
-// is opened next, and the lab as it is here is kept beside it.
+// Makes labs durable. Every change is in the database before it is acknowledged. The .gns3 file is written when the lab
+// is idle, when it closes, and before the file is read. A file that another program changed meanwhile is left alone: it
+// is used at the next opening, and the present lab is saved beside it.
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
@@ -15,7 +15,7 @@ import { labTextBeside } from '../../store/topology/lab-text-thread.ts';
 import type { Topology } from '../../store/topology/schema.ts';
 import { mended } from './damaged-records.ts';
 
-/** Milliseconds without a change after which the file is written, and the longest that a busy lab puts it off. */
+/** How long (ms) without a change until the file is written, and the longest delay for a busy lab. */
 const QUIET_MS = 1_000;
 const LONGEST_DELAY_MS = 15_000;
 
@@ -32,14 +32,14 @@ export class LabWriter {
   readonly #warned = new Set<string>();
   readonly #lock = new KeyedLock();
 
-  /** `version` is written into the files; `warn` tells the listeners of a project. */
+  /** `version` is written into the files; `warn` sends a warning to a project's listeners. */
   constructor(options: { store: Store; version: string; warn: (projectId: string, message: string) => void }) {
     this.#store = options.store;
     this.#version = options.version;
     this.#warn = options.warn;
   }
 
-  /** Makes changes of an open lab durable; its file follows when the lab is quiet. */
+  /** Makes changes of an open lab durable; its file is written when the lab is idle. */
   async apply(record: ProjectRecord, changes: readonly LabChange[]): Promise<void> {
     await this.#store.labs.apply(record.project_id, changes);
     this.#schedule(record.project_id);
@@ -68,7 +68,10 @@ export class LabWriter {
     this.#pending.set(projectId, { timer, since });
   }
 
-  /** Writes the file of a lab if it lacks changes, on a full disk, too, as the old one goes. Nothing happens to projects that are not open. */
+  /**
+   * Writes the file of an open lab if it is out of date; on a full disk too, as the old file is replaced. Does nothing
+   * for projects that are not open.
+   */
   async flush(projectId: string): Promise<void> {
     clearTimeout(this.#pending.get(projectId)?.timer);
     this.#pending.delete(projectId);
@@ -80,7 +83,7 @@ export class LabWriter {
     if (!state?.dirty) return;
     const [lab, record] = await Promise.all([this.#store.labs.texts(projectId), this.#store.projects.get(projectId)]);
     if (!lab || !record) return;
-    // Of a lab that was being made when a former life of this server ended not even the directory may be there.
+    // If the previous run of the server ended while the lab was being created, even its directory may be missing.
     if (lab.fingerprint === undefined) await makeDirectory(record.path);
     await this.#store.locks.hold(record);
     const path = join(record.path, record.filename);
@@ -91,14 +94,15 @@ export class LabWriter {
       await this.#store.labs.recordWritten(projectId, lab.fingerprint, lab.changes);
       return;
     }
-    // A file of ours took its place and nobody could note it: it is known for good before another one is announced, which may fail, too.
+    // The server ended after it replaced the file and before it recorded that. Record it now, before the next write is
+    // announced, as that may fail too.
     if (lab.coming !== undefined && found.known === lab.coming)
       await this.#store.labs.recordTaken(projectId, lab.coming);
     const coming = (written: string): Promise<void> => this.#store.labs.recordComing(projectId, written);
     await this.#store.labs.recordWritten(projectId, await writeTopologyFile(path, content, coming), lab.changes);
   }
 
-  /** What the file is to hold, made of the records as they are now: they may change while it is written. */
+  /** The file's new content, taken from the records at once, as they may change while it is written. */
   async #contentOf(project: ProjectRecord, { records, project_id: id }: LabTexts): Promise<Topology | Uint8Array> {
     const text = await labTextBeside({ project, records, version: this.#version });
     if (text) return text;
@@ -108,7 +112,7 @@ export class LabWriter {
     return topologyOf(project, await mended(lab, path, this.#version), this.#version);
   }
 
-  /** Another program changed the file: what is here goes into a file of its own. */
+  /** Another program changed the file: the present lab is saved beside it. */
   async #keepAside(record: ProjectRecord, path: string, content: Topology | Uint8Array): Promise<void> {
     const aside = `${path}.labwire-backup`;
     await writeTopologyFile(aside, content);
@@ -119,7 +123,7 @@ export class LabWriter {
     this.#warn(record.project_id, message);
   }
 
-  /** The lab is closed: its file is written and its live state forgotten. */
+  /** Ends a closed lab: writes its file and deletes its live state. */
   async end(projectId: string): Promise<void> {
     await this.flush(projectId);
     this.#warned.delete(projectId);
@@ -127,7 +131,7 @@ export class LabWriter {
     await this.#store.locks.release(projectId);
   }
 
-  /** Forgets a project together with what was to be written. */
+  /** Deletes a project and cancels its pending write. */
   async forget(projectId: string): Promise<void> {
     clearTimeout(this.#pending.get(projectId)?.timer);
     this.#pending.delete(projectId);
@@ -135,7 +139,7 @@ export class LabWriter {
     await this.#store.locks.release(projectId);
   }
 
-  /** Writes whatever is still to be written. */
+  /** Writes all pending files. */
   async stop(): Promise<void> {
     await Promise.allSettled([...this.#pending.keys()].map((projectId) => this.flush(projectId)));
   }

@@ -1,6 +1,6 @@
-// Captures of links: started, stopped, gone on with, and read as they grow.
+// Starts, stops, resumes and streams captures of links.
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Connected } from '../../http/app/route.ts';
 import { feedBytes } from '../../http/sockets/byte-feed.ts';
@@ -25,7 +25,7 @@ export class LinkCaptures {
 
   /**
    * Starts a capture at the end that suits best.
-   * @throws Failure `conflict` when neither end runs, or none that can do what is asked
+   * @throws Failure `conflict` when neither end runs, or none supports the request
    */
   start(project: Project, id: string, given: LinkCapture): Promise<Link> {
     return changeLink(project, id, (link) => this.#startNow(project, link, given));
@@ -42,9 +42,9 @@ export class LinkCaptures {
       });
       await this.#records.keep(project, keptLink(link.record, request));
     } catch (error) {
-      // Unless it was refused it may have begun.
+      // Unless the compute rejected it, the capture may have begun.
       if (!(error instanceof ComputeRefusal)) {
-        await end.node.compute.post(capturePath(end, 'stop_capture'), { connect: false }).catch(noop);
+        await end.node.compute.post(capturePath(end, 'stop_capture'), { connect: false }).catch(ignore);
       }
       throw error;
     }
@@ -54,19 +54,19 @@ export class LinkCaptures {
     return link;
   }
 
-  /** The nodes of a link were made anew: its capture has ended with them, or ends now, and goes on with `resume`. */
+  /** Nodes of a link were recreated, which ends its capture; `resume` continues it. */
   async interrupt(link: Link, lost: ReadonlySet<Node>): Promise<void> {
     const { capture } = link;
     if (!capture?.end) return;
     link.formerCapture = capture.request;
     if (!lost.has(capture.end.node)) {
-      await capture.end.node.compute.post(capturePath(capture.end, 'stop_capture')).catch(noop);
+      await capture.end.node.compute.post(capturePath(capture.end, 'stop_capture')).catch(ignore);
     }
     link.capture = { ...capture, end: undefined };
     this.#records.announce('link.updated', link);
   }
 
-  /** Goes on with the capture that ran in a former life of this server or of the compute, in a file of its own: the old one stays. */
+  /** Resumes a capture of a previous run of this server or the compute in a new file; the old file stays. */
   async resume(project: Project, link: Link): Promise<void> {
     const { formerCapture: request } = link;
     link.formerCapture = undefined;
@@ -81,7 +81,7 @@ export class LinkCaptures {
     }
   }
 
-  /** Ends the capture; the link without one is announced and given all the same. */
+  /** Stops the capture. A link without a capture is announced and returned all the same. */
   stop(project: Project, id: string): Promise<Link> {
     return changeLink(project, id, (link) => this.#stopNow(project, link));
   }
@@ -90,15 +90,15 @@ export class LinkCaptures {
     const { capture } = link;
     const end = capture?.end;
     if (capture && end) {
-      // First on the disk: a server that is killed in between does not go on with it.
+      // On disk first: a server that is killed in between does not resume the capture.
       await this.#records.keep(project, keptLink(link.record, undefined));
       try {
         const { compute } = end.node;
         await compute.retryOnce((connect) => compute.post(capturePath(end, 'stop_capture'), { connect }));
       } catch (error) {
-        // A compute that refuses knows of no capture (any more).
+        // A rejection means that the compute has no such capture (any more).
         if (!(error instanceof ComputeRefusal)) {
-          await this.#records.keep(project, link.kept).catch(noop);
+          await this.#records.keep(project, link.kept).catch(ignore);
           throw error;
         }
       }
@@ -108,16 +108,19 @@ export class LinkCaptures {
     return link;
   }
 
-  /** The capture as it grows, from about `last` bytes before its end. @throws Failure `conflict` unless the link is captured */
+  /**
+   * Streams the growing capture from about `last` bytes before its end.
+   * @throws Failure `conflict` unless the link is captured
+   */
   async pcap(link: Link, signal: AbortSignal, last?: number): Promise<Response> {
     const end = capturedEnd(link);
-    // Without a limit: an emulator may say nothing before the first frame.
+    // No time limit: an emulator may send nothing before the first frame.
     const answer = await end.node.compute.pass('GET', capturePath(end, 'pcap') + lastQuery(last), { signal, limit: 0 });
     if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
     return answer;
   }
 
-  /** The same over a WebSocket. */
+  /** As `pcap`, over a WebSocket. */
   async pcapSocket(link: Link, last: number | undefined): Promise<Connected> {
     const end = capturedEnd(link);
     const { compute } = end.node;
@@ -125,7 +128,7 @@ export class LinkCaptures {
       const near = await compute.openSocket(capturePath(end, 'pcap/ws') + lastQuery(last));
       return (socket) => joinSockets(socket, near);
     }
-    // From elsewhere only as fast as the client reads, which sockets of other hosts could not be told.
+    // From other hosts over HTTP, which has backpressure: their WebSockets cannot be slowed down to the client's speed.
     const leaving = new AbortController();
     const reader = (await this.pcap(link, leaving.signal, last)).body!.getReader();
     return (socket) =>
@@ -136,7 +139,7 @@ export class LinkCaptures {
       });
   }
 
-  /** A node changed: the captures at a node that no longer runs end, each when the turn of its link comes. */
+  /** Ends the captures at a node that has stopped, each when it is its link's turn. */
   nodeChanged(project: Project, node: Node): void {
     if (node.status !== 'stopped') return;
     for (const { id } of project.linksOf(node)) {
@@ -160,5 +163,3 @@ function capturedEnd(link: Link): LinkEnd {
 function lastQuery(last: number | undefined): string {
   return last === undefined ? '' : `?last=${last}`;
 }
-
-const noop = (): void => {};

@@ -1,18 +1,21 @@
-// What all changes of links share: how they come to their turn, what is kept of a link, what is told of it.
+// Shared by all changes of links: ordering, recording and announcing them.
 import type { Announcer } from '../events.ts';
 import type { KeptLink, Link } from '../links/link.ts';
 import { wholeLink } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Project } from './project.ts';
 
-/** Runs a change of a link when its turn comes: its nodes stay until it has ended. @throws Failure `not-found` when it is gone by then */
+/**
+ * Runs a change of a link in its turn; the link's nodes stay until it has ended.
+ * @throws Failure `not-found` when the link is gone by then
+ */
 export function changeLink<T>(project: Project, id: string, task: (link: Link) => Promise<T>): Promise<T> {
   const known = project.links.get(id);
   const nodeIds = known?.ends.map(({ node }) => node.id) ?? [];
   return project.changes.run(wholeLink(id, nodeIds), () => task(project.link(id)));
 }
 
-/** Where changes of links become durable and known. */
+/** Records and announces changes of links. */
 export class LinkRecords {
   readonly #announcer: Announcer;
   readonly #writer: LabWriter;

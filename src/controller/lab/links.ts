@@ -1,8 +1,8 @@
-// What can be done with links: create, change, delete.
+// Creates, changes and deletes links.
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Label } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { normalizedFilters } from '../links/filters.ts';
@@ -18,10 +18,10 @@ import { LinkCaptures } from './link-captures.ts';
 import { changeLink, LinkRecords } from './link-changes.ts';
 import type { Project } from './project.ts';
 
-/** What a link is to become. */
+/** The settings and ends of a new link. */
 export interface LinkPlan extends LinkSettings {
   ends: readonly LinkEndBody[];
-  /** Computes on other hosts may still have the wires of a former life of this server. */
+  /** Computes on other hosts may still have the NIOs of a previous run of this server. */
   loose?: boolean;
 }
 
@@ -35,8 +35,8 @@ export class Links {
   }
 
   /**
-   * Creates a link and wires it when it has two ends.
-   * @throws Failure of the first check that an end does not pass, or of a compute; nothing is left behind then
+   * Creates a link and wires it once it has two ends.
+   * @throws Failure of the first check that fails, or of a compute, after rollback
    */
   create(project: Project, given: LinkBody): Promise<Link> {
     const { nodes: ends } = given;
@@ -58,7 +58,10 @@ export class Links {
     });
   }
 
-  /** Builds a link on the computes, keeps it, and announces it; used by creation and by opening. Nobody finds it before. */
+  /**
+   * Wires a link on the computes, records and announces it; for creation and opening. The project lists the link only
+   * after that.
+   */
   async build(project: Project, link: Link, given: LinkPlan, keep: () => Promise<void>): Promise<void> {
     const { filters, style, suspended, impairments } = given;
     await using undo = new AsyncDisposableStack();
@@ -74,7 +77,7 @@ export class Links {
     for (const body of given.ends) ends.push(this.#end(project, ends, body));
     link.ends = ends;
     if (ends.length >= 2) {
-      // Before the computes are asked, so that a second request for one of these ports is refused meanwhile.
+      // Before the computes are called, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
       if (!link.unwirable) {
         if (given.loose) await loosen(link);
@@ -91,7 +94,7 @@ export class Links {
     this.#records.announce('link.created', link);
   }
 
-  /** One end, after all checks in the release's order. */
+  /** Makes one end, after all checks in the release's order. */
   #end(project: Project, others: readonly LinkEnd[], body: LinkEndBody): LinkEnd {
     const node = project.node(body.node_id);
     const port = node.port(body.adapter_number, body.port_number);
@@ -117,12 +120,15 @@ export class Links {
     return { node, port, label: body.label ?? defaultEndLabel(port) };
   }
 
-  /** Changes filters, style, suspension and labels, all or none; each aspect that really changes is announced. */
+  /** Changes filters, style, suspension and labels, all or none. Each aspect that changes is announced. */
   update(project: Project, id: string, given: LinkBody): Promise<Link> {
     return changeLink(project, id, (link) => this.#updateNow(project, link, given));
   }
 
-  /** The computes first, then the disk, then here: until both have agreed the link is what it was, and after a failure it is so again. */
+  /**
+   * In order: computes, disk, memory. The link is unchanged until the first two have succeeded, and restored after a
+   * failure.
+   */
   async #updateNow(project: Project, link: Link, given: LinkBody): Promise<Link> {
     const { settings } = link;
     const wanted = changed(settings, given);
@@ -131,7 +137,7 @@ export class Links {
       link.uncertain = true;
     };
     await using undo = new AsyncDisposableStack();
-    // One that cannot be wired now is wired as its settings say when it can be.
+    // A link that cannot be wired now gets these settings when it can be.
     const { unwirable } = link;
     if (!unwirable && (link.uncertain || !isDeepStrictEqual(wireOf(wanted), wireOf(settings)))) {
       undo.defer(() => rewire(link, settings).catch(doubt));
@@ -153,7 +159,7 @@ export class Links {
     return link;
   }
 
-  /** Each aspect that differs by itself: clients hear of one after the other. */
+  /** One announcement for each aspect that differs. */
   #replace(link: Link, wanted: LinkSettings): void {
     for (const aspect of ['filters', 'impairments', 'style', 'suspended'] as const) {
       if (isDeepStrictEqual(wanted[aspect], link.settings[aspect])) continue;
@@ -163,8 +169,8 @@ export class Links {
   }
 
   /**
-   * Wires a link anew, after nodes at its ends were made anew; a capture of it goes on in a new file.
-   * @throws Failure of a compute; the link is there all the same, and can be renewed again
+   * Rewires a link after nodes at its ends were recreated; its capture continues in a new file.
+   * @throws Failure of a compute; the link stays and can be renewed again
    */
   async renew(project: Project, link: Link, lost: ReadonlySet<Node>): Promise<void> {
     await this.captures.interrupt(link, lost);
@@ -178,7 +184,7 @@ export class Links {
     return changeLink(project, id, async (link) => {
       link.leaving = true;
       try {
-        // First on the disk: when that fails nothing has happened, and a compute's refusal can be made good there.
+        // On disk first: if that fails nothing has changed, and a rejection by a compute can be rolled back there.
         await this.#records.forget(project, link);
         await this.#leaveLost(project, link);
         await unwire(link).catch(async (error: unknown) => {
@@ -193,7 +199,7 @@ export class Links {
     });
   }
 
-  /** Notes the NIOs at ends that cannot be reached: they are removed when their hosts are back. */
+  /** Notes the NIOs on unreachable hosts: they are removed when the hosts are back. */
   async #leaveLost(project: Project, link: Link): Promise<void> {
     for (const end of link.ends) {
       if (!end.node.lost || !end.wire) continue;
@@ -202,7 +208,7 @@ export class Links {
     }
   }
 
-  /** Forgets the links of a node that has gone from the disk, and they with it: what their computes refuse does not matter then. */
+  /** Forgets the links of a node whose record is deleted. Rejections by computes are ignored. */
   async forgetAll(project: Project, links: readonly Link[]): Promise<void> {
     for (const link of links) {
       await discardWire(link);
@@ -218,7 +224,7 @@ export class Links {
   }
 }
 
-/** The settings with those that are given in their place. */
+/** The settings with the given ones replaced. */
 function changed(settings: LinkSettings, { filters, impairments, link_style: style, suspend }: LinkBody): LinkSettings {
   return {
     filters: filters === undefined ? settings.filters : normalizedFilters(filters),
@@ -228,12 +234,15 @@ function changed(settings: LinkSettings, { filters, impairments, link_style: sty
   };
 }
 
-/** What the NIOs of a link depend on. */
+/** The settings that a link's NIOs depend on. */
 function wireOf({ filters, suspended }: LinkSettings): object {
   return { filters, suspended };
 }
 
-/** The labels that are given, by end. @throws Failure `not-found` for a node that is none of the project */
+/**
+ * The given labels, by end.
+ * @throws Failure `not-found` if the node is not in the project
+ */
 function changedLabels(project: Project, link: Link, { nodes = [] }: LinkBody): Map<LinkEnd, Label> {
   const labels = new Map<LinkEnd, Label>();
   for (const body of nodes) {

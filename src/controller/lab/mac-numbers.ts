@@ -1,44 +1,48 @@
-// The numbers that the MAC addresses of virtual PCs are made of. Every compute counts for itself from 0; the controller, which knows all
-// PCs of a lab, gives each one a number of its own.
+// Assigns the numbers that MAC addresses of virtual PCs are derived from. Each compute counts from 0 on its own; the
+// controller knows all PCs of a lab and gives each a different number.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { withMacNumber } from '../../http/app/mac-number-header.ts';
 import { freeMacNumber } from '../../pc/mac.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Project } from './project.ts';
 
 export class MacNumbers {
   readonly #projects: () => readonly Project[];
-  /** Nodes that are being made, which their projects do not have as yet. */
+  /** Nodes that are being created and not yet in their projects. */
   readonly #coming = new Map<Node, Project>();
 
   constructor(projects: () => readonly Project[]) {
     this.#projects = projects;
   }
 
-  /** A number for a node that is being made, and the header that tells its compute. A node that is made again keeps its number. */
+  /**
+   * Assigns a number to a node that is being created and returns the header for its compute. A recreated node keeps its
+   * number.
+   */
   atCreation(project: Project, node: Node): Record<string, string> {
     if (!nodeKind(node.type).macNumber) return {};
     node.macNumber ??= freeMacNumber(this.#taken(project, node));
-    // A node that moves is there already.
+    // A moving node is already in the project.
     if (!project.nodes.has(node.id)) this.#coming.set(node, project);
     return withMacNumber(node.macNumber);
   }
 
-  /** The node was not made. */
+  /** The creation failed. */
   release(node: Node): void {
     this.#coming.delete(node);
   }
 
-  /** Takes what the compute says of the number out of its answer: a PC that has gone on running has its former one. */
+  /** Takes the number out of the compute's answer. A reattached PC has its former number. */
   answered(project: Project, node: Node, { mac_number: number, ...object }: Record<string, unknown>) {
     if (!nodeKind(node.type).macNumber) return object;
     node.countsItself = typeof number !== 'number';
-    // A compute of the release gives the lowest one that it has left in the project.
+    // The release's compute assigns the lowest free number of the project itself.
     node.macNumber = typeof number === 'number' ? number : freeMacNumber(this.#ofCompute(project, node));
     return object;
   }
 
-  /** The header of a start. The number changes if another PC that may be reached has it meanwhile. */
+  /** The header of a start. The number changes if another reachable PC has it meanwhile. */
   atStart(project: Project, node: Node): Record<string, string> {
     if (node.macNumber === undefined || node.countsItself) return {};
     const taken = this.#taken(project, node);
@@ -46,7 +50,10 @@ export class MacNumbers {
     return withMacNumber(node.macNumber);
   }
 
-  /** Of the PCs that frames of a node may reach: those of its lab, and of other labs if both lead out, where they may meet. */
+  /**
+   * The numbers of PCs that a node's frames can reach: those of its lab, and of other labs if both labs are connected
+   * to the outside.
+   */
   #taken(project: Project, node: Node): number[] {
     const out = leadsOut(project);
     const reached = this.#projects().filter((other) => other === project || (out && leadsOut(other)));

@@ -1,8 +1,8 @@
 // Moves a node to another host, with its files and links.
 import { isDeepStrictEqual } from 'node:util';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Compute } from '../computes/compute.ts';
 import { copyFolder } from '../computes/project-files.ts';
 import type { Link } from '../links/link.ts';
@@ -25,7 +25,7 @@ export interface NodeMovesOptions {
   links: Links;
   numbers: HostNumbers;
   forwards: ConsoleForwards;
-  /** Makes a node on its compute; answers what that says of it. */
+  /** Creates a node on its compute and returns the compute's answer. */
   place(project: Project, node: Node, properties: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
@@ -37,10 +37,11 @@ export class NodeMoves {
   }
 
   /**
-   * Moves a node that does not run, or whose host cannot be reached. A host that cannot be reached removes it when it is back.
-   * @param given the request; nothing else is changed with the host
-   * @throws Failure `invalid` for other changes, `conflict` for a running node or an unreachable target, or the target's refusal; the node
-   *   is where it was then
+   * Moves a node that is stopped or whose host is unreachable. An unreachable host removes the node when it is back.
+   * @param given the request; it may change nothing but the host
+   * @throws Failure `invalid` for other changes, `conflict` for a running node or an unreachable target, or the
+   * target's rejection; the
+   *   node then stays where it was
    */
   move(project: Project, id: string, target: Compute, given: NodeUpdate): Promise<Node> {
     const known = project.nodes.get(id);
@@ -83,7 +84,7 @@ export class NodeMoves {
     using numbered = this.#numbered(project, node, target);
     const arrived = new Node(project.id, target, numbered.record);
     arrived.macNumber = node.macNumber;
-    // Without its files it has at least the texts that it was created with.
+    // Without its files it keeps at least the texts from its creation.
     const properties = isReachable ? arrived.lastingProperties : arrived.record.properties;
     const object = await this.#options.place(project, arrived, { ...properties });
     const record = withComputeState(arrived.record, object, () => node.name);
@@ -101,7 +102,7 @@ export class NodeMoves {
     }
   }
 
-  /** The record on the target: it gives the console's port, and numbers are its own there. */
+  /** The record for the target host, which assigns console port and numbers itself. */
   #numbered(project: Project, { record }: Node, target: Compute): Disposable & { record: NodeRecord } {
     const moved: NodeRecord = { ...record, compute_id: target.id, console: null };
     const given = this.#options.numbers.number(project, target, moved as unknown as NodeCreate, { keeps: true });
@@ -109,7 +110,7 @@ export class NodeMoves {
     return { record: { ...moved, properties }, [Symbol.dispose]: () => given[Symbol.dispose]() };
   }
 
-  /** The node is on the target from here on, and its links lead there, unless `undo` is disposed of. */
+  /** Registers the node on the target and rewires its links there; disposing of `undo` rolls this back. */
   async #settleIn(
     project: Project,
     node: Node,
@@ -138,7 +139,7 @@ export class NodeMoves {
     for (const link of links) {
       const end = endAt(link, node);
       if (!link.unwirable) await this.#options.links.renew(project, link, new Set([node]));
-      // The other end's host is away: it is wired when that is back, or when the other node is moved as well.
+      // The other end's host is unreachable: the link is wired when that is back, or when its node is moved as well.
       else if (end) end.wire = undefined;
     }
   }
@@ -148,7 +149,7 @@ function endAt(link: Link, node: Node) {
   return link.ends.find((end) => end.node === node);
 }
 
-/** Removes the node from a host; what fails stays noted, and is removed when the host is back. Never rejects. */
+/** Removes the node from a host. A failed removal stays noted and is repeated when the host is back. Never rejects. */
 async function removed(compute: Compute, path: string, trace: Trace): Promise<void> {
   try {
     await compute.remove(path);
@@ -158,7 +159,7 @@ async function removed(compute: Compute, path: string, trace: Trace): Promise<vo
   }
 }
 
-/** @throws Failure `invalid` for changes beside that of the host */
+/** @throws Failure `invalid` for changes of anything but the host */
 function refuseOthers(node: Node, given: NodeUpdate): void {
   const object = node.json() as Record<string, unknown>;
   const others = Object.entries(given).filter(
@@ -170,7 +171,7 @@ function refuseOthers(node: Node, given: NodeUpdate): void {
   throw new Failure('invalid', `compute_id: a node is moved by a request of its own; leave out ${names}.`);
 }
 
-/** @throws Failure `conflict` for a node that cannot be moved as it is */
+/** @throws Failure `conflict` for a node that cannot be moved in its present state */
 function refuseStaying(node: Node): void {
   if (nodeKind(node.type).staysOnHost) {
     throw new Failure(

@@ -1,8 +1,10 @@
-// The records of nodes: each is written from the one before it, first to the disk, then here; what computes say of nodes is taken over.
+// Writes the records of nodes, on disk before in memory, and applies the computes' answers and notifications to them.
+
 import { isDeepStrictEqual } from 'node:util';
+import type { Relayed } from '../../api/events.ts';
+import { portsOf } from '../../api/kinds/kinds.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
-import { portsOf } from '../../store/node-kinds/kinds.ts';
-import type { Compute, ComputeMessage } from '../computes/compute.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { Renaming } from '../nodes/names.ts';
@@ -11,7 +13,7 @@ import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { Project } from './project.ts';
 
-/** A change of a node's record; `rename` gives the name to use for one that is wanted. */
+/** A change of a node's record; `rename` returns the name to use instead of the requested one. */
 export type RecordChange = (record: NodeRecord, rename: (name: string) => string) => NodeRecord;
 
 export class NodeRecords {
@@ -19,7 +21,7 @@ export class NodeRecords {
   readonly #writer: LabWriter;
   readonly #links: Links;
   readonly #forwards: ConsoleForwards;
-  /** Records are written one after the other: changes of one node that run side by side lose nothing. */
+  /** Records are written one at a time, so that concurrent changes of a node do not overwrite each other. */
   readonly #writing = new KeyedLock();
 
   constructor({
@@ -48,8 +50,8 @@ export class NodeRecords {
   }
 
   /**
-   * Changes what is stored of a node: first on the disk, then here. Nothing happens to a node that goes or is gone.
-   * @returns whether it is another now
+   * Changes a node's record, on disk before in memory. Does nothing for a deleted node or one being deleted.
+   * @returns whether the record has changed
    */
   async write(project: Project, node: Node, change: RecordChange, renaming?: Renaming): Promise<boolean> {
     return this.#writing.run(`${project.id}/${node.id}`, async () => {
@@ -59,7 +61,7 @@ export class NodeRecords {
         const record = change(node.record, (wanted) => names.take(wanted));
         if (isDeepStrictEqual(record, node.record)) return false;
         portsOf(record);
-        // While a lab is being opened it is in memory alone.
+        // While a lab is being opened it is in memory only.
         if (project.recorded) await this.#writer.apply(project.record, [{ node: record }]);
         node.record = record;
         await this.#forwards.follow(node);
@@ -70,8 +72,8 @@ export class NodeRecords {
     });
   }
 
-  /** A compute announces that one of its nodes changed. What it says of nodes that are not here, or not its own, counts for nothing. */
-  async computeUpdated(project: Project, compute: Compute, { event }: ComputeMessage): Promise<void> {
+  /** A compute announces a changed node. Unknown nodes and nodes of other computes are ignored. */
+  async computeUpdated(project: Project, compute: Compute, { event }: Relayed): Promise<void> {
     const node = project.nodes.get(String(event['node_id']));
     if (node?.compute !== compute || node.leaving) return;
     const isSeen = node.applyRuntime(event);
@@ -82,7 +84,7 @@ export class NodeRecords {
     if (isSeen) this.#links.captures.nodeChanged(project, node);
   }
 
-  /** Takes over what a compute has said of a node. */
+  /** Applies the objects that a compute sent for a node. */
   async follow(project: Project, node: Node, said: readonly Record<string, unknown>[]): Promise<void> {
     await this.write(project, node, (record, rename) =>
       said.reduce((next: NodeRecord, object) => withComputeState(next, object, rename), record),
@@ -90,11 +92,11 @@ export class NodeRecords {
     if (project.nodes.get(node.id) === node && !node.leaving) this.announce('node.updated', node);
   }
 
-  /** Takes over what a compute answers of a node; nothing is announced when that is known already. */
+  /** Applies a compute's answer to a node; announced only if something changed. */
   async compare(project: Project, node: Node, object: Record<string, unknown>): Promise<void> {
     const isSeen = node.applyRuntime(object);
     if (node.absent !== undefined) {
-      // It is there after all: its lab was opened while its host was away.
+      // The node exists after all: its lab was opened while its host was unreachable.
       node.absent = undefined;
       node.record = { ...node.record };
     }

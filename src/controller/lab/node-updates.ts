@@ -1,9 +1,10 @@
-// Changes of nodes that clients ask for: what may be changed, what the compute is told of it, and what comes of that.
+// Changes nodes for clients: checks the request, forwards it to the compute and records the answer.
 import { isDeepStrictEqual } from 'node:util';
-import { Failure, messageOf } from '../../failures.ts';
+import { nodeKind, portsOf } from '../../api/kinds/kinds.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { nodeKind, portsOf } from '../../store/node-kinds/kinds.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
+import { requireName } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
@@ -15,7 +16,7 @@ import type { NodeRecords, RecordChange } from './node-records.ts';
 import type { PendingRenames } from './pending-renames.ts';
 import type { Project } from './project.ts';
 
-/** Members that only the controller keeps. */
+/** Members that only the controller stores. */
 const OWN_MEMBERS = [
   'x',
   'y',
@@ -28,7 +29,7 @@ const OWN_MEMBERS = [
   'start_order',
   'start_delay',
 ] as const;
-/** Members that are kept and told the compute. */
+/** Members that are stored here and sent to the compute. */
 const SHARED_MEMBERS = ['console', 'console_type', 'custom_adapters', 'template_id'] as const;
 /** Members that a client may repeat but not change. */
 const FIXED_MEMBERS = [
@@ -64,7 +65,7 @@ export class NodeUpdates {
   }
 
   /**
-   * Changes a node; a change that its compute refuses changes nothing.
+   * Changes a node. If the compute rejects the change, nothing changes.
    * @throws Failure `invalid` for members that are not settable
    */
   update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
@@ -78,9 +79,9 @@ export class NodeUpdates {
   }
 
   /**
-   * Renames nodes whose renaming was under way when a former life of this server ended, for the opening of the lab: their files may have
-   * the new names already. A renaming that is refused now is dropped.
-   * @returns their ids, for `endRenames` when the lab is recorded
+   * Finishes renames that the end of the previous run interrupted; part of opening the lab. Their files may already
+   * have the new names. A rename that is now rejected is dropped.
+   * @returns the nodes' ids, for `endRenames` once the lab is recorded
    */
   async finishRenames(project: Project): Promise<readonly string[]> {
     const pending = await this.#pending.of(project.id);
@@ -100,10 +101,11 @@ export class NodeUpdates {
   async #updateNow(project: Project, id: string, wanted: NodeUpdate): Promise<Node> {
     const node = project.node(id);
     refuseFixed(node, wanted);
-    // A client that repeats the number that it sees does not mean another one of the node's host.
+    // A client that repeats the number it sees does not request another port on the node's host.
     const isRepeated = node.forward !== undefined && wanted.console === node.forward.port;
     const given = isRepeated ? { ...wanted, console: node.record.console } : wanted;
     const isRenamed = given.name !== undefined && given.name !== node.name;
+    if (isRenamed) requireName(given.name as string);
     if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
       throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
     }
@@ -111,13 +113,13 @@ export class NodeUpdates {
     try {
       const name = isRenamed ? renaming.take(given.name as string) : node.name;
       const change = (record: NodeRecord): NodeRecord => this.#changed(record, given, name);
-      // Refuses what cannot be before anybody is told.
+      // Rejects invalid changes before the compute is called.
       portsOf(change(node.record));
       if (node.absent === undefined && concernsCompute(node.record, given, name)) {
         if (name !== node.name) await this.#pending.begin(project.id, id, name);
         await this.#updateOnCompute(project, node, given, change, renaming);
       }
-      // What its compute has against an absent one is said when that starts.
+      // The compute checks the properties of a missing node when it starts.
       else if (await this.#records.write(project, node, ofAbsent(node, given, change), renaming))
         this.#records.announce('node.updated', node);
       return node;
@@ -126,7 +128,10 @@ export class NodeUpdates {
     }
   }
 
-  /** The compute is told first; what it announces meanwhile is taken over together with its answer, and announced once. */
+  /**
+   * Sends the change to the compute first. Its notifications meanwhile are applied together with the answer and
+   * announced once.
+   */
   async #updateOnCompute(
     project: Project,
     node: Node,
@@ -160,19 +165,19 @@ export class NodeUpdates {
       throw error;
     } finally {
       node.inbox = undefined;
-      if (inbox.length > 0) await this.#records.follow(project, node, inbox).catch(noop);
+      if (inbox.length > 0) await this.#records.follow(project, node, inbox).catch(ignore);
       else if (told.length > 0 && project.nodes.get(node.id) === node) this.#records.announce('node.updated', node);
     }
   }
 
-  /** Has the compute and the disk forget a change that has failed: the compute may have made it, and have announced it already. */
+  /** Rolls back a failed change on the compute and on disk: the compute may have made and announced it already. */
   async #tellAgain(project: Project, node: Node): Promise<void> {
     const body = await node.computeBody(node.lastingProperties);
-    await node.compute.put(node.path, { body, connect: false }).catch(noop);
-    await this.#writer.apply(project.record, [{ node: node.record }]).catch(noop);
+    await node.compute.put(node.path, { body, connect: false }).catch(ignore);
+    await this.#writer.apply(project.record, [{ node: node.record }]).catch(ignore);
   }
 
-  /** The record as a request wants it, under the name that the node gets. */
+  /** The record after the request, with the node's actual name. */
   #changed(record: NodeRecord, given: NodeUpdate, name: string): NodeRecord {
     const next: NodeRecord = { ...record };
     if (given.properties !== undefined && Array.isArray(given.properties['custom_adapters'])) {
@@ -187,9 +192,7 @@ export class NodeUpdates {
   }
 }
 
-const noop = (): void => {};
-
-/** A change with the properties that else come with the compute's answer. */
+/** Adds the properties, which otherwise come with the compute's answer. */
 function ofAbsent(
   node: Node,
   { properties = {} }: NodeUpdate,
@@ -208,7 +211,7 @@ function refuseFixed(node: Node, given: NodeUpdate): void {
   }
 }
 
-/** Whether the compute must hear of a change. */
+/** Whether a change must be sent to the compute. */
 function concernsCompute(record: NodeRecord, given: NodeUpdate, name: string): boolean {
   if (given.properties !== undefined || name !== record.name) return true;
   return SHARED_MEMBERS.some(

@@ -1,12 +1,13 @@
-// What can be done with nodes: create, make anew, change, delete, duplicate.
+// Creates, recreates, changes, deletes and duplicates nodes.
 import { randomUUID } from 'node:crypto';
-import { Failure, messageOf } from '../../failures.ts';
+import type { Relayed } from '../../api/events.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
-import type { Compute, ComputeMessage } from '../computes/compute.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Announcer } from '../events.ts';
@@ -29,10 +30,10 @@ import { NodeUpdates } from './node-updates.ts';
 import type { PendingRenames } from './pending-renames.ts';
 import type { Project } from './project.ts';
 
-/** A node's creation may download or convert; the release waits as long. */
+/** A creation may download or convert images; the release allows the same time. */
 const CREATION_LIMIT_MS = 1_200_000;
 
-/** Members of a record, of its properties and of its custom adapters, that a copy does not take over. */
+/** Members of a record, its properties and its custom adapters that a copy does not inherit. */
 const NOT_COPIED = ['node_id', 'name', 'mac_addr', 'mac_address', 'compute_id'];
 
 export interface NodesOptions {
@@ -46,19 +47,19 @@ export interface NodesOptions {
   macNumbers: MacNumbers;
   forwards: ConsoleForwards;
   pendingRenames: PendingRenames;
-  /** Settings of the server, by their name. */
+  /** Server settings, by name. */
   settings: (name: 'iou_license') => object;
-  /** Whether the nodes of a lab may write to the images of this host themselves. */
+  /** Whether the nodes of a lab may write directly to the images of this host. */
   mayWriteImages: (projectId: string) => Promise<boolean>;
-  /** The properties that computes take of a type of node. */
+  /** The properties that computes accept for a type of node. */
   properties: (type: NodeType) => ReadonlySet<string>;
 }
 
-/** What is made of a node of a file that cannot be as it stands there. */
+/** How to load a node whose saved settings cannot be used as they are. */
 export interface Tolerance {
-  /** Is told what of it is left out. */
+  /** Reports parts of the node that are left out. */
   remark(message: string): void;
-  /** Its compute need not have it. */
+  /** The compute may reject it; it is then created at its first start. */
   mayBeAbsent: boolean;
 }
 
@@ -67,7 +68,7 @@ export class Nodes {
   readonly #records: NodeRecords;
   readonly #updates: NodeUpdates;
   readonly #moves: NodeMoves;
-  /** By project: nodes at both ends of a link may appear at the same time. */
+  /** By project: nodes at both ends of a link may be created at the same time. */
   readonly #appearing = new KeyedLock();
 
   constructor(options: NodesOptions) {
@@ -80,8 +81,8 @@ export class Nodes {
   }
 
   /**
-   * Creates a node on its compute and in the project; a known `node_id` gives the node that there is.
-   * @throws Failure of the compute; nothing is left behind then
+   * Creates a node on its compute and in the project, or returns the existing node with this `node_id`.
+   * @throws Failure of the compute, after rollback
    */
   async create(project: Project, compute: Compute, given: NodeCreate): Promise<Node> {
     const id = given.node_id ?? randomUUID();
@@ -106,7 +107,7 @@ export class Nodes {
     });
   }
 
-  /** @param fill does what else is to be done on the compute before the lab has the node */
+  /** @param fill does further work on the compute before the node joins the lab */
   async #createFrom(
     project: Project,
     compute: Compute,
@@ -132,8 +133,8 @@ export class Nodes {
   }
 
   /**
-   * Makes the node of a topology file again; the lab's own record of it is written by the opening as a whole. What the host lacks for it
-   * does not keep it out of the lab: it is absent then, until it starts.
+   * Recreates a node from a topology file; the opening records the whole lab. Missing programs or images on the host do
+   * not keep the node out of the lab: it is created at its next start.
    */
   async recreate(project: Project, compute: Compute, given: NodeCreate, tolerance: Tolerance): Promise<Node> {
     await using undo = new AsyncDisposableStack();
@@ -145,13 +146,13 @@ export class Nodes {
   }
 
   #join(project: Project, node: Node): void {
-    // Its host may have gone since.
+    // Its host may have become unreachable meanwhile.
     if (!node.compute.connected) node.lost = true;
     project.nodes.set(node.id, node);
     this.#records.announce('node.created', node);
   }
 
-  /** @param tolerance of a node that a file has */
+  /** @param tolerance given for a node from a file */
   async #onCompute(
     project: Project,
     compute: Compute,
@@ -176,7 +177,7 @@ export class Nodes {
       ? this.#placeStored(project, node, all, tolerance)
       : this.#place(project, node, all));
     if (object === undefined) return node;
-    undo.defer(() => compute.remove(node.path).catch(noop));
+    undo.defer(() => compute.remove(node.path).catch(ignore));
     node.applyRuntime(object);
     node.record = withComputeState(node.record, object, (wanted) => renaming.take(wanted));
     undo.defer(() => node.end());
@@ -184,7 +185,10 @@ export class Nodes {
     return node;
   }
 
-  /** Makes a node again on its compute, as it is known here, after the compute has forgotten it. Its files are there still. */
+  /**
+   * Recreates a node on its compute from the controller's record after the compute has forgotten it. Its files are
+   * still there.
+   */
   async renew(project: Project, node: Node, properties = node.lastingProperties): Promise<void> {
     node.status = 'stopped';
     try {
@@ -204,7 +208,7 @@ export class Nodes {
     }
   }
 
-  /** Makes the node on its compute; answers what that says of it. */
+  /** Creates the node on its compute and returns the compute's answer. */
   async #place(project: Project, node: Node, properties: Record<string, unknown>): Promise<Record<string, unknown>> {
     const { compute, type } = node;
     await hostProject(project, compute);
@@ -218,13 +222,13 @@ export class Nodes {
       const answer = await images.supply(need, () => compute.post(path, { body, headers, limit }));
       return macNumbers.answered(project, node, mustBeObject(answer, `POST ${path}`));
     } catch (error) {
-      // Unless it was refused it may be there all the same.
-      if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(noop);
+      // Unless the compute rejected it, the node may exist all the same.
+      if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(ignore);
       throw error;
     }
   }
 
-  /** As `#place`, without properties that no compute takes; undefined for a node that its compute would not have. */
+  /** As `#place`, without properties that no compute knows; undefined for a node that its compute rejects. */
   async #placeStored(
     project: Project,
     node: Node,
@@ -232,7 +236,7 @@ export class Nodes {
     tolerance: Tolerance,
   ): Promise<Record<string, unknown> | undefined> {
     try {
-      // What is said against the project as a whole is not said of the node.
+      // A rejection of the whole project does not concern the node.
       await hostProject(project, node.compute);
     } catch (error) {
       return this.#lose(node, error);
@@ -250,7 +254,7 @@ export class Nodes {
         node.record = { ...node.record, properties: Object.fromEntries(known(node.record.properties)) };
         return this.#placeStored(project, node, Object.fromEntries(known(properties)), tolerance);
       }
-      // One that always runs has no start that could make it later.
+      // A node that always runs has no later start that could create it.
       if (!tolerance.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
       this.#beAbsent(node, error.message);
       tolerance.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
@@ -258,7 +262,10 @@ export class Nodes {
     }
   }
 
-  /** A node whose host cannot be reached is made when that is back. @throws anything else that failed */
+  /**
+   * A node on an unreachable host is created when the host is back.
+   * @throws any other failure
+   */
   #lose(node: Node, error: unknown): undefined {
     if (node.compute.connected) throw error;
     node.lost = true;
@@ -267,7 +274,7 @@ export class Nodes {
 
   #beAbsent(node: Node, reason: string): void {
     node.absent = reason;
-    // Its ports are worked out anew: those of an absent one follow from what is usual, too.
+    // Recomputes its ports: those of a missing node follow from the defaults.
     node.record = { ...node.record };
   }
 
@@ -276,7 +283,7 @@ export class Nodes {
     return Object.keys(await node.computeBody(properties)).filter((name) => name in properties && !taken.has(name));
   }
 
-  /** Makes an absent node, and wires its links. */
+  /** Creates a missing node and wires its links. */
   async #appear(project: Project, node: Node): Promise<void> {
     await this.#appearing.run(project.id, async () => {
       if (node.absent === undefined || node.leaving) return;
@@ -287,7 +294,7 @@ export class Nodes {
     });
   }
 
-  /** @throws Failure `invalid` for members that are not settable, or the compute's; it changes nothing then */
+  /** @throws Failure `invalid` for members that are not settable, or the compute's; nothing changes then */
   update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
     return this.#updates.update(project, id, given);
   }
@@ -297,7 +304,7 @@ export class Nodes {
     return this.#moves.move(project, id, target, given);
   }
 
-  /** Warns the project's clients of nodes that an action on all nodes left out. */
+  /** Warns the project's clients of nodes that an action on all nodes skipped. */
   tellLeftOut(project: Project, action: Action, leftOut: readonly LeftOut[]): void {
     for (const [reason, nodes] of Map.groupBy(leftOut, (one) => one.reason)) {
       const names = nodes.map(({ name }) => name).join(', ');
@@ -316,7 +323,7 @@ export class Nodes {
   }
 
   /** See `NodeRecords`. */
-  computeUpdated(project: Project, compute: Compute, message: ComputeMessage): Promise<void> {
+  computeUpdated(project: Project, compute: Compute, message: Relayed): Promise<void> {
     return this.#records.computeUpdated(project, compute, message);
   }
 
@@ -346,7 +353,7 @@ export class Nodes {
       for (const part of [node, ...own]) part.leaving = false;
     });
     using trace = await project.traces.begin(node.compute, project.id, node.path, { makesRoom: true });
-    // First on the disk, all together: when that fails nothing has happened.
+    // On disk first and in one transaction: if that fails nothing has changed.
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
     await links.forgetAll(project, own);
@@ -355,13 +362,13 @@ export class Nodes {
       await node.compute.remove(node.path);
       void trace.settle();
     } catch (error) {
-      // One that refuses has the node still, without its cables: so has the lab.
+      // If the compute refuses, it still has the node, without its cables; the lab keeps it likewise.
       if (error instanceof ComputeRefusal) {
         await writer.apply(project.record, [{ node: node.record }]);
         await trace.settle();
         throw error;
       }
-      // Otherwise it goes when the compute is there again.
+      // Otherwise it is removed when the compute is back.
       const isAway = !node.compute.connected || (error instanceof ComputeUnreachable && !error.late);
       if (!isAway) failure = error;
       else
@@ -379,7 +386,7 @@ export class Nodes {
     if (failure !== undefined) throw failure;
   }
 
-  /** A copy of a stopped node, without its links. */
+  /** Copies a stopped node, without its links. */
   duplicate(project: Project, id: string, { x, y, z }: NodeDuplicate): Promise<Node> {
     const copyId = randomUUID();
     return project.changes.run(nodeCopy(id, copyId), async () => {
@@ -413,5 +420,3 @@ export class Nodes {
     });
   }
 }
-
-const noop = (): void => {};

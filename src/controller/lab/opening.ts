@@ -1,4 +1,4 @@
-// Opening a project: its topology file becomes a lab, node by node and link by link (as in release 2.2.57).
+// Opens a project: builds the lab from its topology file, node by node and link by link (as in release 2.2.57).
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
@@ -39,21 +39,21 @@ export interface OpeningParts {
   version: string;
 }
 
-/** Settings that an opening does not read anew, as the release. */
+/** Settings that an opening does not reread, as in the release. */
 const NOT_REREAD = { name: undefined, variables: undefined, supplier: undefined };
 
-/** Whether a lab may do without a node, by its id, that its compute would not have. */
+/** Whether the lab may open without a node (by id) that its compute rejects. */
 export type MayBeAbsent = (id: string) => boolean;
 
 /**
- * Builds the lab of a project from its file. Returns false when there is no file: the project is then empty.
- * @throws Failure of the file or of a compute; what was made until then is taken away again by the caller's `undo`
+ * Builds the lab of a project from its file. Returns false without a file: the project is then empty.
+ * @throws Failure of the file or of a compute; the caller's `undo` rolls back
  */
 export async function openLab(
   project: Project,
   parts: OpeningParts,
   undo: AsyncDisposableStack,
-  // One that ran when this server ended may run still.
+  // A node that ran when this server ended may still run.
   mayBeAbsent: MayBeAbsent = () => !project.leftOpen,
 ): Promise<boolean> {
   const path = join(project.record.path, project.record.filename);
@@ -77,12 +77,12 @@ export async function openLab(
   ongoing().commit();
   await keep(project, file, parts);
   await parts.nodes.endRenames(renamed);
-  // The others go on when they are wired.
+  // The other captures resume when their links are wired.
   for (const link of project.links.values()) if (!link.unwirable) await parts.links.captures.resume(project, link);
   return true;
 }
 
-/** Captures that ran when a former life of this server ended. */
+/** Notes captures that ran when the previous run of the server ended. */
 function noteCaptures(project: Project, former: Lab | undefined): void {
   for (const { link_id: id, capture } of former?.links ?? []) {
     const link = project.links.get(id);
@@ -91,13 +91,13 @@ function noteCaptures(project: Project, former: Lab | undefined): void {
   }
 }
 
-/** Computes that a topology brings with it are registered when its nodes need them. */
+/** Registers the topology's own computes if its nodes use them. */
 async function adoptComputes({ topology }: Topology, { computes }: OpeningParts): Promise<void> {
   const used = new Set(topology.nodes.map((node) => node.compute_id));
   await computes.adopt(topology.computes.filter(({ compute_id: id }) => used.has(id)));
 }
 
-/** Nodes that are taken back at the same time: what that waits for is mostly answers of their programs, and frames wait for it. */
+/** Nodes reattached at the same time. Reattaching mostly waits for the programs' answers, and frames wait for it. */
 const TAKEN_BACK_AT_ONCE = 8;
 
 async function buildNodes(
@@ -110,7 +110,7 @@ async function buildNodes(
   const progress = ongoing();
   progress.expect(topology.nodes.length, 'nodes');
   const build = async (stored: TopologyNode): Promise<void> => {
-    // Compute and name as they are stored; the rest is what a client could have sent.
+    // Compute and name come from the file; the rest could be a client's request.
     const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
     const { command_line: _command, console_host: _host, ...creation } = given;
     const remark = (message: string): void => warn(project, parts, message);
@@ -128,7 +128,7 @@ async function buildNodes(
   if (atOnce > 1) inOrder(project, topology.nodes);
 }
 
-/** Nodes are listed in the order of the file, whichever was there first. */
+/** Lists nodes in the order of the file, not of their creation. */
 function inOrder(project: Project, stored: readonly TopologyNode[]): void {
   const known = [...project.nodes];
   const places = new Map(stored.map(({ node_id: id }, index) => [id, index]));
@@ -161,7 +161,10 @@ async function buildLinks(project: Project, stored: readonly TopologyLink[], par
   }
 }
 
-/** Filters and impairments that a compute refuses stay with the link, without effect: a project never fails to open for them. */
+/**
+ * Filters and impairments that a compute rejects stay with the link, without effect: they never keep a project from
+ * opening.
+ */
 async function buildLink(project: Project, id: string, plan: LinkPlan, parts: OpeningParts): Promise<void> {
   const build = (filters: Filters): Promise<void> => {
     const bare = { ...plan, filters, impairments: NO_IMPAIRMENTS };
@@ -191,7 +194,7 @@ function warn(project: Project, { announcer }: OpeningParts, message: string): v
   announcer.project.emit('log.warning', { message }, project.id);
 }
 
-/** Notes the lab as it is now; it is dirty where that is not what the file says (new console ports, links left out ...). */
+/** Records the lab as it is now; it is dirty where it differs from the file (new console ports, links left out ...). */
 async function keep(project: Project, file: TopologyFile, { store, writer }: OpeningParts): Promise<void> {
   const contents = {
     nodes: [...project.nodes.values()].map(({ record }) => record),
@@ -202,9 +205,9 @@ async function keep(project: Project, file: TopologyFile, { store, writer }: Ope
   const noted = async (): Promise<void> => {
     await store.labs.begin(project.id, contents, { fingerprint: file.fingerprint, project: project.record });
   };
-  // A lab that is taken back is there already: on a full disk, too, what runs in it is not to end.
+  // A reopened lab is already in the database; even on a full disk its running nodes must not end.
   await (project.leftOpen ? store.makingRoom(noted) : noted());
-  // From this moment on changes go to the database first; those that came while it was being told go there now.
+  // From now on changes go to the database first; changes made during the recording are written now.
   project.recorded = true;
   const stored = new Map(file.topology.topology.nodes.map((node) => [node.node_id, node]));
   const nodes = [...project.nodes.values()].map(({ record }) => record);
@@ -216,7 +219,7 @@ async function keep(project: Project, file: TopologyFile, { store, writer }: Ope
     );
 }
 
-/** Tells every compute of the project that it is over, whatever that answers; those that cannot be reached are told when they are back. */
+/** Closes the project on all its computes, whatever they answer; unreachable computes close it when they are back. */
 export async function closeOnComputes(project: Project): Promise<void> {
   for (const compute of project.hosts) {
     const close = (): Promise<unknown> => compute.post(`/projects/${project.id}/close`, { connect: false });

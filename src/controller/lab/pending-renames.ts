@@ -1,5 +1,5 @@
-// Renamings that are under way: a compute rewrites the files of a node before the new name is recorded here, so that a server that is killed
-// in between has to rename the node again at its next start.
+// Records renames in progress. A compute renames a node's files before the new name is recorded here, so after a crash
+// the next start must repeat the rename.
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -13,12 +13,12 @@ export class PendingRenames {
     this.#documents = documents;
   }
 
-  /** Notes that the node is about to get this name. */
+  /** Records that the node is about to get this name. */
   async begin(projectId: string, id: string, name: string): Promise<void> {
     await this.#documents.put(KIND, id, { project_id: projectId, name });
   }
 
-  /** The renamings are done, or have failed; no error for a node that was not being renamed. */
+  /** The renames are done or have failed; other nodes are ignored. */
   async end(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       await this.#documents.delete(KIND, id).catch((error: unknown) => {

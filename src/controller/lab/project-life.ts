@@ -1,4 +1,4 @@
-// The life of a project: opening, closing, closing by itself, and exchanging its files while it is open.
+// Opens projects, closes them (also with `auto_close`), and replaces their files while they are open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -9,12 +9,12 @@ import { EVERYTHING } from './change-queue.ts';
 import { closeOnComputes, type MayBeAbsent, type OpeningParts, openLab } from './opening.ts';
 import type { Project } from './project.ts';
 
-/** Milliseconds that a lab of a former run waits for its computes; nodes of those that come later are lost until then. */
+/** How long (ms) a reopened lab waits for its computes; nodes of later ones are lost until then. */
 const CONNECTING_LIMIT_MS = 2_000;
-/** Nodes that are asked for at the same time. */
+/** Nodes queried at the same time. */
 const LOOKS_AT_ONCE = 8;
 
-/** Puts other files in the place of a project's own; `undo` collects the way back. `before` are the nodes that the lab had. */
+/** Replaces a project's files; `undo` collects the rollback. `before` are the lab's present nodes. */
 export type Exchange = (undo: AsyncDisposableStack, before: readonly Node[]) => Promise<void>;
 
 function isRunning(node: Node): boolean {
@@ -24,10 +24,10 @@ function isRunning(node: Node): boolean {
 export class ProjectLife {
   readonly #parts: OpeningParts;
   readonly #autoCloseGrace: number;
-  /** The one timer of each project whose last listener has left. */
+  /** The timer of each project whose last listener has left. */
   readonly #lonely = new Map<Project, NodeJS.Timeout>();
 
-  /** @param autoCloseGrace seconds after which a project with `auto_close` is closed when its last listener has left */
+  /** @param autoCloseGrace seconds after which a project with `auto_close` closes once its last listener has left */
   constructor(parts: OpeningParts, autoCloseGrace: number) {
     this.#parts = parts;
     this.#autoCloseGrace = autoCloseGrace;
@@ -37,7 +37,7 @@ export class ProjectLife {
     this.#parts.announcer.controller.emit(action, project.json());
   }
 
-  /** Opens a project; nothing happens when it is open. */
+  /** Opens a project unless it is open. */
   async open(project: Project): Promise<Project> {
     await project.changes.run(EVERYTHING, async () => {
       project.requirePresent();
@@ -55,7 +55,10 @@ export class ProjectLife {
     return project;
   }
 
-  /** Opens a project that a failed verb has closed, for whoever runs alone. Never rejects: it stays closed then. */
+  /**
+   * Reopens a project that a failed request has closed; for callers that run alone. Never rejects: after a failure it
+   * stays closed.
+   */
   async openAgain(project: Project): Promise<void> {
     project.become('opening');
     await this.#openNow(project).catch((error: unknown) => {
@@ -64,7 +67,7 @@ export class ProjectLife {
     });
   }
 
-  /** Leaves the state to the caller when it fails. */
+  /** After a failure the caller sets the state. */
   async #openNow(project: Project, mayBeAbsent?: MayBeAbsent): Promise<void> {
     await using undo = new AsyncDisposableStack();
     const { locks } = this.#parts.store;
@@ -72,12 +75,12 @@ export class ProjectLife {
     undo.defer(async () => {
       if (project.state !== 'exchanging') await locks.release(project.id);
     });
-    // The file is what is read: changes that could not be written when the lab was closed (a full disk) come first.
+    // The file is read below: first write changes that could not be written when the lab was closed (a full disk).
     await this.#parts.writer.flush(project.id);
     if (project.leftOpen) await this.#awaitComputes(project);
     undo.defer(async () => {
       project.clear();
-      // One that was left open is tried again, now or by the next life of this server.
+      // A lab left open is tried again, now or at the next start of the server.
       if (!project.leftOpen && project.state !== 'exchanging') await this.#parts.store.labs.end(project.id);
     });
     const before = project.record;
@@ -101,7 +104,7 @@ export class ProjectLife {
     if (!found) return;
     this.#announce('project.opened', project);
     if (runsOn) await this.#lookAgain(project);
-    // In a lab that is taken back as it was, nodes that were stopped stay so.
+    // In a reopened lab, stopped nodes stay stopped.
     if (project.record.auto_start && !runsOn) {
       startAll(project).catch((error: unknown) =>
         log.warn('auto_start failed', { project: project.id, error: messageOf(error) }),
@@ -109,7 +112,7 @@ export class ProjectLife {
     }
   }
 
-  /** What has ended while the lab was being opened was announced when nobody knew the node yet. */
+  /** Refreshes running nodes: one that ended while the lab was opening was announced before the node was known. */
   async #lookAgain(project: Project): Promise<void> {
     const running = [...project.nodes.values()].filter(isRunning);
     await eachOf(running, LOOKS_AT_ONCE, async (node) => {
@@ -118,7 +121,7 @@ export class ProjectLife {
     }).catch((error: unknown) => log.warn('a node cannot be compared', { reason: messageOf(error) }));
   }
 
-  /** The computes of a lab that a former run left open may need a moment to answer. */
+  /** The computes of a reopened lab may need a moment to answer. */
   async #awaitComputes(project: Project): Promise<void> {
     const { store, computes } = this.#parts;
     const lab = await store.labs.load(project.id);
@@ -132,9 +135,9 @@ export class ProjectLife {
   }
 
   /**
-   * Closes an open project, lets `exchange` put other files in the place of its own, and opens it again; clients hear of the opening alone.
-   * When that or the opening fails, the steps that `exchange` registered are undone and the project opens as it was.
-   * @param exchange is given the nodes that the lab had
+   * Closes an open project, lets `exchange` replace its files, and opens it again; clients are notified only of the
+   * opening. If either fails, the steps registered by `exchange` are undone and the project reopens as it was.
+   * @param exchange gets the lab's present nodes
    */
   async reopen(project: Project, exchange: Exchange): Promise<void> {
     const cancelled = cancelStarts(project);
@@ -152,7 +155,7 @@ export class ProjectLife {
       await stopAllAtOnce(project).catch(() => {});
       await closeOnComputes(project);
       const before = [...project.nodes.values()];
-      // The database has the lab still: a server that is killed now opens it again, from whichever files are there then.
+      // The database still has the lab: a server killed now reopens it from the files present then.
       await this.#parts.writer.flush(project.id);
       project.clear();
       await exchange(undo, before);
@@ -174,7 +177,7 @@ export class ProjectLife {
     }
   }
 
-  /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
+  /** Stops the nodes, writes the file and forgets the lab. Does nothing unless the project is open. */
   async close(project: Project): Promise<void> {
     const cancelled = cancelStarts(project);
     await project.changes.run(EVERYTHING, async () => {
@@ -183,9 +186,9 @@ export class ProjectLife {
     });
   }
 
-  /** The same for whoever runs alone. */
+  /** As `close`, for callers that run alone. */
   async closeNow(project: Project, { forDeletion = false } = {}): Promise<void> {
-    // A server that is killed before the files are gone is to have the lab open, as it was.
+    // After a crash before the files are deleted, the lab must reopen as it was.
     const end = (): Promise<void> =>
       forDeletion ? this.#parts.writer.flush(project.id) : this.#parts.writer.end(project.id);
     if (project.leftOpen || project.unended) await end();
@@ -193,7 +196,7 @@ export class ProjectLife {
     project.unended = false;
     if (project.state !== 'opened') return;
     project.rounds.cancel();
-    // From here on it is closed, be it by the next start.
+    // From here on it will be closed, if necessary by the next start.
     if (!forDeletion) await this.#parts.store.labs.recordClosing(project.id);
     project.become('closing');
     await stopAllAtOnce(project).catch(() => {});
@@ -210,10 +213,10 @@ export class ProjectLife {
     }
   }
 
-  /** Ends the closing that a former life of this server had begun. */
+  /** Finishes a closing that the end of the previous run interrupted. */
   async endClosing(project: Project): Promise<void> {
     const { store, drawings, writer } = this.#parts;
-    // Closing it once more tries again.
+    // If this fails, closing it again retries.
     project.unended = true;
     const lab = await store.labs.load(project.id);
     if (lab && lab.damaged.length === 0) await drawings.removeUnusedBy(project.record, lab.drawings);
@@ -221,7 +224,10 @@ export class ProjectLife {
     project.unended = false;
   }
 
-  /** A listener of the project's notifications left: without any other, a project with `auto_close` is closed a little later. */
+  /**
+   * A listener of the project's notifications has left: without others, a project with `auto_close` closes a little
+   * later.
+   */
   listenerLeft(project: Project): void {
     const { announcer } = this.#parts;
     const isLonely = (): boolean => project.record.auto_close && announcer.project.listeners(project.id) === 0;
@@ -231,7 +237,7 @@ export class ProjectLife {
     const close = async (): Promise<void> => {
       this.#lonely.delete(project);
       if (!isLonely()) return;
-      // Somebody may come while it waits for its turn.
+      // A client may connect while this waits for its turn.
       await project.changes.run(EVERYTHING, async () => {
         if (isLonely()) await this.closeNow(project);
       });

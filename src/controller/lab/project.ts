@@ -1,4 +1,4 @@
-// A project: its settings, and while it is open the lab itself.
+// A project: its settings and, while it is open, its lab.
 import { Failure } from '../../failures.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -14,26 +14,26 @@ import type { Traces } from './traces.ts';
 
 export class Project {
   record: ProjectRecord;
-  /** Whatever changes the project or its lab goes through this queue. */
+  /** Orders all changes of the project and its lab. */
   readonly changes = new ChangeQueue();
   readonly rounds = new Rounds();
-  /** Why the topology file cannot be read, when it cannot: such a project is listed, but does not open. */
+  /** Why the topology file cannot be read, if so: such a project is listed but does not open. */
   damaged: string | undefined;
-  /** Its file is a copy of another project's, or in another one's folder: `damaged` says so, and it never opens. */
+  /** Its file is a copy of another project's or in another one's folder: `damaged` says so, and it never opens. */
   foreign = false;
-  /** It was open when a former life of this server ended without closing it: its computes may still have its nodes. */
+  /** It was open when the previous run of the server ended: its computes may still have its nodes. */
   leftOpen = false;
-  /** It was closed, but the disk could not be told: closing it once more tells it. */
+  /** It was closed but that could not be recorded on disk; closing it again retries. */
   unended = false;
-  /** The database has the lab as it is here: what changes is written there first. */
+  /** The database has the present lab: changes are written there first. */
   recorded = false;
   readonly nodes = new Map<string, Node>();
   readonly links = new Map<string, Link>();
   readonly drawings = new Map<string, Drawing>();
   names = new NamePool();
-  /** Computes that have been told of this project since it was opened. */
+  /** Computes that have had this project since it was opened. */
   readonly hosts = new Set<Compute>();
-  /** Computes that are being told of it. */
+  /** Computes that are just getting it. */
   readonly telling = new Map<Compute, Promise<void>>();
   readonly traces: Traces;
   #state: ProjectState;
@@ -52,13 +52,13 @@ export class Project {
     return this.#state;
   }
 
-  /** Goes on to another state; only a change that runs alone may do that. */
+  /** Changes the state; only a change that runs alone may do that. */
   become(state: ProjectState): void {
     if (!isWay(this.#state, state)) throw new Error(`a project that is ${this.#state} cannot become ${state}`);
     this.#state = state;
   }
 
-  /** Goes through a state in which others wait for what is behind it: `work` ends it. */
+  /** Runs `work` in a passing state; `work` ends that state, and others wait for it. */
   async pass<T>(state: 'opening' | 'exchanging', work: () => Promise<T>): Promise<T> {
     this.become(state);
     const passing = work();
@@ -70,12 +70,12 @@ export class Project {
     }
   }
 
-  /** Waits for an opening, or an exchange of files, that is under way, however it ends. */
+  /** Waits for a pending opening or exchange of files, whatever its outcome. */
   async settled(): Promise<void> {
     await this.#passing?.catch(() => {});
   }
 
-  /** It is open for clients, or will be in a moment. */
+  /** Whether it is open for clients, or will be in a moment. */
   get isOpen(): boolean {
     return this.#state === 'opened' || this.#state === 'opening' || this.#state === 'exchanging';
   }
@@ -85,8 +85,8 @@ export class Project {
   }
 
   /** The object that clients see (`Project`). */
-  json(): object {
-    const status = this.isOpen ? 'opened' : 'closed';
+  json() {
+    const status: 'opened' | 'closed' = this.isOpen ? 'opened' : 'closed';
     return { ...this.record, status, ...(this.damaged === undefined ? {} : { damaged: this.damaged }) };
   }
 
@@ -95,7 +95,7 @@ export class Project {
     if (this.#state === 'deleted') throw new Failure('not-found', `project_id: there is no lab ${this.id}.`);
   }
 
-  /** @throws Failure `forbidden` unless the lab is there, `not-found` once the project is deleted */
+  /** @throws Failure `forbidden` unless the lab is open, `not-found` once the project is deleted */
   requireOpen(): void {
     this.requirePresent();
     if (this.isOpen) return;
@@ -125,12 +125,12 @@ export class Project {
     return drawing;
   }
 
-  /** The nodes that are on a compute. */
+  /** The nodes on a compute. */
   nodesOn(compute: Compute): Node[] {
     return [...this.nodes.values()].filter((node) => node.compute === compute);
   }
 
-  /** The computes that have, or may have, something of the open lab. */
+  /** The computes that have, or may have, parts of the open lab. */
   get computes(): Set<Compute> {
     return new Set([...this.hosts, ...[...this.nodes.values()].map(({ compute }) => compute)]);
   }
@@ -150,7 +150,7 @@ export class Project {
     return [...this.#linksByPort.values()].some(({ ends }) => ends.some((end) => nioPath(end) === path));
   }
 
-  /** Notes that the ends of a link occupy their ports. */
+  /** Records that the ends of a link occupy their ports. */
   attach(link: Link): void {
     for (const { node, port } of link.ends) {
       this.#linksByPort.set(portKey(node, port.adapter_number, port.port_number), link);
@@ -167,7 +167,7 @@ export class Project {
     }
   }
 
-  /** Forgets the lab; settings stay. */
+  /** Forgets the lab but keeps the settings. */
   clear(): void {
     this.recorded = false;
     for (const node of this.nodes.values()) node.end();

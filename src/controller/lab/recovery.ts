@@ -1,6 +1,6 @@
-// A compute that cannot be reached takes no lab with it: its nodes are lost until it is back. Then it may have been restarted, and know
-// nothing of the nodes that it had. They are made anew, stopped, with their ids, names, consoles and files, and wired anew; programs that
-// outlived the compute are reattached by that, the others are stopped.
+// Recovers labs from the loss of a compute. While it is unreachable its nodes are lost, the rest of the lab goes on. A
+// restarted compute knows none of its former nodes: they are recreated, stopped, with their ids, names, consoles and
+// files, and rewired. Programs that outlived the compute are reattached; the others are stopped.
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
@@ -16,7 +16,7 @@ import type { Nodes } from './nodes.ts';
 import type { Project } from './project.ts';
 import type { Traces } from './traces.ts';
 
-/** Nodes that a compute is asked for at the same time. */
+/** Nodes queried on a compute at the same time. */
 const AT_ONCE = 8;
 
 function runningOf(nodes: ReadonlySet<Node>): number {
@@ -47,7 +47,7 @@ export class Recovery {
     this.#traces = traces;
   }
 
-  /** The compute cannot be reached: what runs there is unknown from now on. */
+  /** The compute is unreachable: the status of its nodes is unknown from now on. */
   lost(compute: Compute, projects: readonly Project[]): void {
     for (const project of projects) {
       const nodes = project.nodesOn(compute).filter((node) => !node.leaving && !node.lost);
@@ -62,13 +62,13 @@ export class Recovery {
     }
   }
 
-  /** Brings the projects that use a compute and what it knows of them together again. Never rejects. */
+  /** Reconciles a compute with the projects that use it. Never rejects. */
   async run(compute: Compute, projects: readonly Project[]): Promise<void> {
     const open = projects.filter((project) => project.state === 'opened' && project.computes.has(compute));
     const coming = projects.filter((project) => project.isOpen && project.state !== 'opened');
-    // Those that a former run left open, and that did not open again.
+    // Projects that a previous run left open and that did not reopen.
     const leftOpen = projects.filter((project) => project.leftOpen && project.state === 'closed');
-    // The one of this process ends with it.
+    // The compute of this process ends with it.
     if (compute.id === 'local') return;
     for (const project of coming) void this.#followOpening(project, compute);
     try {
@@ -78,7 +78,7 @@ export class Recovery {
       await this.#traces.joined(compute, known, projects);
       for (const project of leftOpen.filter(({ id }) => known.has(id))) {
         log.info('a project of a former run is still open on a compute', { project: project.id, compute: compute.id });
-        // Not waited for: a change of the project that is under way may wait for this compute.
+        // Not awaited: a pending change of the project may itself wait for this compute.
         this.#open(project).catch((error: unknown) => {
           log.warn('a project of a former run does not open', { project: project.id, reason: messageOf(error) });
         });
@@ -90,7 +90,7 @@ export class Recovery {
     }
   }
 
-  /** Nodes that were found lost while their lab was being opened. Never rejects. */
+  /** Recovers nodes found lost while their lab was opening. Never rejects. */
   async #followOpening(project: Project, compute: Compute): Promise<void> {
     await project.settled();
     const hasLost = () => project.nodesOn(compute).some((node) => node.lost);
@@ -100,11 +100,11 @@ export class Recovery {
   async #takeUp(project: Project, compute: Compute, known: boolean): Promise<void> {
     const theirs = project.nodesOn(compute).filter((node) => !node.leaving);
     if (!known) project.hosts.delete(compute);
-    // Opened while it was away: it may have the project from a former run.
+    // The lab was opened while the compute was unreachable: it may have the project from a previous run.
     else if (theirs.length > 0) await this.#attempt(project, 'The project', () => hostProject(project, compute));
     const wereLost = theirs.filter((node) => node.lost).length;
     const lost = new Set(known ? await this.#compare(project, theirs) : theirs);
-    // Changes that are under way wait for this compute, so that nothing here waits for them; what they delete stays away.
+    // Pending changes wait for this compute, so this must not wait for them; nodes that they delete are not recreated.
     for (const node of lost) {
       if (node.leaving) continue;
       await this.#attempt(project, `The node ${node.name} could not be brought back`, () =>
@@ -126,11 +126,11 @@ export class Recovery {
         `The host ${compute.name} was restarted: ${runningOf(lost)} of its ${lost.size} nodes here went on running, the others are stopped.`,
       );
     }
-    // Closed meanwhile: what was made after that is not to stay.
+    // Closed meanwhile: what was created after that must not stay.
     if (project.state !== 'opened') await compute.post(`/projects/${project.id}/close`).catch(() => {});
   }
 
-  /** Links with an end on the compute that are no longer wired as they should be. */
+  /** Links with an end on the compute whose wiring is out of date. */
   async #looseLinks(project: Project, compute: Compute, lost: ReadonlySet<Node>): Promise<Link[]> {
     const loose: Link[] = [];
     for (const link of project.links.values()) {
@@ -142,7 +142,7 @@ export class Recovery {
     return loose;
   }
 
-  /** What happened to the nodes while nobody listened; gives those that are no longer there. */
+  /** Refreshes the nodes after missed notifications; returns those that the compute no longer has. */
   async #compare(project: Project, nodes: readonly Node[]): Promise<Node[]> {
     const lost: Node[] = [];
     await eachOf(nodes, AT_ONCE, async (node) => {

@@ -1,4 +1,4 @@
-// What is done to all nodes of a project: one round after the other.
+// Runs actions on all nodes of a project, one round after the other.
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 
 export class Rounds {
@@ -6,8 +6,8 @@ export class Rounds {
   readonly #current = new Set<AbortController>();
 
   /**
-   * Runs a round when those before it have ended.
-   * @param task leaves the nodes that it has not begun with as they are, once its signal is aborted
+   * Runs a round after the earlier ones.
+   * @param task skips the nodes it has not begun with once its signal is aborted
    */
   async run(task: (cancelled: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
@@ -19,7 +19,7 @@ export class Rounds {
     }
   }
 
-  /** Ends all rounds early: all nodes are to stop, whatever was asked of them before. */
+  /** Ends all rounds early, because all nodes are about to stop. */
   cancel(): void {
     for (const controller of this.#current) controller.abort();
   }

@@ -1,4 +1,4 @@
-// The settings of a project: what it shows, what it does by itself, who made it.
+// The settings of a project: appearance, automatic actions, owner.
 import type { ProjectRecord } from '../../store/projects.ts';
 
 export type ProjectSettings = Omit<ProjectRecord, 'project_id' | 'path' | 'filename'>;
@@ -21,15 +21,15 @@ const DEFAULTS: Omit<ProjectSettings, 'name'> = {
   variables: null,
 };
 
-/** Members of a request or a file: any of the settings, perhaps null where that means "not given". */
+/** Settings from a request or a file; null may mean "not given". */
 export type GivenSettings = { [Member in keyof ProjectSettings]?: ProjectSettings[Member] | null | undefined };
 
-/** Settings of a new project; members that are not given have their default. */
+/** Settings of a new project; missing members get their default. */
 export function newSettings(name: string, given: GivenSettings): ProjectSettings {
   return { ...DEFAULTS, ...givenSettings(given), name };
 }
 
-/** The settings among `given`; null counts only where null is a value. */
+/** The settings in `given`; null counts only where it is a value. */
 export function givenSettings(given: GivenSettings): Partial<ProjectSettings> {
   const nullable = ['supplier', 'variables'];
   const members = ['name', ...Object.keys(DEFAULTS)] as (keyof ProjectSettings)[];

@@ -1,4 +1,4 @@
-// The states of a project, and the ways between them.
+// The states of a project and the allowed transitions.
 
 export type ProjectState = 'closed' | 'opening' | 'opened' | 'exchanging' | 'closing' | 'deleted';
 
@@ -6,7 +6,8 @@ const WAYS: Record<ProjectState, readonly ProjectState[]> = {
   closed: ['opening', 'deleted'],
   opening: ['opened', 'closed'],
   opened: ['exchanging', 'closing'],
-  // Its files are exchanged for those of a snapshot: it is open afterwards, as it was if need be; closed if not even that succeeds.
+  // Its files are replaced by a snapshot's. It is open afterwards, if necessary with the old files; closed if even that
+  // fails.
   exchanging: ['opened', 'closed'],
   closing: ['closed'],
   deleted: [],

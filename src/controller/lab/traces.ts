@@ -1,7 +1,7 @@
-// What this server may have left on computes when it was killed, or when they vanished: nodes that were being made, moved or removed, NIOs
-// of removed links, projects that were open or are deleted. It is noted on the disk before the compute is asked, struck out once it is known how it
-// ended, and otherwise put in order when the compute is there again and the project is open, or closed for good. Of the compute of this
-// process, which ends with it, only the folders of nodes can be left.
+// Records what a crash of this server, or the loss of a compute, may leave on computes: nodes being created, moved or
+// removed, NIOs of removed links, projects that were open or are deleted. An entry is on disk before the compute is
+// called and deleted once the outcome is known. The others are cleaned up when the compute is back and the project is
+// open, or closed for good. The compute of this process ends with it, so it can leave only nodes' folders.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
@@ -11,7 +11,7 @@ import { ComputeRefusal } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { ProjectState } from './state.ts';
 
-/** What of a project decides over what its computes have. */
+/** The parts of a project that decide what its computes should have. */
 interface Project {
   id: string;
   record: { path: string; name: string };
@@ -24,24 +24,27 @@ interface Project {
   hosts: Set<Compute>;
 }
 
-/** One thing on a compute, from before it is asked for until it is known what became of it. */
+/** One object on a compute, from before the request until the outcome is known. */
 export interface Trace extends Disposable {
-  /** It is known what became of it: the compute has it and so has the lab, or neither. Never rejects. */
+  /** The outcome is known: the compute and the lab both have it, or neither. Never rejects. */
   settle(): Promise<void>;
-  /** A call of it failed: after a refusal it is known that nothing has happened. Never rejects. */
+  /** A request for it failed; after a rejection it is known that nothing changed. Never rejects. */
   failed(error: unknown): Promise<void>;
 }
 
 export class Traces {
   readonly #objects: RemoteObjects;
-  /** Changes under way know better than anybody else what becomes of theirs. */
+  /** Objects of pending changes, which clean up after themselves. */
   readonly #busy = new Map<string, RemoteObject>();
 
   constructor(objects: RemoteObjects) {
     this.#objects = objects;
   }
 
-  /** Before a compute is asked to make or remove a node, which makes room; nobody else looks after that before it is disposed of. */
+  /**
+   * Records that a compute is about to be asked to create or remove a node. Until the result is disposed of, nothing
+   * else cleans up the object. Only a removal, which `makesRoom`, may use the reserved disk space.
+   */
   async begin(
     { id: compute }: Compute,
     projectId: string,
@@ -67,17 +70,17 @@ export class Traces {
     };
   }
 
-  /** Before a compute is told of a project. */
+  /** Records that a compute is about to get a project. */
   async hosting({ id: compute }: Compute, projectId: string): Promise<void> {
     if (compute !== 'local') await this.#objects.note(hosted(compute, projectId));
   }
 
-  /** The project is deleted, and the compute cannot be told as yet. */
+  /** The project is deleted but the compute is unreachable. */
   async deleted({ id: compute }: Compute, projectId: string): Promise<void> {
     await this.#objects.note({ ...hosted(compute, projectId), deleted: true });
   }
 
-  /** The compute has been told that the project is over there, whatever it made of that. Never rejects. */
+  /** The project was closed on the compute, whatever the answer. Never rejects. */
   async left({ id: compute }: Compute, projectId: string): Promise<void> {
     if (compute !== 'local') await this.#settle(hosted(compute, projectId));
   }
@@ -88,17 +91,17 @@ export class Traces {
     });
   }
 
-  /** What is to be looked after. */
+  /** The entries to clean up. */
   async #left(isMeant: (object: RemoteObject) => boolean): Promise<RemoteObject[]> {
     return (await this.#objects.list()).filter((object) => isMeant(object) && !this.#busy.has(keyOf(object)));
   }
 
-  /** Whether a compute may have something that nobody wants. */
+  /** Whether a compute may have leftovers. */
   async concern(compute: Compute): Promise<boolean> {
     return (await this.#left((object) => object.compute_id === compute.id)).length > 0;
   }
 
-  /** A project is open: what its computes have of nodes that it does not have goes. Never rejects. */
+  /** A project is open: removes from its computes what its lab does not have. Never rejects. */
   async opened(project: Project, computes: readonly Compute[]): Promise<void> {
     await this.#each(
       (object) => object.project_id === project.id && !isProject(object),
@@ -110,18 +113,18 @@ export class Traces {
     );
   }
 
-  /** A compute is there again, which knows these projects. Never rejects. */
+  /** A compute that has these projects is back. Never rejects. */
   async joined(compute: Compute, known: ReadonlySet<unknown>, projects: readonly Project[]): Promise<void> {
     await this.#each(
       (object) => object.compute_id === compute.id,
       async (object) => {
         const project = projects.find(({ id }) => id === object.project_id);
-        // One that is being opened, or is to be opened again, looks after it itself.
+        // A project that is opening, or is to be reopened, cleans up itself.
         if (project && (project.leftOpen || (project.isOpen && project.state !== 'opened'))) return;
         if (project?.state === 'opened') await this.#lookAfter(project, compute, object);
         else if (isProject(object) && object.deleted && !project) await this.#delete(compute, object);
         else if (isProject(object) && known.has(object.project_id)) await this.#leave(compute, object);
-        // Of a closed project the lab decides, when it is opened.
+        // The nodes of a closed project are checked when it is opened.
         else if (isProject(object) || !project) await this.#settle(object);
       },
     );
@@ -138,13 +141,13 @@ export class Traces {
     }
   }
 
-  /** Of an open project. */
+  /** Cleans up one entry of an open project. */
   async #lookAfter(project: Project, compute: Compute, object: RemoteObject): Promise<void> {
     if (isProject(object)) return;
     if (!isWanted(project, object)) {
       log.info('traces: removing what the lab no longer has', { ...object });
       if (compute.id === 'local' && !isNio(object)) await removeFolders(project.record.path, nodeOf(object));
-      // A compute that does not know the project removes nothing of it.
+      // A compute without the project would remove nothing.
       if (compute.id !== 'local')
         await compute.post('/projects', { body: { name: project.record.name, project_id: project.id } });
       await compute.remove(object.path);
@@ -163,7 +166,7 @@ export class Traces {
     return isComing || [...project.nodes.values()].some((node) => node.compute === compute);
   }
 
-  /** Deletes a project that is deleted here. */
+  /** Deletes there a project that is deleted here. */
   async #delete(compute: Compute, object: RemoteObject): Promise<void> {
     const { project_id: id } = object;
     log.info('traces: deleting a deleted project', { ...object });
@@ -172,7 +175,7 @@ export class Traces {
     await this.#settle(object);
   }
 
-  /** Closes a project that is not open here. */
+  /** Closes there a project that is not open here. */
   async #leave(compute: Compute, object: RemoteObject): Promise<void> {
     await compute.post(`${object.path}/close`).catch((error: unknown) => {
       if (!(error instanceof ComputeRefusal)) throw error;
@@ -181,7 +184,7 @@ export class Traces {
   }
 }
 
-/** Of a node, in a project's directory. */
+/** Removes the folders of a node from a project's directory. */
 async function removeFolders(path: string, nodeId: string): Promise<void> {
   const files = join(path, 'project-files');
   for (const folder of await readdir(files, { withFileTypes: true }).catch(() => [])) {
@@ -201,12 +204,12 @@ function isNio({ path }: RemoteObject): boolean {
   return path.endsWith('/nio');
 }
 
-/** Of `/projects/P/TYPE/nodes/NODE`, also as the beginning of a NIO's path. */
+/** The node's id in `/projects/P/TYPE/nodes/NODE`, also if that begins a NIO's path. */
 function nodeOf({ path }: RemoteObject): string {
   return path.split('/')[5] ?? '';
 }
 
-/** Whether the open lab has what a compute may have. */
+/** Whether the open lab has the object. */
 function isWanted(project: Project, object: RemoteObject): boolean {
   const isThere = project.nodes.get(nodeOf(object))?.compute.id === object.compute_id;
   return isThere && (!isNio(object) || project.hasLinkAt(object.path));

@@ -1,4 +1,4 @@
-// Under which addresses the two sides of a link reach each other (as in release 2.2.57).
+// The addresses that the two hosts of a link use for each other (as in release 2.2.57).
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Failure } from '../../failures.ts';
@@ -11,7 +11,7 @@ interface Interface {
   netmask: string;
 }
 
-/** The address of a compute's host; `0.0.0.0` when its name cannot be resolved. */
+/** The IP address of a compute's host; `0.0.0.0` if its name cannot be resolved. */
 async function addressOf(compute: Compute): Promise<string> {
   const plain = reachableHost(compute.description.host);
   if (isIP(plain)) return plain;
@@ -21,7 +21,7 @@ async function addressOf(compute: Compute): Promise<string> {
   );
 }
 
-/** Whether two interfaces are in networks that overlap. */
+/** Whether the networks of two interfaces overlap. */
 export function sameNetwork(one: Interface, other: Interface): boolean {
   const [a, maskA, b, maskB] = [one.ip_address, one.netmask, other.ip_address, other.netmask].map(parseAddress);
   if (a === undefined || b === undefined || maskA === undefined || maskB === undefined) return false;
@@ -40,8 +40,8 @@ function isUsable(entry: object): entry is Interface & Record<string, unknown> {
 }
 
 /**
- * The address of each compute as the other one is to use it.
- * @throws Failure `conflict` when they have no network in common
+ * For each compute, the address that the other one uses for it.
+ * @throws Failure `conflict` without a common network
  */
 export async function commonAddresses(one: Compute, other: Compute): Promise<[string, string]> {
   const [a, b] = await Promise.all([addressOf(one), addressOf(other)]);

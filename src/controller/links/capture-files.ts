@@ -1,4 +1,4 @@
-// The files of captures that a project has on this host, and those of its links that computes elsewhere have.
+// Lists and reads capture files: those on this host, and those of the project's links on other computes.
 import { basename, dirname, join } from 'node:path';
 import { listContained } from '../../host/files/contained-tree.ts';
 import { downloadFile } from '../../http/app/files.ts';
@@ -8,18 +8,21 @@ import type { Link } from './link.ts';
 
 export interface CaptureFileEntry {
   name: string;
-  /** Null as long as another host has the file. */
+  /** Null while another host has the file. */
   bytes: number | null;
   /** ISO 8601; null as `bytes`. */
   modified: string | null;
-  /** The link that was captured into it, if that is known: of captures since the lab was opened. */
+  /** The captured link, if known: for captures since the lab was opened. */
   link_id: string | null;
-  /** It is being written; of a ring the file with the plain name. */
+  /** Whether it is being written; for a ring, the file with the plain name. */
   running: boolean;
   compute_id: string;
 }
 
-/** Of the project in this directory, which has these links while it is open: the newest first, those of other hosts before them. */
+/**
+ * Lists the capture files of the project in this directory with these links (none while closed): those of other hosts
+ * first, then newest first.
+ */
 export async function captureFiles(directory: string, all: Iterable<Link>): Promise<CaptureFileEntry[]> {
   const links = [...all].filter(({ capture }) => capture !== undefined);
   const here: CaptureFileEntry[] = [];
@@ -48,16 +51,16 @@ export async function captureFiles(directory: string, all: Iterable<Link>): Prom
 
 export interface WantedFile {
   projectId: string;
-  /** Of the project. */
+  /** The project's directory. */
   directory: string;
-  /** Its links while it is open. */
+  /** The project's links while it is open. */
   links: Iterable<Link>;
   name: string;
   signal: AbortSignal;
 }
 
 /**
- * A file of a capture as it is now, from the host that writes it.
+ * The present content of a capture file, from the host that writes it.
  * @throws Failure `not-found`, `forbidden` for a name that leads elsewhere; ComputeRefusal, ComputeUnreachable
  */
 export async function captureFile({ projectId, directory, links, name, signal }: WantedFile): Promise<Response> {
@@ -72,7 +75,7 @@ export async function captureFile({ projectId, directory, links, name, signal }:
   return new Response(answer.body, { headers: { ...Object.fromEntries(answer.headers), ...headers } });
 }
 
-/** Of a file of a capture, below `/v2/compute`. */
+/** The path of a capture file below `/v2/compute`. */
 export function pathAtCompute(projectId: string, name: string): string {
   return `/projects/${projectId}/files/${CAPTURES_DIRECTORY}/${encodeURIComponent(name)}`;
 }

@@ -1,7 +1,7 @@
 // Names of capture files.
 import { readdir } from 'node:fs/promises';
 
-/** `ping.pcap` is followed by `ping-2.pcap`, that by `ping-3.pcap`: the next one that the directory does not have. */
+/** The next free name in the directory: `ping-2.pcap` after `ping.pcap`, then `ping-3.pcap`. */
 export async function followingName(directory: string, name: string): Promise<string> {
   const taken = new Set(await readdir(directory).catch(() => []));
   const [, stem = '', number = '1', ending = ''] = /^(.*?)(?:-(\d{1,6}))?(\.[^.]*)?$/s.exec(name) ?? [];

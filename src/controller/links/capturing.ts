@@ -1,4 +1,4 @@
-// Where a link is captured, what the file is called, and what is beyond the release about it.
+// Chooses the end at which a link is captured, the file's name, and the extensions of the capture.
 import { Failure } from '../../failures.ts';
 import type { CaptureExtensions } from '../../store/captures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
@@ -10,9 +10,9 @@ function isExtended(extensions: CaptureExtensions): boolean {
 }
 
 /**
- * The release's order: a device that always runs before an emulator, this host before others; a node that does not run never.
- * What is beyond the release is asked of computes that know it only.
- * @throws Failure `conflict` when no end runs, or none that can do it
+ * The end to capture at, in the release's order: an always running device before an emulator, this host before others,
+ * never a stopped node. Extensions are requested only from computes that know them.
+ * @throws Failure `conflict` when no end runs, or none supports the request
  */
 export async function capturingEnd(link: Link, extensions: CaptureExtensions): Promise<LinkEnd> {
   const rank = ({ node }: LinkEnd): number => Number(node.alwaysRunning) * 2 + Number(node.compute.id === 'local');
@@ -31,7 +31,7 @@ export async function capturingEnd(link: Link, extensions: CaptureExtensions): P
   );
 }
 
-/** Tells by a route that only such computes have: to the release's, members that it does not know are an error. */
+/** Tests a route that only computes with extensions have: the release's compute rejects unknown members. */
 async function knowsExtensions(end: LinkEnd): Promise<boolean> {
   if (end.node.compute.id === 'local') return true;
   try {
@@ -43,7 +43,7 @@ async function knowsExtensions(end: LinkEnd): Promise<boolean> {
   }
 }
 
-/** The members beyond the release for the compute of the end, with the words that pcapng says of the port. */
+/** The extension members for the end's compute, with the texts for the port in the pcapng file. */
 export function extensionMembers(link: Link, end: LinkEnd, extensions: CaptureExtensions): object {
   if (!isExtended(extensions)) return {};
   const [one, other] = [end, link.ends.find((each) => each !== end)].map(

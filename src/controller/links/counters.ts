@@ -1,4 +1,4 @@
-// Counters of all links of a lab over one WebSocket: a message an interval with those that changed.
+// Sends the counters of a lab's links over one WebSocket: one message per interval, with the links that changed.
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 import { wholeInQuery } from '../../http/app/query.ts';
@@ -8,11 +8,11 @@ import type { Link } from './link.ts';
 
 const INTERVAL_MS = { least: 200, most: 60_000, unit: 'milliseconds' };
 const USUAL_INTERVAL_MS = 1000;
-/** Links that are asked for at the same time. */
+/** Links queried at the same time. */
 const AT_ONCE = 32;
-/** A client that has not read so many bytes gets the next figures when it has. */
+/** While a client has this many unread bytes it gets no new counters. */
 const BACKLOG_BYTES = 256 * 1024;
-/** A link whose computes cannot tell is asked again after so many intervals. */
+/** After how many intervals a link is queried again whose computes have no counters. */
 const RARELY = 30;
 
 /** @throws Failure `invalid`, which names `interval` */
@@ -20,7 +20,7 @@ export function counterInterval(query: Readonly<Record<string, string>>): number
   return wholeInQuery(query, 'interval', INTERVAL_MS) ?? USUAL_INTERVAL_MS;
 }
 
-/** What is asked of a project. */
+/** The parts of a project that are used here. */
 export interface CountedLab {
   readonly isOpen: boolean;
   readonly links: ReadonlyMap<string, Link>;
@@ -29,8 +29,8 @@ export interface CountedLab {
 type Counters = Awaited<ReturnType<typeof lineCounters>>;
 
 /**
- * Sends `{"links": [...]}`: first all links that can be counted, then after each interval those whose figures are others. A large lab, or a
- * slow client, makes the intervals longer. Ends with the project.
+ * Sends `{"links": [...]}`: first all countable links, then per interval those whose counters changed. Intervals grow
+ * for a large lab or a slow client. Ends with the project.
  */
 export async function feedCounters(lab: CountedLab, socket: MessageSocket, milliseconds: number): Promise<void> {
   const leaving = new AbortController();
@@ -54,9 +54,9 @@ export async function feedCounters(lab: CountedLab, socket: MessageSocket, milli
 }
 
 interface Rounds {
-  /** What the client was told last of each link. */
+  /** The counters last sent of each link. */
   told: Map<Link, string>;
-  /** The rounds in which links could not be asked. */
+  /** The rounds in which queries of links failed. */
   silent: Map<Link, number>;
   round: number;
 }
@@ -83,7 +83,7 @@ async function changedLinks(lab: CountedLab, { told, silent, round }: Rounds): P
   return found;
 }
 
-/** What makes counters others: all but the time that goes by. */
+/** The part of the counters that is compared: all but the elapsed time. */
 function figuresOf(counters: Counters): string {
   return JSON.stringify(counters, (name, value: unknown) => (name === 'seconds' ? undefined : value));
 }

@@ -1,4 +1,4 @@
-// Filters of a link: what there is, and how what a client sends becomes what is stored (as in release 2.2.57).
+// Filters of a link: the available types, and the conversion of a client's filters for storage (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 import { FILTER_VALUES, type FilterValue } from '../../store/impairments.ts';
 
@@ -23,7 +23,7 @@ interface FilterDescription {
 const numbers = (values: readonly FilterValue[]): NumberParameter[] =>
   values.map(({ name, minimum, maximum, unit }) => ({ name, type: 'int', minimum, maximum, unit }));
 
-/** What `available_filters` answers; the names are a contract, the descriptions are ours. */
+/** The answer of `available_filters`; the names are a contract, the descriptions are ours. */
 export const FILTERS: readonly FilterDescription[] = [
   {
     type: 'frequency_drop',
@@ -57,7 +57,7 @@ export const FILTERS: readonly FilterDescription[] = [
   },
 ];
 
-/** Every type drops nothing when its first value is 0 or empty: such filters are not kept. */
+/** A filter of any type drops nothing if its first value is 0 or empty; such filters are not stored. */
 function idle(values: readonly (number | string)[]): boolean {
   return values.length === 0 || values[0] === 0 || values[0] === '';
 }
@@ -92,9 +92,9 @@ function normalizedValues(description: FilterDescription, values: readonly unkno
 }
 
 /**
- * The filters as they are stored: values whole, idle filters left out. Types that nobody knows are kept for the client that sent them,
- * as the release does; no cable ever sees them.
- * @throws Failure `invalid` naming the filter and what it takes
+ * The filters for storage: whole numbers, without idle filters. Unknown types are kept for the client that sent them,
+ * as in the release, but never applied.
+ * @throws Failure `invalid` naming the filter and its values
  */
 export function normalizedFilters(given: Readonly<Record<string, unknown>>): Filters {
   const filters: Filters = {};
@@ -119,7 +119,7 @@ export function knownFilters(filters: Filters): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([type]) => FILTERS.some((filter) => filter.type === type)));
 }
 
-/** What a topology file may hold: filters that do not fit are left out, so that a project never fails to open for them. */
+/** The filters from a topology file; invalid ones are left out, so that they never keep a project from opening. */
 export function storedFilters(given: Readonly<Record<string, unknown>>): { filters: Filters; left: string[] } {
   const filters: Filters = {};
   const left: string[] = [];

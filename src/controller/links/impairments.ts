@@ -1,5 +1,5 @@
-// Impairments of a link by direction: an extension of the release's interface that its clients need not know. `forward` is from the
-// first of the link's `nodes` to the second, `backward` the other way.
+// Impairments of a link by direction: an optional extension of the release's API. `forward` is from the first of the
+// link's `nodes` to the second, `backward` the other way.
 import * as v from 'valibot';
 import {
   changed,
@@ -12,10 +12,10 @@ import {
 import { describeIssue } from '../../store/issues.ts';
 import { PRESETS, type Preset } from './presets.ts';
 
-/** What a link is asked for: a preset, what differs from it in both directions, and what differs in each. */
+/** A request: a preset, changes to it in both directions, and changes in each. */
 const PRESET = {
   preset: v.optional(v.picklist(PRESETS.map(({ name }) => name))),
-  /** Index in `nodes` of the subscriber of the preset's line. */
+  /** Index in `nodes` of the preset's subscriber. */
   subscriber: v.optional(v.picklist([0, 1])),
 };
 
@@ -27,7 +27,7 @@ export const LinkImpairmentsBody = v.strictObject({
 });
 export type LinkImpairmentsBody = v.InferOutput<typeof LinkImpairmentsBody>;
 
-/** Steps that change the link's impairments for a while, or to the end of the round. */
+/** Steps that change the link's impairments for a while, or until the end of the round. */
 export const LinkSchedule = v.strictObject({
   steps: v.pipe(
     v.array(v.strictObject({ ...StepTimes, ...LinkImpairmentsBody.entries })),
@@ -38,7 +38,7 @@ export const LinkSchedule = v.strictObject({
 });
 export type LinkSchedule = v.InferOutput<typeof LinkSchedule>;
 
-/** As a link has them, and shows them. */
+/** As stored and shown. */
 const Stored = v.strictObject({ forward: DirectionImpairments, backward: DirectionImpairments });
 export type LinkImpairments = v.InferOutput<typeof Stored>;
 
@@ -48,7 +48,7 @@ export function impairs({ forward, backward }: LinkImpairments): boolean {
   return Object.keys(forward).length > 0 || Object.keys(backward).length > 0;
 }
 
-/** The changes of each direction that a body asks for, its preset first. */
+/** The changes of each direction in a body, its preset first. */
 export function changesOf(body: LinkImpairmentsBody): { forward: DirectionChange; backward: DirectionChange } {
   const { preset: name, subscriber = 0, both = {}, forward = {}, backward = {} } = body;
   const preset: Partial<Preset> = PRESETS.find((each) => each.name === name) ?? {};
@@ -56,21 +56,21 @@ export function changesOf(body: LinkImpairmentsBody): { forward: DirectionChange
   return { forward: { ...there, ...both, ...forward }, backward: { ...back, ...both, ...backward } };
 }
 
-/** What a link is to have: numbers, no names, so that it stays what it is when presets change. */
+/** The link's impairments: numbers, not names, so that later changes of presets do not affect it. */
 export function linkImpairments(body: LinkImpairmentsBody | null): LinkImpairments {
   const { forward, backward } = changesOf(body ?? {});
   return { forward: changed({}, forward), backward: changed({}, backward) };
 }
 
 /**
- * The member of `link_style` in which a topology file carries the impairments: the format allows nothing unknown in a link, but anything
- * in its style, which releases 2.2 read and write as it is.
+ * The member of `link_style` for impairments in a topology file: the format allows unknown members only in a link's
+ * style, which releases 2.2 read and write unchanged.
  */
 const CARRIER = 'labwire_impairments';
 
 type Style = Record<string, unknown>;
 
-/** The style as a file has it. */
+/** The style as stored in a file. */
 export function styleWith(style: Style, impairments: LinkImpairments): Style {
   return impairs(impairments) ? { ...style, [CARRIER]: impairments } : style;
 }
@@ -80,7 +80,7 @@ export function plainStyle({ [CARRIER]: _impairments, ...style }: Style): Style 
   return style;
 }
 
-/** What a file carries; impairments that do not fit are left out, for a `reason`. */
+/** The impairments in a file's style; invalid ones are left out, with a `reason`. */
 export function carriedImpairments(style: Style): { impairments: LinkImpairments; reason?: string } {
   const carried = style[CARRIER];
   if (carried === undefined) return { impairments: NO_IMPAIRMENTS };

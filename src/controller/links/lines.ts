@@ -1,5 +1,5 @@
-// The line of a link, as its computes make it: impairments by direction, their schedule, and what was seen. One end does it all, for
-// both directions, so that no frame is impaired or counted twice.
+// Applies a link's impairments and their schedule on a compute, and reads the counters. One end handles both
+// directions, so that no frame is impaired or counted twice.
 import { Failure } from '../../failures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { CallOptions } from '../computes/compute.ts';
@@ -10,7 +10,7 @@ type Method = 'get' | 'post' | 'put' | 'delete';
 type Directions<Value> = { forward: Value; backward: Value };
 type Sides<Value> = { outgoing: Value; incoming: Value };
 
-/** What an end calls outgoing is forward if it is the first one. */
+/** An end's outgoing direction is forward if it is the link's first end. */
 function sidesOf<Value>({ ends }: Link, end: LinkEnd, { forward, backward }: Directions<Value>): Sides<Value> {
   return ends[0] === end ? { outgoing: forward, incoming: backward } : { outgoing: backward, incoming: forward };
 }
@@ -24,14 +24,14 @@ async function ask(end: LinkEnd, method: Method, path: string, options?: CallOpt
   return end.node.compute[method](`${end.node.path}/adapters/${adapter}/ports/${port}/${path}`, options);
 }
 
-/** The ends that may do it, the best first: the one that does, this host's own, the one at which filters work. */
+/** The possible ends, best first: the present one, the one on this host, the filtering end. */
 function candidates(link: Link): LinkEnd[] {
   const rank = (end: LinkEnd): number =>
     Number(end === link.lineEnd) * 4 + Number(end.node.compute.id === 'local') * 2 + Number(end === link.filteringEnd);
   return link.ends.slice(0, 2).sort((one, other) => rank(other) - rank(one));
 }
 
-/** Has the first end do it whose compute can, and keeps to that one. */
+/** Runs the task at the first end whose compute supports it, and uses that end from then on. */
 async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Answer>): Promise<Answer> {
   if (!link.wired)
     throw new Failure('conflict', 'The link is not wired: it has not two ends, or a compute of them is away.');
@@ -41,7 +41,7 @@ async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Ans
       link.lineEnd = end;
       return answer;
     } catch (error) {
-      // Unless it was refused, it may have been done.
+      // Unless the compute rejected it, it may have been done.
       if (!(error instanceof ComputeRefusal)) link.lineEnd = end;
       if (!lacksRoute(error)) throw error;
     }
@@ -53,7 +53,7 @@ async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Ans
   );
 }
 
-/** Has the computes do what these impairments say; nothing is asked of them as long as there never were any. */
+/** Applies impairments on the computes; makes no call as long as there never were any. */
 export async function impairLine(link: Link, impairments: LinkImpairments): Promise<void> {
   if (link.lineEnd === undefined && !impairs(impairments)) return;
   if (link.ends.length < 2) return;
@@ -68,7 +68,7 @@ function seenAtLineEnd(link: Link): Promise<{ end: LinkEnd; sides: Seen }> {
   return atLineEnd(link, async (at) => ({ end: at, sides: (await seen(at)) as Seen }));
 }
 
-/** What was seen of each direction at the end that impairs, and of the capture, if there is one. */
+/** The counters of each direction at the impairing end, and of the capture if there is one. */
 export async function lineCounters(link: Link): Promise<{ forward: object; backward: object; capture: object | null }> {
   const { end, sides } = await seenAtLineEnd(link);
   const capturing = link.capture?.end;
@@ -77,7 +77,7 @@ export async function lineCounters(link: Link): Promise<{ forward: object; backw
   return { ...directionsOf(link, end, sides), capture: capture ?? null };
 }
 
-/** What was seen of each direction at the end that impairs, and of both ends by themselves, where their computes tell. */
+/** The counters of each direction at the impairing end, and those of both ends where their computes have them. */
 export async function lineStatistics(link: Link): Promise<object> {
   const { end, sides } = await seenAtLineEnd(link);
   const [from, to] = link.ends.map(({ node }) => node.id);
@@ -98,7 +98,7 @@ export async function lineStatistics(link: Link): Promise<object> {
   };
 }
 
-/** Counts what passes anew, at both ends. */
+/** Resets the counters at both ends. */
 export async function resetLineStatistics(link: Link): Promise<void> {
   const reset = (end: LinkEnd): Promise<unknown> => ask(end, 'post', 'statistics/reset');
   await atLineEnd(link, reset);
@@ -126,7 +126,7 @@ export async function cancelLineSchedule(link: Link): Promise<void> {
 
 type Told = { state: string; steps?: Sides<object>[] } & Partial<Sides<object>>;
 
-/** What an end tells of its schedule, in the words of the link. */
+/** An end's schedule in terms of the link's directions. */
 function scheduleOf(link: Link, end: LinkEnd, told: unknown): object {
   const { steps, outgoing, incoming, ...rest } = told as Told;
   if (steps === undefined || outgoing === undefined || incoming === undefined) return rest;

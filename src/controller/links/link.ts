@@ -1,7 +1,7 @@
-// A link of a project: its ends, what it does to frames, whether it is captured, and the object that clients see.
+// A link of a project: its ends, filters, impairments and capture, and the object that clients see.
 
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import type { Label } from '../../store/vocabulary.ts';
 import type { Node } from '../nodes/node.ts';
 import { type Filters, knownFilters } from './filters.ts';
@@ -13,11 +13,11 @@ export interface LinkEnd {
   node: Node;
   port: Port;
   label: Label;
-  /** While the end is wired: its UDP port, and the address under which the other side reaches it. */
+  /** Set while the end is wired: its UDP port, and the address that the other side uses for it. */
   wire?: { host: string; port: number } | undefined;
 }
 
-/** What the topology file keeps of a link. */
+/** A link in the topology file. */
 export interface LinkRecord {
   link_id: string;
   nodes: { node_id: string; adapter_number: number; port_number: number; label: Label }[];
@@ -32,26 +32,26 @@ export function keptLink(record: LinkRecord, capture: LinkCapture | undefined): 
   return { ...record, ...(capture ? { capture } : {}) };
 }
 
-/** Replaced as a whole, as the settings are. */
+/** Never changed, only replaced, like the settings. */
 export interface Capture {
   readonly fileName: string;
   readonly filePath: string;
-  /** What was asked for; the database keeps it while the capture runs, so that another life of this server can go on with it. */
+  /** The request. The database keeps it while the capture runs, so that a restarted server can resume it. */
   readonly request: LinkCapture;
-  /** The end at which the compute captures, while it does. */
+  /** The end at which the compute captures; undefined once it has ended. */
   readonly end: LinkEnd | undefined;
-  /** Whose disk has the file, also when the capture has ended. */
+  /** The compute with the file, also after the capture has ended. */
   readonly writer: Node['compute'];
 }
 
-/** Text and style of an end that was given no label, as clients show them. */
+/** Text and style of an end without a label, as clients show them. */
 const DEFAULT_STYLE = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
 
 export function defaultEndLabel(port: Port): Label {
   return { text: `${port.adapter_number}/${port.port_number}`, style: DEFAULT_STYLE };
 }
 
-/** What a link does to frames, and how it looks. Replaced as a whole, and only once the computes and the disk have agreed. */
+/** A link's filters, impairments and style. Replaced as a whole, once the computes and the disk have succeeded. */
 export interface LinkSettings {
   readonly filters: Filters;
   readonly style: Record<string, unknown>;
@@ -59,7 +59,7 @@ export interface LinkSettings {
   readonly impairments: LinkImpairments;
 }
 
-/** What the filtering end is told: the filters, or that everything is dropped while the link is suspended. */
+/** The filters for the filtering end: a suspended link drops everything. */
 export function activeFilters({ filters, suspended }: LinkSettings): Filters {
   return suspended ? { frequency_drop: [-1] } : knownFilters(filters);
 }
@@ -69,16 +69,16 @@ export class Link {
   readonly projectId: string;
   ends: LinkEnd[] = [];
   settings: LinkSettings = { filters: {}, style: {}, suspended: false, impairments: NO_IMPAIRMENTS };
-  /** The end that impairs and counts, once it was asked to. */
+  /** The end that impairs and counts, once one was used. */
   lineEnd: LinkEnd | undefined;
   capture: Capture | undefined;
-  /** The capture that ran in a former life of this server, until it goes on. */
+  /** The capture of the previous run of the server, until it resumes. */
   formerCapture: LinkCapture | undefined;
-  /** Both sides are wired and clients know of it. */
+  /** Whether both sides are wired and clients know the link. */
   created = false;
-  /** It is being deleted: nobody wires it again. */
+  /** Whether it is being deleted: it is not rewired any more. */
   leaving = false;
-  /** A change failed and a compute could not be told so: its wires may not be as the settings say. */
+  /** A failed change could not be rolled back on a compute: its wiring may differ from the settings. */
   uncertain = false;
 
   constructor(projectId: string, id: string) {
@@ -94,7 +94,7 @@ export class Link {
     return this.recordWith(this.settings);
   }
 
-  /** The record as it is with other settings, and other labels of ends. */
+  /** The record with other settings and labels. */
   recordWith(
     { filters, style, suspended, impairments }: LinkSettings,
     labels?: ReadonlyMap<LinkEnd, Label>,
@@ -113,18 +113,18 @@ export class Link {
     };
   }
 
-  /** What was asked of the capture that runs, or of the one that is to go on. */
+  /** The request of the running capture, or of the one to resume. */
   get keptCapture(): LinkCapture | undefined {
     return this.capture?.end ? this.capture.request : this.formerCapture;
   }
 
-  /** What the database keeps while the lab is open. */
+  /** The link in the database while the lab is open. */
   get kept(): KeptLink {
     return keptLink(this.record, this.keptCapture);
   }
 
   /** The object that clients see (`Link`). */
-  json(): object {
+  json() {
     return {
       ...this.record,
       link_style: this.settings.style,
@@ -138,17 +138,17 @@ export class Link {
     };
   }
 
-  /** The end at which filters work: the first whose type can; undefined when none can. */
+  /** The end that filters: the first whose type can; undefined if neither can. */
   get filteringEnd(): LinkEnd | undefined {
     return this.ends.find(({ node }) => !nodeKind(node.type).withoutFilters);
   }
 
-  /** It cannot be wired at present: for an end whose compute does not know its node as yet, or cannot be reached. */
+  /** Whether it cannot be wired at present, because a node is missing on its compute or the compute is unreachable. */
   get unwirable(): boolean {
     return this.ends.some(({ node }) => node.unwirable);
   }
 
-  /** Both of the ends that are wired are so. */
+  /** Whether both ends are wired. */
   get wired(): boolean {
     return this.ends.length >= 2 && this.ends.slice(0, 2).every((end) => end.wire !== undefined);
   }

@@ -1,4 +1,4 @@
-// The captures of a project as one file, each link as an interface with its name.
+// Merges the captures of a project into one file, with each link as a named interface.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ const NOTHING = new Uint8Array(0);
 
 type Captured = Link & { capture: Capture };
 
-/** The links whose captures are wanted, in their order: all that have one, or these. @throws Failure */
+/** The captured links to merge, in order: all or the given ones. @throws Failure */
 export function capturedLinks(all: readonly Link[], wanted: string | undefined): Captured[] {
   const hasCapture = (link: Link): link is Captured => link.capture !== undefined;
   const found = all.filter(hasCapture);
@@ -33,8 +33,9 @@ export function capturedLinks(all: readonly Link[], wanted: string | undefined):
 }
 
 /**
- * What the captures of these links have now, in the order of the times; it is streamed, and never in memory as a whole.
- * @throws Failure, ComputeRefusal, ComputeUnreachable of what cannot be read from its beginning; later that breaks the answer off
+ * The present content of these links' captures, ordered by time. It is streamed, never in memory as a whole.
+ * @throws Failure, ComputeRefusal, ComputeUnreachable if a file cannot be read at the start; later the answer breaks
+ * off
  */
 export async function mergedCaptures(
   links: readonly Captured[],
@@ -57,7 +58,7 @@ export async function mergedCaptures(
   });
 }
 
-/** `PC1 Ethernet0 to Hub Ethernet3`: no other link has it. */
+/** `PC1 Ethernet0 to Hub Ethernet3`: unique among links. */
 function nameOf({ ends }: Link): string {
   return ends.map(({ node, port }) => `${node.name} ${port.name}`).join(' to ');
 }
@@ -69,14 +70,14 @@ async function filesOf(
   if (writer.id !== 'local') return [async () => remoteBytes(writer, pathAtCompute(projectId, fileName), signal)];
   const root = join(directory, CAPTURES_DIRECTORY);
   if (request.ring_size === undefined) return [() => localBytes(root, fileName)];
-  // The file that is written may get a number meanwhile: it is opened first, and not read twice.
+  // The file being written may be renamed to a number meanwhile: it is opened first, and not read twice.
   const newest = await localBytes(root, fileName);
   const parts = (await readdir(root)).filter((name) => isPartOfRing(fileName, name));
   const inOrder = parts.sort((one, other) => one.length - other.length || (one < other ? -1 : 1));
   return [...inOrder.map((name) => () => localBytes(root, name, newest?.inode)), async () => newest];
 }
 
-/** A file of this host as it is now; undefined when it is gone, or is the one that is meant to be left out. */
+/** The present content of a file on this host; undefined if it is gone or excluded by its inode `but`. */
 async function localBytes(
   root: string,
   name: string,
@@ -105,14 +106,14 @@ async function localBytes(
 }
 
 /**
- * A file of another host as it is now, a piece for each request: no connection waits while others are read. A compute of the release
- * sends all of it to the first request, and is read as fast as is wanted.
+ * The present content of a file on another host, one request per piece, so that no connection idles while other files
+ * are read. A compute of the release sends the whole file to the first request, which is then read as needed.
  */
 async function remoteBytes(compute: Capture['writer'], path: string, signal: AbortSignal): Promise<CaptureBytes> {
   let at = 0;
   let size = Number.POSITIVE_INFINITY;
   let rest: Uint8Array = NOTHING;
-  /** All that the compute sends, from a compute that knows no pieces. */
+  /** The whole file, from a compute without range requests. */
   let whole: AsyncIterator<Uint8Array> | undefined;
   const more = async (count: number): Promise<Uint8Array> => {
     if (whole) return (await whole.next()).value ?? NOTHING;

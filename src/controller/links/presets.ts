@@ -1,10 +1,10 @@
-// Lines that everybody knows, as impairments. docs/impairments.md has the sources in a table, too.
+// Presets of impairments for well-known access lines. docs/impairments.md lists the sources in a table, too.
 import type { DirectionImpairments } from '../../store/impairments.ts';
 
 export interface Preset {
   name: string;
   description: string;
-  /** Where its figures are from. */
+  /** Source of its figures. */
   source: string;
   /** From the subscriber, or the first end, to the network. */
   up: DirectionImpairments;

@@ -105,7 +105,7 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
 
     route('GET /v2/projects/{project_id}/links/{link_id}/pcap', {}, async ({ params, query, signal }) => {
       const answer = await links.captures.pcap((await find(params)).link, signal, lastBytes(query));
-      // As the release says it, unless it is of a format that the release does not have.
+      // The release's content type, unless the release does not have the format.
       const pcapng = answer.headers.get('content-type')?.startsWith(PCAPNG);
       return new Response(answer.body, {
         headers: { 'Content-Type': pcapng ? PCAPNG : 'application/vnd.tcpdump.pcap' },

@@ -1,13 +1,13 @@
-// Bodies of the link routes (`Link`, `LinkCapture` of the interface).
+// Bodies of the link routes (`Link`, `LinkCapture` of the API).
 import * as v from 'valibot';
 import { CAPTURE_EXTENSIONS } from '../../store/captures.ts';
 import { TopologyLink } from '../../store/topology/schema.ts';
 import { LinkImpairmentsBody } from './impairments.ts';
 
-/** Creation and update take the members of a link in a topology file; the read-only ones are accepted and ignored. */
+/** Creation and update accept the members of a link in a topology file; read-only ones are ignored. */
 export const LinkBody = v.strictObject({
   ...TopologyLink.entries,
-  /** An extension; null takes them away, as does an empty object. */
+  /** An extension; null removes them, as does an empty object. */
   impairments: v.optional(v.nullable(LinkImpairmentsBody)),
 });
 export type LinkBody = v.InferOutput<typeof LinkBody>;

@@ -1,22 +1,22 @@
-// The wires of a link: the NIOs at both of its ends, made and taken away on the computes (as in release 2.2.57).
-import { Failure } from '../../failures.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
+// Wires a link: creates, updates and removes the NIOs at both ends on the computes (as in release 2.2.57).
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import { Failure, ignore } from '../../failures.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';
 import { activeFilters, type Link, type LinkEnd, type LinkSettings } from './link.ts';
 
-/** What computes answer that have no route to change a NIO, as those of the release for Frame Relay and ATM switches. */
+/** The status of computes without a route to change a NIO, as the release's for Frame Relay and ATM switches. */
 const NO_SUCH_METHOD = 405;
 
-/** Milliseconds that an update of the second end may take, as in the release. */
+/** Time limit (ms) for an update of the second end, as in the release. */
 const SECOND_UPDATE_LIMIT_MS = 221_000;
 
 export function nioPath({ node, port }: LinkEnd): string {
   return `${node.path}/adapters/${port.adapter_number}/ports/${port.port_number}/nio`;
 }
 
-/** What one end's compute is told: where the other end is, and what to do to frames if this is the filtering end. */
+/** The NIO for one end's compute: the other end's address and, at the filtering end, the filters. */
 function nio(link: Link, end: LinkEnd, other: LinkEnd, settings: LinkSettings = link.settings): object {
   return {
     lport: end.wire?.port,
@@ -24,7 +24,7 @@ function nio(link: Link, end: LinkEnd, other: LinkEnd, settings: LinkSettings = 
     rport: other.wire?.port,
     type: 'nio_udp',
     filters: link.filteringEnd === end ? activeFilters(settings) : {},
-    // An end that cannot be told otherwise later would stay suspended for good.
+    // An end whose NIO cannot be updated would stay suspended for good.
     suspend: settings.suspended && !nodeKind(end.node.type).fixedNios,
   };
 }
@@ -36,21 +36,21 @@ async function reservePort(node: Node): Promise<number> {
   throw new Failure('conflict', `The compute ${node.compute.name} answered POST ${path} without a UDP port.`);
 }
 
-/** Gives back a port that no NIO has got, where the compute knows how to; the others do with the project's end. */
+/** Releases a port that got no NIO, if the compute has a route for that; other computes release it with the project. */
 async function releasePort({ node, wire }: LinkEnd): Promise<void> {
-  await node.compute.delete(`${portsPath(node)}/${wire?.port}`, { connect: false }).catch(noop);
+  await node.compute.delete(`${portsPath(node)}/${wire?.port}`, { connect: false }).catch(ignore);
 }
 
 function portsPath(node: Node): string {
   return `/projects/${node.projectId}/ports/udp`;
 }
 
-/** Wires the first two ends; what was made before a failure is taken away again. */
+/** Wires the first two ends; a failure rolls back. */
 export async function wire(link: Link): Promise<void> {
   const [one, other] = link.ends as [LinkEnd, LinkEnd];
   await using undo = new AsyncDisposableStack();
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
-  /** Ends whose port has no NIO yet: with a NIO that goes, its port does. */
+  /** Ends whose port has no NIO yet: removing a NIO releases its port. */
   const reserved = new Set<LinkEnd>();
   undo.defer(async () => {
     for (const end of reserved) await releasePort(end);
@@ -72,29 +72,27 @@ export async function wire(link: Link): Promise<void> {
       await end.node.compute.post(nioPath(end), { body: nio(link, end, far) });
       reserved.delete(end);
     } catch (error) {
-      // Unless it was refused it may be there all the same.
+      // Unless the compute rejected it, the NIO may exist all the same.
       if (!(error instanceof ComputeRefusal)) {
         reserved.delete(end);
-        await removeNio(end, { connect: false }).catch(noop);
+        await removeNio(end, { connect: false }).catch(ignore);
       }
       throw error;
     }
-    undo.defer(() => removeNio(end, { connect: false }).catch(noop));
+    undo.defer(() => removeNio(end, { connect: false }).catch(ignore));
   }
   undo.move();
 }
 
-const noop = (): void => {};
-
-/** Removes NIOs that a former life of this server left at the ends on other hosts; nodes in `lost` have none. */
+/** Removes NIOs that a previous run of this server left at the ends on other hosts; nodes in `lost` have none. */
 export async function loosen(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
     if (end.wire || end.node.compute.id === 'local' || lost.has(end.node)) continue;
-    await removeNio(end, { connect: false }).catch(noop);
+    await removeNio(end, { connect: false }).catch(ignore);
   }
 }
 
-/** Tells both ends of the filters, or of a suspension, that the link has or is to have. */
+/** Updates both ends with the link's present or new filters or suspension. */
 export async function rewire(link: Link, settings: LinkSettings): Promise<void> {
   const [one, other] = link.ends;
   if (!one?.wire || !other?.wire) return;
@@ -115,7 +113,7 @@ function removeNio(end: LinkEnd, options: { connect?: boolean } = {}): Promise<v
   return end.node.compute.remove(nioPath(end), options);
 }
 
-/** Takes both NIOs away; one that is not there is not missed. When one stays, the other one is made again if it can be. */
+/** Removes both NIOs; a missing one is ignored. If one cannot be removed, the other is recreated if possible. */
 export async function unwire(link: Link): Promise<void> {
   const removed: [end: LinkEnd, wire: LinkEnd['wire']][] = [];
   let failure: { error: unknown } | undefined;
@@ -142,29 +140,29 @@ export async function unwire(link: Link): Promise<void> {
   throw failure.error;
 }
 
-/** Takes away both NIOs, as far as the computes let it: the link goes in any case. The nodes in `lost` know nothing of it any more. */
+/** Removes both NIOs where possible; the link goes in any case. Nodes in `lost` have none any more. */
 export async function discardWire(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
-    if (end.wire && !lost.has(end.node)) await removeNio(end).catch(noop);
+    if (end.wire && !lost.has(end.node)) await removeNio(end).catch(ignore);
     end.wire = undefined;
   }
 }
 
-/** Wires the link anew, `lost` being nodes that were made anew and know nothing of it. */
+/** Rewires the link; nodes in `lost` were recreated and have no NIOs. */
 export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<void> {
   await loosen(link, lost);
   await discardWire(link, lost);
   await wire(link);
 }
 
-/** Whether the computes of a wired link reach each other elsewhere by now: one has another address. */
+/** Whether a host of a wired link has a new address. */
 export async function hasMoved({ ends: [one, other] }: Link): Promise<boolean> {
   if (!one?.wire || !other?.wire || one.node.compute === other.node.compute) return false;
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
   return host !== one.wire.host || otherHost !== other.wire.host;
 }
 
-/** Path of an end's routes for captures and figures on its compute. */
+/** Path of an end's routes for captures and counters on its compute. */
 export function capturePath(
   end: LinkEnd,
   action: 'start_capture' | 'stop_capture' | 'pcap' | 'pcap/ws' | 'statistics',

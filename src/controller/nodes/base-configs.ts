@@ -1,4 +1,4 @@
-// Base configurations: properties that name a file whose text goes to the compute.
+// Base configurations: properties that name a file whose text is sent to the compute.
 import { isAbsolute, normalize } from 'node:path';
 import { Failure, type FailureCode } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
@@ -6,7 +6,7 @@ import { openRegularFile, readBounded } from '../../host/files/regular-file.ts';
 import { wayBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
 
-/** Property that names a file -> property that carries its text. */
+/** Property with a file name -> property with its text. */
 const FILES = {
   base_script_file: 'startup_script',
   startup_config: 'startup_config_content',
@@ -19,15 +19,15 @@ const LARGEST_BYTES = 1024 * 1024;
 const LEFT_OUT: readonly FailureCode[] = ['not-found', 'forbidden', 'conflict', 'too-large'];
 
 export interface ConfigsPlace {
-  /** The configs folder: what is named by a relative path, or by an absolute one that leads into it. */
+  /** The configs folder: relative names, and absolute ones below it, are allowed. */
   directory: string;
   /** Local mode: absolute paths may lead anywhere on this host. */
   local: boolean;
 }
 
 /**
- * Takes the file names out of a node's properties and gives what the compute is sent instead. A file that is elsewhere, that is no regular
- * one, that is too long or that cannot be read is left out, and the log says why: a lab opens without it.
+ * Replaces the file names in a node's properties with the files' texts. A file that is elsewhere, not regular, too long
+ * or unreadable is left out, and the reason logged, so that a lab opens without it.
  */
 export async function takeBaseConfigs(
   properties: Record<string, unknown>,
@@ -40,7 +40,7 @@ export async function takeBaseConfigs(
     delete properties[name];
     if (typeof file !== 'string' || file === '') continue;
     const text = await readConfig(file, place).catch((error: unknown) => {
-      // What is wrong with the name leaves the file out; what is wrong with the host does not make a node without its configuration.
+      // A faulty name leaves the file out; a fault of the host fails, as the node would get no configuration.
       if (!(error instanceof Failure && LEFT_OUT.includes(error.code))) throw error;
       log.warn('a base configuration is left out', { property: name, reason: error.message });
       return undefined;

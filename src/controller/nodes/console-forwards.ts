@@ -1,5 +1,5 @@
-// Consoles of nodes on hosts that offer them on their loopback alone: each gets a port on this host, where this host's own consoles listen.
-// The bytes go through the connection to the compute, which its user and password protect.
+// Forwards consoles that another host offers only on its loopback: each gets a port on this host, at the address of
+// this host's own consoles. The bytes go through the connection to the compute, protected by its user and password.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../../failures.ts';
@@ -9,11 +9,11 @@ import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { pipeToMessages } from '../../http/sockets/socket-pipe.ts';
 import type { ConsoleForward, Node } from './node.ts';
 
-/** The ports for consoles of this host. */
+/** This host's ports for consoles. */
 export interface ConsolePorts {
-  /** Where they listen. */
+  /** The address that they listen on. */
   readonly host: string;
-  /** `wanted` if it is free. @throws Failure `conflict` when no port is free */
+  /** Reserves `wanted` if it is free, otherwise another port. @throws Failure `conflict` when no port is free */
   reserve(owner: string, type: string, wanted: number): Promise<number>;
   release(owner: string, port: number): void;
 }
@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 60_000;
 
 export class ConsoleForwards {
   readonly #ports: ConsolePorts;
-  /** As the consoles of this host are told to clients. */
+  /** The host in addresses of this host's consoles that clients see. */
   readonly #shownHost: string;
   readonly #following = new KeyedLock();
   readonly #open = new Set<ConsoleForward>();
@@ -32,7 +32,7 @@ export class ConsoleForwards {
     this.#shownHost = shownHost;
   }
 
-  /** Opens, changes or ends the port of a node, as its console and its compute are now. Never rejects. */
+  /** Opens, changes or closes the port of a node according to its present console and compute. Never rejects. */
   async follow(node: Node): Promise<void> {
     if (node.forward === undefined && !node.compute.hidesConsoles) return;
     await this.#following.run(node.id, async () => {
@@ -88,7 +88,7 @@ async function listen(at: { host: string; port: number }, welcome: (socket: Sock
   const server = createServer({ noDelay: true, pauseOnConnect: true }, welcome);
   server.listen({ ...at, exclusive: true });
   await once(server, 'listening');
-  // A connection that cannot be taken is the client's loss.
+  // Ignore a failed connection; the client may retry.
   server.on('error', () => {});
   return server;
 }
@@ -107,7 +107,7 @@ function join(socket: Socket, remote: MessageSocket): void {
   remote.listen({
     message: (data) => void socket.write(data),
     close: () => void socket.end(),
-    // The compute sees that and waits.
+    // Backpressure: the compute notices and waits.
     backlog: () => socket.writableLength,
   });
   socket.on('close', () => remote.close(1000, ''));

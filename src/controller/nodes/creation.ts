@@ -1,6 +1,6 @@
-// From a request, or from a topology file, to the record of a node.
+// Makes a node's record from a request or a topology file.
 import { randomUUID } from 'node:crypto';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { TopologyNode } from '../../store/topology/schema.ts';
 import { carriedStart, plainLabel, type StartMembers } from '../../store/topology/start-order.ts';
 import { defaultLabel } from './label.ts';
@@ -9,12 +9,12 @@ import type { NodeCreate } from './schema.ts';
 
 const USUAL_PORT_NAMES = { format: 'Ethernet{0}', segmentSize: 0 };
 
-/** Where symbols come from: the id to keep and its size, in pixels. */
+/** The symbol ids to store and their sizes in pixels. */
 export interface SymbolSource {
   forNode(symbol: string | null | undefined): { symbol: string; width: number; height: number };
 }
 
-/** The record of a node that does not exist yet. `name` was taken from the project's pool. */
+/** The record of a new node. `name` is already reserved in the project's pool. */
 export function nodeRecord(given: NodeCreate | TopologyNode, name: string, symbols: SymbolSource): NodeRecord {
   const { symbol, width, height } = symbols.forNode(given.symbol);
   const names = nodeKind(given.node_type).portNames ?? USUAL_PORT_NAMES;
@@ -45,7 +45,7 @@ export function nodeRecord(given: NodeCreate | TopologyNode, name: string, symbo
   };
 }
 
-/** What a request says of the start of its node; a file has it in the label. */
+/** The start order and delay in a request; in a file they are in the label. */
 function givenStart(given: NodeCreate | TopologyNode): StartMembers {
   const { start_order, start_delay } = given as NodeCreate;
   return { ...(start_order !== undefined && { start_order }), ...(start_delay !== undefined && { start_delay }) };

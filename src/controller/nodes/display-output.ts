@@ -1,11 +1,11 @@
-// A display for those who may only watch: they see it, and their keys and pointers get nowhere.
+// A read-only display: viewers see it, but their keys and pointers are dropped.
 import { UnfitMessage, WatcherBytes } from '../../consoles/watched-display.ts';
 import type { MessageSocket, SocketEvents } from '../../http/sockets/message-socket.ts';
 
-/** Close code of RFC 6455's registry: the message is against the rules. */
+/** Close code 1008 (RFC 6455): policy violation. */
 const AGAINST_THE_RULES = 1008;
 
-/** @param display sends and takes the bytes of the protocol; what it is sent from now on is read first */
+/** @param display sends and receives the protocol's bytes; all bytes sent to it are checked first */
 export function displayOutput(display: MessageSocket): MessageSocket {
   const bytes = new WatcherBytes();
   let watcher: SocketEvents | undefined;

@@ -1,9 +1,9 @@
-// Labels of nodes and where they stand (as in release 2.2.57).
+// Labels of nodes and their positions (as in release 2.2.57).
 
 import type { Label } from '../../store/vocabulary.ts';
 import { roundHalfToEven } from '../symbols/picture-size.ts';
 
-/** The label of a node that was given none: above its symbol, centred by the client. */
+/** The default label: above the symbol, centred by the client. */
 export function defaultLabel(name: string, height: number): Label {
   return { text: name, style: null, x: null, y: -roundHalfToEven(height / 2 + 10), rotation: 0 };
 }

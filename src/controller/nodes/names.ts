@@ -1,14 +1,15 @@
-// Names of nodes: unique within a project, numbered where asked (as in release 2.2.57).
+// Names of nodes: unique within a project, numbered on request (as in release 2.2.57).
 import { Failure } from '../../failures.ts';
 
 export class NamePool {
   readonly #used = new Set<string>();
-  /** The lowest number that may still be free, by format; numbers below were found taken. Forgotten when a name is given back. */
+  /** By format, the lowest number that may be free; all lower ones are taken. Reset when a name is released. */
   readonly #lowest = new Map<string, number>();
 
   /**
-   * Takes a name for a node: spaces are removed, `{0}` and `{id}` become the lowest free number, a taken name gets one.
-   * @throws Failure `conflict` for placeholders that mean nothing
+   * Reserves a name for a node: spaces are removed, `{0}` and `{id}` become the lowest free number, a taken name gets a
+   * number.
+   * @throws Failure `conflict` for unknown placeholders
    */
   allocate(wanted: string): string {
     let name = wanted.replaceAll(' ', '');
@@ -17,7 +18,7 @@ export class NamePool {
     return this.#take(this.#used.has(name) ? this.#numbered((number) => `${name}${number}`, name) : name);
   }
 
-  /** Takes another name for a node that has one, which it may take again; it keeps the one that it has until that is given back. */
+  /** Reserves another name for a node, possibly its own again; its present name stays reserved until it is released. */
   rename(name: string, wanted: string): string {
     this.release(name);
     try {
@@ -53,7 +54,7 @@ function placeholders(name: string): (number: number) => string {
   return (number) => name.replaceAll(/\{(0|id)\}/g, String(number)).replaceAll('{name}', 'Node');
 }
 
-/** The names that one node takes while it is being renamed: all but the one that it ends with are given back. */
+/** The names reserved for a node during a rename; all but the final one are released. */
 export class Renaming {
   readonly #pool: NamePool;
   readonly #names: string[];
@@ -63,7 +64,7 @@ export class Renaming {
     this.#names = [name];
   }
 
-  /** The name that the node gets for the one that is wanted. @throws Failure as `NamePool.allocate` */
+  /** Reserves a name close to the wanted one for the node. @throws Failure as `NamePool.allocate` */
   take(wanted: string): string {
     const last = this.#names.at(-1) as string;
     if (!this.#names.includes(wanted)) this.#names.push(this.#pool.rename(last, wanted));
@@ -71,7 +72,7 @@ export class Renaming {
     return this.#names.at(-1) as string;
   }
 
-  /** Gives back all names but the one that the node has from now on, if it has any. */
+  /** Releases all names but the node's final one, if any. */
   end(name?: string): void {
     for (const taken of new Set(this.#names)) if (taken !== name) this.#pool.release(taken);
   }

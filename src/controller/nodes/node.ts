@@ -1,15 +1,16 @@
-// A node of a project: what is stored of it, what its compute says of it, and the object that clients see.
+// A node of a project: its record, the compute's runtime state, and the object that clients see.
+
+import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
+import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
 import { frozen } from '../../host/values/frozen.ts';
-import { nodeKind, portsOf, usualProperties } from '../../store/node-kinds/kinds.ts';
-import type { Port } from '../../store/node-kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 
 const STATUSES = ['stopped', 'started', 'suspended'] as const;
 export type NodeStatus = (typeof STATUSES)[number];
 
-/** What the topology file keeps of a node (as in release 2.2.57). */
+/** A node in the topology file (as in release 2.2.57). */
 export interface NodeRecord {
   node_id: string;
   node_type: NodeType;
@@ -32,7 +33,7 @@ export interface NodeRecord {
   port_segment_size: number;
   first_port_name: string | null;
   custom_adapters: CustomAdapter[];
-  /** Beyond the release: see `store/topology/start-order.ts`. */
+  /** Extensions: see `store/topology/start-order.ts`. */
   start_order?: number;
   start_delay?: number;
 }
@@ -42,14 +43,14 @@ export function nodePath(projectId: string, type: string, id: string): string {
   return `/projects/${projectId}/${type}/nodes/${id}`;
 }
 
-/** Texts that a node is created with; from then on they are its compute's files. */
+/** Texts given at creation; from then on they are files of the compute. */
 const CREATION_TEXTS = ['startup_config_content', 'private_config_content', 'startup_script'];
 
-/** Members of a compute's node object that are no properties: what is said of its run, and more. */
+/** Members of a compute's node object that are not properties: runtime state and others. */
 const RUNTIME = ['status', 'halt_reason', 'command_line', 'node_directory'];
 const DROPPED = new Set(['node_id', 'project_id', 'console_host', ...RUNTIME, ...CREATION_TEXTS]);
 
-/** Members of `properties` that only the controller understands; computes refuse them. */
+/** Members of `properties` for the controller only; computes reject them. */
 const CONTROLLER_ONLY = new Set([
   'x',
   'y',
@@ -68,9 +69,9 @@ const CONTROLLER_ONLY = new Set([
   'console_auto_start',
 ]);
 
-/** A port of this host that stands for a node's console. */
+/** A port on this host that forwards to a node's console. */
 export interface ConsoleForward extends Disposable {
-  /** What clients dial. */
+  /** The address for clients. */
   readonly host: string;
   readonly port: number;
   /** Number and type of the console on the node's compute. */
@@ -80,60 +81,60 @@ export interface ConsoleForward extends Disposable {
 
 export class Node {
   readonly projectId: string;
-  /** Where it is; another one once it was moved. */
+  /** The compute that runs it; changes when the node moves. */
   compute: Compute;
-  /** Its host cannot be reached, or has not been asked since: what runs there is unknown, and counts as stopped. */
+  /** Its host is unreachable or was not queried since: its status is unknown and counts as stopped. */
   lost = false;
   #lastStatus: NodeStatus = 'stopped';
-  /** Why it stands still without having been asked to, with the fix; null otherwise. */
+  /** Why it stopped without a request, with the fix; otherwise null. */
   haltReason: string | null = null;
   commandLine: string | null = null;
   directory: string | null = null;
-  /** It is being deleted: what its compute still says of it counts no more. */
+  /** It is being deleted: its compute's notifications are ignored. */
   leaving = false;
-  /** Why its compute would not have it when the lab was opened, which knows nothing of it then. It is made before it starts. */
+  /** Why the compute rejected the node when the lab was opened; it is created there before its first start. */
   absent: string | undefined;
-  /** Makes one that is absent after all. @throws what its compute has against it still */
+  /** Creates a missing node on its compute. @throws the compute's rejection */
   appear: () => Promise<void> = async () => {};
-  /** What its compute says of it while a change of its record is under way, which takes it over at its end. */
+  /** The compute's notifications during a change of its record, which applies them at its end. */
   inbox: Record<string, unknown>[] | undefined;
-  /** Starts and reloads that its compute has been told and has not answered. */
+  /** Pending starts and reloads on its compute. */
   starting = 0;
-  /** Of a kind whose MAC addresses are made of numbers: its number, once it has one. */
+  /** Its number, if its kind derives MAC addresses from numbers and once it has one. */
   macNumber: number | undefined;
-  /** Its compute gives these numbers itself. */
+  /** Whether its compute assigns these numbers itself. */
   countsItself = false;
-  /** Headers of a start on its compute. */
+  /** Headers for a start on its compute. */
   startHeaders: () => Record<string, string> = () => ({});
-  /** The port of this host that stands for its console, where clients do not reach that of its compute. */
+  /** The port on this host for its console, if clients cannot reach its compute's. */
   forward: ConsoleForward | undefined;
-  /** It is no part of a lab any more. */
+  /** Whether it was removed from its lab. */
   isGone = false;
   #endAsked = new AbortController();
-  /** What its compute is told with a start, in place of what a client says. */
+  /** The body of a start on its compute, instead of the client's. */
   startBody: (() => object) | undefined;
-  /** Whether its lab's nodes may write to the images of this host themselves. */
+  /** Whether nodes of its lab may write directly to images of this host. */
   mayWriteImages: () => Promise<boolean> = async () => true;
-  /** Its compute was told that it writes to its images itself. */
+  /** Whether its compute lets it write directly to its images. */
   #writesImages = false;
   #record: NodeRecord;
   #ports: readonly Port[] = [];
 
-  /** The ports are there when the compute has answered of the node. */
+  /** The ports are complete once the compute has answered. */
   constructor(projectId: string, compute: Compute, record: NodeRecord) {
     this.projectId = projectId;
     this.compute = compute;
     this.#record = frozen(record);
   }
 
-  /** What is stored of the node. It is never changed, but replaced. */
+  /** The node's record. Never changed, only replaced. */
   get record(): NodeRecord {
     return this.#record;
   }
 
-  /** @throws Failure `conflict` for a port name format that cannot be expanded; the node is as it was then */
+  /** @throws Failure `conflict` for an invalid port name format; the node stays unchanged */
   set record(record: NodeRecord) {
-    // Its compute has not said what it has beside what it was told.
+    // A missing node has no defaults from its compute.
     const usual = this.absent === undefined ? {} : usualProperties(record.node_type);
     this.#ports = frozen(portsOf({ ...record, properties: { ...usual, ...record.properties } }));
     this.#record = frozen(record);
@@ -151,7 +152,7 @@ export class Node {
     this.#lastStatus = status;
   }
 
-  /** Its compute cannot wire it at present: it does not know the node, or cannot be reached. */
+  /** Whether its compute cannot wire it at present, because it does not have the node or is unreachable. */
   get unwirable(): boolean {
     return this.lost || this.absent !== undefined;
   }
@@ -168,12 +169,12 @@ export class Node {
     return this.record.node_type;
   }
 
-  /** It runs as long as it exists, and hinders no export and no duplication. */
+  /** It always runs, and does not prevent exports and duplication. */
   get alwaysRunning(): boolean {
     return nodeKind(this.type).alwaysRuns === true;
   }
 
-  /** Waits for the host of a lost node. @throws Failure `conflict` that names the host when it cannot be reached */
+  /** Waits for the host of a lost node. @throws Failure `conflict` that names the host when it is unreachable */
   async reach(): Promise<void> {
     if (this.lost) await this.compute.ready();
   }
@@ -183,25 +184,25 @@ export class Node {
     return nodePath(this.projectId, this.type, this.id);
   }
 
-  /** Aborted when the node is to stop or to go: what was asked of it before does not start it any more. */
+  /** Aborted when the node is about to stop or be deleted: earlier requests do not start it any more. */
   get endAsked(): AbortSignal {
     return this.#endAsked.signal;
   }
 
-  /** Starts that were asked for are not wanted any more. */
+  /** Cancels pending starts. */
   askEnd(): void {
     this.#endAsked.abort(new Failure('conflict', `${this.name} was stopped before it started.`));
     this.#endAsked = new AbortController();
   }
 
-  /** The node is no part of the lab any more: nothing of it stays on this host. */
+  /** The node was removed from its lab: ends its console forward. */
   end(): void {
     this.isGone = true;
     this.forward?.[Symbol.dispose]();
   }
 
   /** The object that clients see (`Node`). */
-  json(): object {
+  json() {
     return {
       ...this.record,
       ...(this.forward && { console: this.forward.port }),
@@ -216,7 +217,9 @@ export class Node {
     };
   }
 
-  /** What the compute is told again when it hears of a change: not the texts, whose files the user may have edited since. */
+  /**
+   * The properties for an update on the compute: without the creation texts, whose files may have been edited since.
+   */
   get lastingProperties(): Record<string, unknown> {
     return lastingProperties(this.#record);
   }
@@ -231,7 +234,9 @@ export class Node {
     return this.ports.find((port) => port.adapter_number === adapter && port.port_number === number);
   }
 
-  /** Takes over what the compute says of the node's run, which is kept nowhere; tells whether clients see something else now. */
+  /**
+   * Applies the compute's runtime state, which is never stored. Returns whether it changes the object that clients see.
+   */
   applyRuntime(object: Record<string, unknown>): boolean {
     const before = [this.status, this.haltReason, this.commandLine, this.directory, this.lost];
     this.lost = false;
@@ -246,8 +251,8 @@ export class Node {
   }
 
   /**
-   * The body of a creation or an update on the compute: `properties` and what is said of the node itself. Where the lab's nodes may not
-   * write to images, the node gets copies of its own whatever the properties ask for.
+   * The body to create or update the node on its compute. Where the lab's nodes may not write to images, the node gets
+   * copies of its own whatever the properties say.
    */
   async computeBody(
     properties: Readonly<Record<string, unknown>>,
@@ -261,7 +266,10 @@ export class Node {
     return body;
   }
 
-  /** Gives the node copies of its own before it runs or its disks change, if its lab's nodes may not write to images any more. */
+  /**
+   * Gives the node its own copies of images before it runs or its disks change, if its lab's nodes may no longer write
+   * to images.
+   */
   async protectImages(): Promise<void> {
     if (!this.#writesImages || (await this.mayWriteImages())) return;
     const body = { name: this.name, [nodeKind(this.type).images!.copied!]: true };
@@ -269,13 +277,13 @@ export class Node {
     this.#writesImages = false;
   }
 
-  /** Whether it runs, and writes to images of this host. */
+  /** Whether it is running and writes to images of this host. */
   get isWritingImages(): boolean {
     return this.#writesImages && this.status !== 'stopped';
   }
 }
 
-/** What is stored of a node after its compute has said something of it; `rename` gives the name to use for one that differs. */
+/** The record after an answer or notification of the compute; `rename` returns the name to use for a different one. */
 export function withComputeState(
   record: NodeRecord,
   object: Record<string, unknown>,
@@ -293,18 +301,21 @@ export function withComputeState(
   return next;
 }
 
-/** Under another name, which the label shows, too; where it stood it may no longer fit. */
+/**
+ * The record with another name, also in the label. A label that showed the old name loses its x position, as it may no
+ * longer fit.
+ */
 export function withName(record: NodeRecord, name: string): NodeRecord {
   const { label } = record;
   return name === label.text ? { ...record, name } : { ...record, name, label: { ...label, text: name, x: null } };
 }
 
-/** The properties without the texts of the node's creation, whose files the user may have edited since. */
+/** The properties without the creation texts, whose files may have been edited since. */
 export function lastingProperties({ properties }: NodeRecord): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([member]) => !CREATION_TEXTS.includes(member)));
 }
 
-/** What a compute is told of a node. */
+/** A node's properties and members for its compute. */
 function computeBody(record: NodeRecord, properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const body: Record<string, unknown> = { ...properties, name: record.name };
   if (record.console !== null) body['console'] = record.console;
@@ -324,7 +335,7 @@ function isStatus(value: unknown): value is NodeStatus {
   return STATUSES.some((status) => status === value);
 }
 
-/** A topology with anything else for a console could not be read again. */
+/** A topology with an invalid console port could not be read again. */
 function isPort(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 65535;
 }

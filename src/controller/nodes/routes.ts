@@ -1,10 +1,10 @@
 // Nodes over HTTP.
 import { posix } from 'node:path';
+import { NODE_KINDS, nodeKind } from '../../api/kinds/kinds.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
 import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/app/route.ts';
 import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets/message-socket.ts';
-import { NODE_KINDS, nodeKind } from '../../store/node-kinds/kinds.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import {
@@ -53,7 +53,7 @@ export function nodeRoutes({
     const project = await projects.opened(params.project_id);
     return { project, node: project.node(params.node_id) };
   };
-  /** What is asked of a node's compute while the node is not to go. */
+  /** Calls a node's compute while the node cannot be deleted. */
   const inTurn = <T>(params: NodePath, claim: (id: string) => Claim, task: (node: Node) => Promise<T>): Promise<T> => {
     const project = projects.get(params.project_id);
     return project.changes.run(claim(params.node_id), () => task(project.node(params.node_id)));
@@ -88,13 +88,13 @@ export function nodeRoutes({
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}', { concurrent: true }, async ({ params }) => {
       const known = projects.get(params.project_id).nodes.get(params.node_id);
-      // A lab that is being opened, as after a restart, has its nodes in a moment.
+      // A lab that is opening, as after a restart, has its nodes in a moment.
       return (known ?? (await projects.settled(params.project_id)).node(params.node_id)).json();
     }),
 
     route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
       const { project, node } = await find(params);
-      // An unknown compute is ignored, as the release ignores every one.
+      // An unknown compute is ignored, as the release ignores all of them.
       const host = computes.list().find(({ id }) => id === body.compute_id) ?? node.compute;
       if (host === node.compute) return (await nodes.update(project, node.id, body)).json();
       return (await nodes.move(project, node.id, host, body)).json();
@@ -123,7 +123,8 @@ export function nodeRoutes({
         return inTurn(params, nodeRun, async (node) => {
           await cancelled;
           if (action === 'start') ended?.throwIfAborted();
-          // What a start brings is told by `node.updated`; the answer shows the node as it was until then, as the release's clients know it.
+          // Changes caused by a start are announced by `node.updated`; the answer shows the node before them, as
+          // clients of the release expect.
           const known = action === 'reload' ? { ...node.json(), status: 'stopped' } : node.json();
           await act(node, action, typeof body === 'object' && body !== null ? body : {});
           return action === 'start' || action === 'reload' ? known : node.json();
@@ -178,7 +179,7 @@ export function nodeRoutes({
         const { node } = await find(params);
         const size = sizeOf(query);
         const path = `${node.path}/${place}/ws`;
-        // Whoever only watches does not change the size of the others' terminal either.
+        // A viewer must not change the size of others' terminal.
         if (client.watches) return joinWith(outputOnly(await node.compute.openSocket(path)));
         if (size) return windowConsole(node, place, size);
         return joinWith(await node.compute.openSocket(path));
@@ -223,7 +224,7 @@ function joinWith(remote: MessageSocket): Connected {
   return (socket) => joinSockets(socket, remote);
 }
 
-/** @throws Failure `conflict` for a node that learns no addresses */
+/** @throws Failure `conflict` for a node without a MAC table */
 function macTablePath(node: Node): string {
   if (nodeKind(node.type).learnsAddresses) return `${node.path}/mac_table`;
   const switches = NODE_KINDS.filter(({ learnsAddresses }) => learnsAddresses).map(({ type }) => type);
@@ -236,7 +237,7 @@ async function writeFile(node: Node, { params, stream, signal }: RouteRequest<'/
   if (answer.status >= 300) throw refusalOf(answer.status, text, `POST ${params.path}`);
 }
 
-/** A file of a node by the file routes of its compute. What leads out of the node's directory is refused here already. */
+/** The path of a node's file on its compute. Paths outside the node's directory are refused here. */
 function filePath(node: Node, path: string): string {
   const wanted = posix.normalize(path.replaceAll('\\', '/'));
   if (wanted.startsWith('.') || wanted.startsWith('/') || wanted.includes('/../')) {

@@ -1,16 +1,20 @@
-// Bodies of the node routes (`NodeCreate`, `NodeUpdate`, `NodeDuplicate` of the interface).
+// Bodies of the node routes (`NodeCreate`, `NodeUpdate`, `NodeDuplicate` of the API).
 import * as v from 'valibot';
 import { TopologyNode } from '../../store/topology/schema.ts';
 import { START_MEMBERS } from '../../store/topology/start-order.ts';
-import { Integer, Name } from '../../store/vocabulary.ts';
+import { Integer, Name, Text } from '../../store/vocabulary.ts';
 
-/** The members of a node in a topology file, and when it starts; which of them a request may set is the domain's matter. */
+/** The members of a node in a topology file, and its start; the domain code decides which ones a request may set. */
 export const NodeCreate = v.strictObject({ ...TopologyNode.entries, ...START_MEMBERS, name: Name });
 export type NodeCreate = v.InferOutput<typeof NodeCreate>;
 
-/** A client may send a node back as it got it. */
+/**
+ * A client may send a node back unchanged. Old labs have names that are no longer valid, so names are checked only when
+ * they change.
+ */
 export const NodeUpdate = v.strictObject({
   ...v.partial(NodeCreate).entries,
+  name: v.optional(Text),
   halt_reason: v.optional(v.nullable(v.string())),
   lost_reason: v.optional(v.string()),
 });

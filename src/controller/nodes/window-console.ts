@@ -1,4 +1,4 @@
-// The console of a node for a client that names its window: its control messages reach the computes that know them.
+// The console of a node for a client that sends its window size: control messages are passed to computes that know them.
 import { controlMessage, type TerminalSize } from '../../consoles/socket-control.ts';
 import type { Connected } from '../../http/app/route.ts';
 import { joinSockets, type MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -17,13 +17,17 @@ export async function windowConsole(
   } catch (error) {
     if (!lacksRoute(error)) throw error;
   }
-  // A compute of the release, to which a control message would be input. Or there is no such console, which it says now.
+  // A compute of the release, which would take a control message as input. Or there is no such console, and this call
+  // fails.
   const plain = await node.compute.openSocket(`${node.path}/${place}/ws`);
   const refusal = `The compute ${node.compute.name} cannot send a Break, nor set the size of a terminal: that takes a Labwire there.`;
   return (client) => joinSockets(client, withoutControl(plain, client, refusal));
 }
 
-/** A socket that is sent no text: a client that asks for a Break is told instead. What comes from it is output. */
+/**
+ * A socket that never gets text: a client's control message is answered with the refusal. Bytes from the socket are
+ * output.
+ */
 function withoutControl(socket: MessageSocket, client: MessageSocket, refusal: string): MessageSocket {
   return {
     send: (data) => {

@@ -1,6 +1,7 @@
-// Long work over HTTP: that of this controller and that of its computes, in one list. An extension of the release's interface.
+// Long operations of this controller and its computes over HTTP, in one list. An extension of the release's API.
 
-import type { OperationObject, Operations } from '../../events/operations.ts';
+import type { OperationObject } from '../../api/objects.ts';
+import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import { type Route, route } from '../../http/app/route.ts';
@@ -9,11 +10,11 @@ import { mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 
-/** Milliseconds that a compute may take. */
+/** Time limit (ms) for a compute. */
 const LIMIT_MS = 5_000;
 
 export function operationRoutes(operations: Operations, computes: Computes, sharing: Sharing): Route[] {
-  /** What is of no lab is the admins' to end. @throws Failure */
+  /** Only admins may end operations without a lab. @throws Failure */
   const requireChange = (identity: Identity | undefined, id: string, project: string | null): void => {
     if (identity === undefined || identity.role === 'admin') return;
     const access = project === null ? 'watch' : sharing.accessOf(identity, project);
@@ -55,7 +56,7 @@ function noOperation(id: string): Failure {
   return new Failure('not-found', `operation_id: there is no operation ${id}; it may have ended.`);
 }
 
-/** Of a compute that is there; those of other makes know no such list. */
+/** The operations of a connected compute; other computes have no such list. */
 async function operationsOf(
   compute: Compute,
 ): Promise<(Record<string, unknown> & Pick<OperationObject, 'project_id'>)[]> {

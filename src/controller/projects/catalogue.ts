@@ -1,5 +1,7 @@
-// Which projects there are, under which names and in which directories; and what of that is kept for projects that are being made.
+// All projects with their names and directories, and the names and directories reserved for new ones.
+
 import { readdir } from 'node:fs/promises';
+import type { ControllerEvents } from '../../api/events.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -17,29 +19,29 @@ export interface CatalogueOptions {
   traces: Traces;
 }
 
-/** A directory that is some project's. */
+/** A directory in use by a project. */
 type Place = Pick<ProjectRecord, 'name' | 'path'>;
 
 export class Catalogue {
   readonly #options: CatalogueOptions;
   readonly #projects = new Map<string, Project>();
-  /** Names of projects that are being made or renamed. */
+  /** Names of projects that are being created or renamed. */
   readonly #reservedNames = new Set<string>();
-  /** Directories of projects that are being made or moved. */
+  /** Directories of projects that are being created or moved. */
   readonly #reservedPlaces = new Set<Place>();
   readonly #placing = new KeyedLock();
-  /** Projects of one id come one after the other. */
+  /** Projects with the same id are created one at a time. */
   readonly #arrivals = new KeyedLock();
 
   constructor(options: CatalogueOptions) {
     this.#options = options;
   }
 
-  announce(action: string, project: Project): void {
-    this.#options.announcer.controller.emit(action as 'project.created', project.json());
+  announce(action: Extract<keyof ControllerEvents, `project.${string}`>, project: Project): void {
+    this.#options.announcer.controller.emit(action, project.json());
   }
 
-  /** In the order of registration. */
+  /** In order of registration. */
   list(): Project[] {
     return [...this.#projects.values()];
   }
@@ -54,26 +56,26 @@ export class Catalogue {
     return project;
   }
 
-  /** A project whose content is there, waiting for an opening under way; closed ones are the caller's matter. */
+  /** The project, after waiting for a pending opening; it may be closed. */
   async settled(id: string): Promise<Project> {
     const project = this.get(id);
     await project.settled();
     return project;
   }
 
-  /** The same, refusing a closed one. */
+  /** As `settled`, but refuses a closed project. */
   async opened(id: string): Promise<Project> {
     const project = await this.settled(id);
     project.requireOpen();
     return project;
   }
 
-  /** Changes files of a project while no other server may. @throws Failure `conflict` when one has it open */
+  /** Changes a project's files while no other server may. @throws Failure `conflict` when one has it open */
   whileOwning<T>(project: Project, work: () => Promise<T>): Promise<T> {
     return this.#options.store.locks.during(project.record, work);
   }
 
-  /** Takes up a project, unless one of its id is there. Answers the one that is. */
+  /** Registers a project unless its id is known; returns the registered one. */
   register(project: Project): Project {
     const known = this.#projects.get(project.id);
     if (known) return known;
@@ -83,22 +85,24 @@ export class Catalogue {
     return project;
   }
 
-  /** Takes up a closed project whose directory is in its place. */
+  /** Registers a closed project whose directory is in place. */
   async adopt(record: ProjectRecord): Promise<Project> {
     await this.#options.store.projects.put(record);
     return this.register(new Project(record, this.#options.traces));
   }
 
-  /** Nobody finds it from now on; who waits for a turn is told that it is gone. */
+  /** Removes a project; changes that wait for their turn fail with `not-found`. */
   remove(project: Project): void {
     project.become('deleted');
     forgetEvents(this.#options.announcer, project.id);
-    // While it is still known with whom it was shared.
+    // While its sharing is still known.
     this.announce('project.deleted', project);
     this.#projects.delete(project.id);
   }
 
-  /** Runs what may register a project of this id when nothing else may: the second one finds the first one's. */
+  /**
+   * Runs a task that may register a project with this id, one at a time: a second task finds the first one's project.
+   */
   arriving<T>(id: string, task: () => Promise<T>): Promise<T> {
     return this.#arrivals.run(id, task);
   }
@@ -112,14 +116,16 @@ export class Catalogue {
     held.defer(() => void this.#reservedNames.delete(name));
   }
 
-  /** Keeps a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
+  /** Reserves a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
   takeName(name: string, held: AsyncDisposableStack): void {
     if (this.#isTaken(name))
       throw new Failure('conflict', `name: there is already a lab "${name}"; choose another name.`);
     this.#keepName(name, held);
   }
 
-  /** The name, or with a number behind it if a project or something in the projects directory is called so; kept while `held` lasts. */
+  /**
+   * Reserves the name while `held` lasts; a number is appended if a project or a file in the projects directory has it.
+   */
   async reserveName(wanted: string, held: AsyncDisposableStack): Promise<string> {
     const names = new Set(await readdir(this.#options.config.Server.projects_path).catch(() => []));
     let name = wanted;
@@ -128,21 +134,24 @@ export class Catalogue {
     return name;
   }
 
-  /** The directories of all projects that have one of their own, but for one of them. */
+  /** The directories of all projects that have their own, except for one project. */
   others(but?: Project): Place[] {
     return this.list().flatMap((project) => (project === but || project.foreign ? [] : [project.record]));
   }
 
-  /** Where a project is to be, at the path that a client names or in a folder called after its id. @throws Failure `forbidden` where it must not be */
+  /**
+   * The directory for a project: the client's path, or a folder named by its id. @throws Failure `forbidden` for a
+   * forbidden place
+   */
   placeOf(id: string, path: string | null | undefined): Promise<string> {
     const { projects_path: root, local } = this.#options.config.Server;
     return placeFor(id, path, { root, local });
   }
 
   /**
-   * Keeps a directory for a project while `held` lasts: of two that ask for one at the same time one gets it. Whether it belongs to a
-   * project that is there already is to be asked after that, so that nobody comes in between.
-   * @throws Failure `conflict` when it is, holds or is in one that is kept already
+   * Reserves a directory for a project while `held` lasts; of two concurrent requests one gets it. Check only
+   * afterwards whether an existing project uses it, so that no request can slip in between.
+   * @throws Failure `conflict` when it is, contains or is in a reserved one
    */
   keepPlace(place: Place, held: AsyncDisposableStack): Promise<void> {
     return this.#placing.run('', async () => {
@@ -153,8 +162,8 @@ export class Catalogue {
   }
 
   /**
-   * The directory that a project is to have, kept for it while `held` lasts.
-   * @throws Failure `forbidden` where it must not be, `conflict` when it is, holds or is in that of another project
+   * Chooses and reserves a project's directory while `held` lasts.
+   * @throws Failure `forbidden` for a forbidden place, `conflict` when it is, contains or is in another project's
    */
   async takePlace(
     { id, name, path }: { id: string; name: string; path: string | null | undefined },
@@ -166,7 +175,10 @@ export class Catalogue {
     return place;
   }
 
-  /** The same for a project that comes from elsewhere as a whole: nothing is there yet. @throws Failure `forbidden`, `conflict` */
+  /**
+   * As `takePlace`, for a project that arrives as a whole: the place must be vacant. @throws Failure `forbidden`,
+   * `conflict`
+   */
   async takeVacantPlace(
     wanted: { id: string; name: string; path: string | undefined },
     held: AsyncDisposableStack,

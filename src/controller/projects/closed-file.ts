@@ -1,4 +1,4 @@
-// The topology file of a closed project: what it holds, and new settings for it.
+// Reads the content of a closed project's topology file, and writes new settings into it.
 import { join } from 'node:path';
 import { readRegularFile } from '../../host/files/regular-file.ts';
 import { parseJsonBounded } from '../../store/json.ts';
@@ -9,7 +9,10 @@ import type { Topology, TopologyLink, TopologyNode } from '../../store/topology/
 import { carriedStart, plainLabel } from '../../store/topology/start-order.ts';
 import { carriedImpairments, impairs, plainStyle } from '../links/impairments.ts';
 
-/** Nodes, links or drawings, word for word as the file has them, but for what is beyond the format; `version` is written into a file that is upgraded, which a `readOnly` one is not. */
+/**
+ * Nodes, links or drawings exactly as in the file, except for extensions. `version` is written into an upgraded file; a
+ * `readOnly` one is not upgraded.
+ */
 export async function storedContent(
   record: ProjectRecord,
   kind: 'nodes' | 'links' | 'drawings',
@@ -17,14 +20,14 @@ export async function storedContent(
 ): Promise<object> {
   const path = join(record.path, record.filename);
   if (!(await hasTopologyFile(path))) return [];
-  // Reading it as an opening would checks the file, and brings one of an older revision up to date.
+  // Reading it as an opening does checks the file and upgrades an older revision.
   await readTopologyFile(path, { version, readOnly });
   const document = parseJsonBounded((await readRegularFile(path, LARGEST_FILE_BYTES)).toString('utf8')) as Topology;
   const { links, nodes, drawings } = document.topology;
   return { links: links.map(shownLink), nodes: nodes.map(shownNode), drawings }[kind];
 }
 
-/** A link with its impairments where clients look for them. */
+/** A link with its impairments in the API's members. */
 function shownLink(link: TopologyLink): object {
   const { link_style: style } = link;
   if (style === undefined) return link;
@@ -32,12 +35,12 @@ function shownLink(link: TopologyLink): object {
   return { ...link, link_style: plainStyle(style), ...(impairs(impairments) && { impairments }) };
 }
 
-/** A node with its start where clients look for it. */
+/** A node with its start in the API's members. */
 function shownNode(node: TopologyNode): object {
   return node.label === undefined ? node : { ...node, label: plainLabel(node.label), ...carriedStart(node.label) };
 }
 
-/** Writes the settings of `record` into its file; the content stays. */
+/** Writes the settings of `record` into its file; the lab stays unchanged. */
 export async function rewriteSettings(record: ProjectRecord, version: string): Promise<void> {
   const path = join(record.path, record.filename);
   if (!(await hasTopologyFile(path))) return;

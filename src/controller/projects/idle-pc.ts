@@ -1,4 +1,4 @@
-// The search for a router's idle value on a compute, in a project of its own that is gone afterwards (as in release 2.2.57).
+// Searches a router's idle-PC value on a compute, in a temporary project (as in release 2.2.57).
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -6,9 +6,9 @@ import type { IdlePcSearch } from '../computes/schema.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Projects } from './projects.ts';
 
-/** Milliseconds that the search itself may take. */
+/** Time limit (ms) for the search itself. */
 const SEARCH_LIMIT_MS = 240_000;
-/** What the release calls the project and the router; clients may know the name from its events. */
+/** The release's name for the project and the router; clients may know it from events. */
 const NAME = 'AUTOIDLEPC';
 
 export class IdlePcSearches {
@@ -21,14 +21,14 @@ export class IdlePcSearches {
     this.#nodes = nodes;
   }
 
-  /** One at a time, since their projects have one name. `signal` ends it when nobody waits for it any more. */
+  /** One at a time, because their projects have the same name. `signal` cancels the search. */
   async run(
     compute: Compute,
     { platform, image, ram }: IdlePcSearch,
     signal: AbortSignal,
   ): Promise<{ idlepc: unknown }> {
     return this.#lock.run(NAME, async () => {
-      // What a search left whose server was killed.
+      // Left by a server that was killed during a search.
       for (const project of this.#projects.list()) {
         if (project.record.name === NAME) await this.#projects.delete(project, { abandon: true });
       }

@@ -1,16 +1,16 @@
-// What uses the images of a compute: nodes of all labs, open or closed, and templates.
+// Lists the users of a compute's images: nodes of all labs, open or closed, and templates.
 import { posix } from 'node:path';
+import { findNodeKind, IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { findNodeKind, IMAGE_KINDS } from '../../store/node-kinds/kinds.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
 
 export interface ImageUser {
   kind: 'node' | 'template';
   name: string;
-  /** Of a node. */
+  /** Set for a node. */
   project_id?: string;
   project_name?: string;
 }
@@ -25,10 +25,10 @@ export interface ListedImage {
   used_by: ImageUser[];
 }
 
-/** Files of closed labs that are read at the same time. */
+/** Files of closed labs read at the same time. */
 const AT_ONCE = 4;
 
-/** An object whose members name images: a node's properties, or a template. */
+/** An object with images in its members: a node's properties, or a template. */
 interface Naming {
   type: unknown;
   compute: unknown;
@@ -45,7 +45,7 @@ export class ImageUsers {
     this.#templates = templates;
   }
 
-  /** Those of a compute, by emulator and the image's name without folders: `qemu/disk.qcow2`. */
+  /** The users of a compute's images, by emulator and file name: `qemu/disk.qcow2`. */
   async of(computeId: string): Promise<ReadonlyMap<string, ImageUser[]>> {
     const users = new Map<string, ImageUser[]>();
     const add = ({ type, compute, members, user }: Naming): void => {
@@ -69,7 +69,7 @@ export class ImageUsers {
     return users;
   }
 
-  /** The list of a compute with the users of each image. `list` answers the images of one emulator. */
+  /** The images of a compute with their users. `list` returns the images of one emulator. */
   async listed(
     computeId: string,
     list: (emulator: string) => Promise<Record<string, unknown>[]>,
@@ -110,7 +110,7 @@ function imagesIn(type: string, members: object): Set<string> {
   return new Set(names.map((name) => `${type}/${name}`));
 }
 
-/** In words, for a refusal. */
+/** The user's description for an error message. */
 export function inWords({ kind, name, project_name: project }: ImageUser): string {
   return kind === 'template' ? `the template "${name}"` : `the node "${name}" of the project "${project}"`;
 }

@@ -1,4 +1,4 @@
-// Moves a closed project to another place, so that a server which is killed on the way has it at one of both at its next start.
+// Moves a closed project to another place. After a crash the next start finds it at one of both.
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
@@ -13,8 +13,8 @@ import { mustBeVacant } from './places.ts';
 import { hasFile } from './scan.ts';
 
 /**
- * Moves a project with all its files; answers where it is then. That it is there is noted by the caller; `undo` moves it back.
- * @throws Failure `conflict` for a project that is not closed, and for a place that is taken
+ * Moves a project with all its files and returns its new directory. The caller records that; `undo` moves it back.
+ * @throws Failure `conflict` for a project that is not closed, and for a taken place
  */
 export async function moveProject(
   project: Project,
@@ -41,7 +41,7 @@ export async function moveProject(
   return target;
 }
 
-/** Projects that were being moved are where their file is; what is left of them elsewhere goes. */
+/** Finishes interrupted moves: the project is where its file is; the rest elsewhere is removed. */
 export async function settleMoves(projects: StoredProjects): Promise<void> {
   for (const { moving_from: from, ...record } of await projects.list()) {
     if (from === undefined) continue;
@@ -50,7 +50,7 @@ export async function settleMoves(projects: StoredProjects): Promise<void> {
         await rm(from, { recursive: true, force: true });
         await projects.put(record);
       } else if (await hasFile({ ...record, path: from })) await projects.put({ ...record, path: from });
-      else continue; // on a disk that is not there, perhaps
+      else continue; // perhaps on a disk that is not mounted
       await endStagings(dirname(record.path));
     } catch (error) {
       log.error('a project that was being moved when the server ended cannot be put in order', {

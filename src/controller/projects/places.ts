@@ -1,4 +1,4 @@
-// Where projects are on this disk, and where they may be.
+// Where projects may be on this disk.
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
@@ -11,13 +11,13 @@ import type { ProjectRecord } from '../../store/projects.ts';
 export interface PlaceRules {
   /** The projects directory. */
   root: string;
-  /** Whether clients may name paths elsewhere on this machine. */
+  /** Whether clients may name other paths of this host. */
   local: boolean;
 }
 
 /**
- * Where a project is to be: at the path that a client names (relative to the projects directory), or in a folder called after its id.
- * @throws Failure `forbidden` where it must not be
+ * The directory for a project: the client's path (relative to the projects directory), or a folder named by its id.
+ * @throws Failure `forbidden` for a forbidden place
  */
 export async function placeFor(id: string, path: string | null | undefined, rules: PlaceRules): Promise<string> {
   const place = resolve(rules.root, path ?? id);
@@ -43,7 +43,7 @@ async function apart(one: string, other: string): Promise<boolean> {
   }
 }
 
-/** @throws Failure `conflict` when a place is, holds or is in the directory of one of the other projects */
+/** @throws Failure `conflict` when a place is, contains or is in the directory of one of the other projects */
 export async function refuseShared(
   place: string,
   others: Iterable<Pick<ProjectRecord, 'name' | 'path'>>,
@@ -54,7 +54,7 @@ export async function refuseShared(
   }
 }
 
-/** @throws Failure `conflict` unless there is nothing at the place, or an empty folder */
+/** @throws Failure `conflict` unless the place is missing or an empty folder */
 export async function mustBeVacant(place: string): Promise<void> {
   const names = await readdir(place).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return [];
@@ -69,7 +69,7 @@ export function fileNameOf(name: string): string {
   return `${name.replaceAll(/[/\\\0]/g, '-')}.gns3`;
 }
 
-/** Whether `path`, links resolved as far as it exists, lies strictly below `root`. */
+/** Whether `path`, with links resolved as far as it exists, is strictly below `root`. */
 export async function liesBelow(root: string, path: string): Promise<boolean> {
   try {
     return isBelow(await whereItWouldBe(root), await whereItWouldBe(path));

@@ -1,4 +1,4 @@
-// What can be done with projects: create, change, open, close, delete, load.
+// Creates, changes, opens, closes, deletes and loads projects.
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -10,6 +10,7 @@ import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
+import { requireName } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 import { cancelStarts } from '../lab/actions.ts';
 import { EVERYTHING } from '../lab/change-queue.ts';
@@ -31,9 +32,9 @@ import type { ProjectCreate, ProjectUpdate } from './schema.ts';
 export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
   writer: LabWriter;
-  /** Told of each project that nobody knew and that is found on the disk, before anybody else hears of it. */
+  /** Called with each new project found on the disk, before it is announced. */
   found: (projectId: string) => Promise<void>;
-  /** Told of each project that is not on the disk any more. */
+  /** Called with each project that is missing from the disk. */
   lost: (projectId: string) => Promise<void>;
 }
 
@@ -54,17 +55,17 @@ export class Projects extends Catalogue {
     return this.#options.config.Server.version;
   }
 
-  /** Takes up what a former life of this server has left, see `Restart`. */
+  /** Restores the state of the previous run, see `Restart`. */
   start(): Promise<void> {
     return this.#restart.start();
   }
 
-  /** Opens the labs that were open when a former life of this server ended, see `Restart`. Never rejects. */
+  /** Reopens the labs that were open when the previous run ended, see `Restart`. Never rejects. */
   reopenAll(): Promise<void> {
     return this.#restart.reopenAll();
   }
 
-  /** Forgets projects whose directory has vanished, finds new ones, opens those that open by themselves. */
+  /** Removes projects whose directory is missing, finds new ones, and opens those with `auto_open`. */
   async reload(): Promise<void> {
     for (const project of this.list()) {
       await project.changes.run(EVERYTHING, async () => {
@@ -79,7 +80,7 @@ export class Projects extends Catalogue {
     await this.openAutomatic();
   }
 
-  /** Opens what is to be open from the start. */
+  /** Opens the projects with `auto_open`. */
   async openAutomatic(): Promise<void> {
     for (const project of this.list().filter(({ record }) => record.auto_open)) {
       await this.open(project).catch((error: unknown) => {
@@ -88,18 +89,21 @@ export class Projects extends Catalogue {
     }
   }
 
-  /** Stops and writes everything; with `keepNodes` labs stay open for the next life of this server, and their nodes run on. */
+  /**
+   * Stops and writes everything. With `keepNodes` labs stay open for the next run of the server, and their nodes run
+   * on.
+   */
   async stop({ keepNodes = false } = {}): Promise<void> {
     if (!keepNodes) await Promise.allSettled(this.list().map((project) => this.close(project)));
     await this.#options.writer.stop();
   }
 
-  /** Whether it is this server that opens the project on its computes, and no other one. */
+  /** Whether this server, and not another one, has the project open on its computes. */
   isOurs(id: string): boolean {
     return this.find(id) !== undefined || this.#restart.wasOpen(id);
   }
 
-  /** Creates an empty, open project; a known `id` gives the one that there is. */
+  /** Creates an empty, open project, or returns the existing one with this `id`. */
   async create(given: ProjectCreate, id: string = given.project_id ?? randomUUID()): Promise<Project> {
     if (given.name === null) throw new Failure('invalid', 'name: is required; give the lab a name.');
     const name = given.name;
@@ -118,7 +122,7 @@ export class Projects extends Catalogue {
       };
       const project = new Project(record, this.#options.traces, 'opened');
       const contents = { nodes: [], links: [], drawings: [], computes: [] };
-      // From this step on it is there: a server that is killed now makes the rest at its next start.
+      // From here on it exists: after a crash the next start creates the rest.
       undo.defer(() => this.#options.writer.forget(id));
       await this.#options.store.labs.begin(id, contents, { project: record });
       const made = await makeDirectory(path);
@@ -129,7 +133,7 @@ export class Projects extends Catalogue {
     });
   }
 
-  /** The directory of a new project, kept for it; it must lie below the projects directory unless clients may name paths. */
+  /** Reserves the directory of a new project; it must be below the projects directory unless clients may name paths. */
   async #newPlace(
     { path: wanted, project_id: given }: ProjectCreate,
     project: { id: string; name: string },
@@ -157,7 +161,10 @@ export class Projects extends Catalogue {
   async #updateNow(project: Project, given: ProjectUpdate): Promise<Project> {
     project.requirePresent();
     await using held = new AsyncDisposableStack();
-    if (given.name != null && given.name !== project.record.name) this.takeName(given.name, held);
+    if (given.name != null && given.name !== project.record.name) {
+      requireName(given.name);
+      this.takeName(given.name, held);
+    }
     const record = { ...project.record, ...givenSettings(given as GivenSettings) };
     await using undo = new AsyncDisposableStack();
     if (given.path) {
@@ -175,7 +182,7 @@ export class Projects extends Catalogue {
     this.announce('project.updated', project);
     const body = { variables: record.variables };
     for (const compute of project.hosts) {
-      // One that does not take them is told them when the project is opened there the next time.
+      // A compute that rejects them gets them at the next opening of the project.
       await compute
         .retryOnce((connect) => compute.put(`/projects/${project.id}`, { body, connect }))
         .catch((error: unknown) => log.warn('a compute does not take variables', { reason: messageOf(error) }));
@@ -183,22 +190,22 @@ export class Projects extends Catalogue {
     return project;
   }
 
-  /** Opens a project; nothing happens when it is open. */
+  /** Opens a project unless it is open. */
   open(project: Project): Promise<Project> {
     return this.#life.open(project);
   }
 
-  /** Exchanges the files of an open project, see `ProjectLife`. */
+  /** Replaces the files of an open project, see `ProjectLife`. */
   reopen(project: Project, exchange: Exchange): Promise<void> {
     return this.#life.reopen(project, exchange);
   }
 
-  /** Stops the nodes, writes the file, forgets the lab. Nothing happens unless the project is open. */
+  /** Stops the nodes, writes the file and forgets the lab. Does nothing unless the project is open. */
   close(project: Project): Promise<void> {
     return this.#life.close(project);
   }
 
-  /** A listener of the project's notifications left: it may have been the last one. */
+  /** A listener of the project's notifications has left, perhaps the last one. */
   listenerLeft(project: Project): void {
     this.#life.listenerLeft(project);
   }
@@ -207,7 +214,7 @@ export class Projects extends Catalogue {
   stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
     return project.changes.run(PRESENCE, async () => {
       project.requirePresent();
-      // What could not be written when the project was closed.
+      // First write changes that could not be written when the project was closed.
       await this.#options.writer.flush(project.id);
       const readOnly = await this.#options.store.locks.isOthers(project.record);
       return storedContent(project.record, kind, { version: this.#version, readOnly });
@@ -216,13 +223,13 @@ export class Projects extends Catalogue {
 
   /** Closes the open projects that use a compute. */
   async closeUsing(compute: Compute): Promise<void> {
-    // One that is being opened may be about to make nodes there.
+    // A project that is opening may be about to create nodes there.
     await Promise.all(this.list().map((project) => project.settled()));
     const using = this.list().filter(({ state, computes }) => state !== 'closed' && computes.has(compute));
     await Promise.all(using.map((project) => this.close(project)));
   }
 
-  /** Deletes a project with its directory; with `abandon` whatever stays behind on computes that are not there. */
+  /** Deletes a project with its directory. With `abandon` it goes even if computes fail to delete it. */
   async delete(project: Project, { abandon = false } = {}): Promise<void> {
     const cancelled = cancelStarts(project);
     await project.changes.run(EVERYTHING, async () => {
@@ -240,7 +247,7 @@ export class Projects extends Catalogue {
         `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,
       );
     }
-    // All that is in the directory goes with it.
+    // Everything in the directory is deleted with it.
     await refuseShared(path, this.others(project));
     const { computes } = this.#options;
     await deleteOnComputes(project, { computes, version: this.#version, abandon });
@@ -254,7 +261,7 @@ export class Projects extends Catalogue {
       const { store, writer } = this.#options;
       await store.makingRoom(() => removeFiles(path, root, () => writer.forget(project.id)));
     } catch (error) {
-      // What is not deleted can be used as before.
+      // A project that could not be deleted stays usable.
       if (wasOpen) await this.#life.openAgain(project);
       throw error;
     }
@@ -263,13 +270,13 @@ export class Projects extends Catalogue {
   }
 
   /**
-   * Registers a topology file of this machine, or takes the project that is known under its id, and opens it.
-   * @param making makes the project of this identifier, if somebody may
+   * Registers a topology file of this host, or finds the known project with its id, and opens it.
+   * @param making creates the project with this id, if the client may
    */
   async load(file: string, making: (id: string, make: () => Promise<Project>) => Promise<Project>): Promise<Project> {
     const path = resolve(file);
     const isKnown = this.list().some(({ record: { path: folder, filename } }) => join(folder, filename) === path);
-    // Opening it brings an older one up to date.
+    // Opening it upgrades an older one.
     const options = { version: this.#version, strict: !isKnown, readOnly: true };
     const { topology } = await readTopologyFile(path, options);
     const record = {

@@ -1,4 +1,4 @@
-// Removing the files of a project, here and on its other computes (as in release 2.2.57).
+// Deletes the files of a project, here and on its other computes (as in release 2.2.57).
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
@@ -13,7 +13,7 @@ import { hostProject } from '../lab/hosting.ts';
 import type { Project } from '../lab/project.ts';
 import { makeStaging } from '../staging.ts';
 
-/** The computes on which a project has files, besides the one of this process; of a closed one as its topology says. */
+/** The other computes that have files of a project; for a closed one according to its topology. */
 async function remoteComputes(project: Project, computes: Computes, version: string): Promise<Compute[]> {
   if (project.state !== 'closed') return [...project.computes].filter(({ id }) => id !== 'local');
   const { path, filename } = project.record;
@@ -22,9 +22,9 @@ async function remoteComputes(project: Project, computes: Computes, version: str
 }
 
 /**
- * Deletes a project on its other computes; those that cannot be reached delete it when they are back. With `abandon` the project is to go
- * whatever stays behind.
- * @throws Failure a compute's refusal
+ * Deletes a project on its other computes; unreachable ones delete it when they are back. With `abandon` their errors
+ * are ignored.
+ * @throws Failure a compute's rejection
  */
 export async function deleteOnComputes(
   project: Project,
@@ -46,7 +46,7 @@ export async function deleteOnComputes(
   }
   for (const compute of there) {
     try {
-      // A closed project is not known there, and what is not known cannot be deleted.
+      // A compute must have the project before it can delete it; it does not have a closed one.
       await hostProject(project, compute);
       await compute.delete(`/projects/${project.id}`);
     } catch (error) {
@@ -59,8 +59,8 @@ export async function deleteOnComputes(
 }
 
 /**
- * Forgets projects below `root` whose directory is gone: a server that was killed in between has removed that, and nothing else yet. Those
- * elsewhere may be on a disk that is not there for now.
+ * Removes projects below `root` whose directory is missing: a server killed during a deletion had removed only that.
+ * Projects elsewhere may be on a disk that is not mounted.
  */
 export async function forgetDeleted(
   { projects, labs }: Store,
@@ -76,9 +76,9 @@ export async function forgetDeleted(
 }
 
 /**
- * Removes the directory of a project, below `root`, and has it forgotten. It is put aside first, as a whole: a failure in the middle of the
- * removal would leave half a project.
- * @throws Failure `conflict` when it cannot be removed; then, and when it cannot be forgotten, it is where it was
+ * Deletes the directory of a project below `root` and calls `forget`. The directory is first moved aside as a whole, so
+ * that a failure never leaves half a project.
+ * @throws Failure `conflict` when it cannot be removed. Then, and when `forget` fails, it is back in its place
  */
 export async function removeFiles(path: string, root: string, forget: () => Promise<void>): Promise<void> {
   await using held = new AsyncDisposableStack();
@@ -93,7 +93,7 @@ export async function removeFiles(path: string, root: string, forget: () => Prom
   try {
     await forget();
   } catch (error) {
-    // Not before it is back does the folder go.
+    // The staging folder is removed only after the project is back.
     const staging = held.move();
     await rename(aside, path);
     await staging.disposeAsync();

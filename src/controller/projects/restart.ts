@@ -1,4 +1,4 @@
-// The first moments of a server: what a former life of it has left unwritten, which projects there are, and which of them were open.
+// Restores the state at the start of a server: unwritten changes of the previous run, the list of projects, and the open ones.
 import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
@@ -17,16 +17,16 @@ export interface RestartOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
   catalogue: Catalogue;
   life: ProjectLife;
-  /** Told of each project that nobody knew. */
+  /** Called with each new project. */
   found: (projectId: string) => Promise<void>;
-  /** Told of each project that is not on the disk any more, before it is forgotten. */
+  /** Called with each project that is missing from the disk, before it is removed. */
   lost: (projectId: string) => Promise<void>;
 }
 
 export class Restart {
   readonly #options: RestartOptions;
   readonly #catalogue: Catalogue;
-  /** Projects that were open when a former life of this server ended, whether they can be found or not. */
+  /** Projects that were open when the previous run ended, whether or not they can be found. */
   #formerlyOpen: ReadonlySet<string> = new Set();
 
   constructor(options: RestartOptions) {
@@ -34,12 +34,14 @@ export class Restart {
     this.#catalogue = options.catalogue;
   }
 
-  /** Whether it was open when a former life of this server ended. */
+  /** Whether it was open when the previous run ended. */
   wasOpen(id: string): boolean {
     return this.#formerlyOpen.has(id);
   }
 
-  /** Writes what a crash left unwritten, and finds the projects that there are; those that were open are open again with `reopenAll`. */
+  /**
+   * Writes changes that a crash left unwritten, and finds the projects; `reopenAll` then reopens those that were open.
+   */
   async start(): Promise<void> {
     const { store, writer, config } = this.#options;
     await makeDirectory(config.Server.projects_path);
@@ -82,7 +84,7 @@ export class Restart {
     });
   }
 
-  /** Gives labs whose project records are damaged those of their files, and writes what these do not have. */
+  /** Replaces damaged project records with those in the labs' files, and writes what is missing in these. */
   async #mend(damaged: readonly string[]): Promise<void> {
     const { store, writer } = this.#options;
     for (const id of damaged) {
@@ -98,8 +100,8 @@ export class Restart {
   }
 
   /**
-   * Opens the labs that were open when a former life of this server ended without closing them: nodes that run on are taken back, and
-   * their cables and captures made anew. Never rejects.
+   * Reopens the labs that the previous run left open: running nodes are reattached, their cables and captures
+   * recreated. Never rejects.
    */
   async reopenAll(): Promise<void> {
     const { announcer } = this.#options;
@@ -119,12 +121,12 @@ export class Restart {
     }
   }
 
-  /** The database says of labs that were `leftOpen` what their files are to say: those are recorded when they are open. */
+  /** For `leftOpen` labs the database, not the file, is right: they are recorded when they are open. */
   async scan(leftOpen: ReadonlySet<string> = new Set()): Promise<void> {
     const { store, config } = this.#options;
     const stored = await store.projects.list();
     const { projects_path: root, version } = config.Server;
-    // What is in the state directory is this server's.
+    // Projects in the state directory belong to this server.
     const isOthers = isBelow(config.state, root) ? async () => false : store.locks.isOthers.bind(store.locks);
     const found = await scanProjects(root, { version, known: stored, isOthers });
     const formerly = new Set([...leftOpen, ...stored.map(({ project_id: id }) => id)]);

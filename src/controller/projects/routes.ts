@@ -16,7 +16,7 @@ import type { Projects } from './projects.ts';
 import { changedAt } from './scan.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
 
-/** Milliseconds of silence after which a stream sends a ping. */
+/** How long (ms) without an event until a stream sends a ping. */
 const SILENCE_MS = 5_000;
 
 export interface ProjectRouteParts {
@@ -28,7 +28,7 @@ export interface ProjectRouteParts {
   journals: Journals;
   /** Load of this host, for pings. */
   usage: () => object;
-  /** Whether clients may name paths of this machine. */
+  /** Whether clients may name paths of this host. */
   local: boolean;
   /** Number of snapshots of a project. */
   snapshots: (project: Project) => Promise<number>;
@@ -44,7 +44,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     left: () => projects.listenerLeft(project),
   });
 
-  /** All entries of a lab's journal, or those about a node. */
+  /** Selects all entries of a lab's journal, or those about a node. */
   const wantedEntries = async (id: string, nodeId: string | undefined): Promise<(entry: JournalEntry) => boolean> => {
     if (nodeId === undefined) return () => true;
     const project = await projects.settled(id);
@@ -98,7 +98,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       };
     }),
 
-    // Beyond the release: one question for a whole list of labs.
+    // An extension: one request for a whole list of labs.
     route('GET /v2/project-figures', {}, ({ client: { identity } }) =>
       projects
         .list()

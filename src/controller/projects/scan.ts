@@ -1,4 +1,4 @@
-// Which projects there are: the .gns3 files below the projects directory, and what the database knows of projects elsewhere.
+// Finds the projects: the .gns3 files below the projects directory, and projects elsewhere that the database knows.
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -10,28 +10,28 @@ import { hasTopologyFile, readTopologyFile } from '../../store/topology/file.ts'
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
 
 export interface ScanOptions {
-  /** Written into files that are upgraded. */
+  /** Written into upgraded files. */
   version: string;
-  /** Projects that are known from before. */
+  /** Projects from the database. */
   known: readonly ProjectRecord[];
-  /** Whether another server has a project open, whose file is only read then. */
+  /** Whether another server has a project open; its file is then only read. */
   isOthers: (project: { project_id: string; name: string; path: string }) => Promise<boolean>;
 }
 
-/** A project that was found; `damaged` says why its file cannot be read. */
+/** A project that was found; `damaged` is the reason if its file cannot be read. */
 export interface FoundProject {
   record: ProjectRecord;
   damaged?: string;
-  /** Its file is a copy of another project's, or in another one's folder. */
+  /** Whether its file is a copy of another project's, or in another one's folder. */
   foreign?: true;
 }
 
 const UUID = /^[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}$/i;
 
 /**
- * The projects below a directory, in the order of their names, and those that are `known` from before, wherever they are. A file that cannot
- * be a project of its own is listed with the reason, under its own name: a damaged one, a copy of another project's (the one that is
- * known from before is the original), a second one in a project's folder.
+ * The projects below a directory, ordered by name, and the `known` ones, wherever they are. A file that cannot be a
+ * project of its own is listed with the reason, under its own name: a damaged one, a copy of another project (the known
+ * one is the original), a second one in a project's folder.
  */
 export async function scanProjects(
   directory: string,
@@ -54,7 +54,7 @@ export async function scanProjects(
   }));
 }
 
-/** The topology files in the folders of a directory. */
+/** The topology files in a directory's folders. */
 async function topologyFiles(directory: string): Promise<{ path: string; filename: string }[]> {
   const folders = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const files: { path: string; filename: string }[] = [];
@@ -67,7 +67,9 @@ async function topologyFiles(directory: string): Promise<{ path: string; filenam
   return files;
 }
 
-/** What a file is listed as whose project is another file's, or in another one's folder; undefined when it is a project of its own. */
+/**
+ * The damaged entry for a file that repeats another project or is in its folder; undefined for a project of its own.
+ */
 function standsBehind(
   { record }: FoundProject,
   found: readonly FoundProject[],
@@ -97,7 +99,7 @@ function placeOf({ path, filename }: ProjectRecord): string {
   return join(path, filename);
 }
 
-/** Undefined for a hidden file that is no project, such as other systems leave beside each file. */
+/** Undefined for a hidden file that is not a project, such as other systems leave beside each file. */
 async function readProject(
   path: string,
   filename: string,
@@ -123,7 +125,7 @@ async function readProject(
   }
 }
 
-/** An id for a damaged project in a folder that is not named after one: the same each time. */
+/** A stable id for a damaged project in a folder that is not named by one. */
 function nameBasedId(path: string): string {
   return createHash('sha256')
     .update(path)
@@ -131,13 +133,13 @@ function nameBasedId(path: string): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
-/** When the file of a project was written last; null if it cannot be looked at. */
+/** When a project's file was last written; null if it cannot be read. */
 export async function changedAt({ path, filename }: ProjectRecord): Promise<string | null> {
   const status = await stat(join(path, filename)).catch(() => null);
   return status?.mtime.toISOString() ?? null;
 }
 
-/** Whether a project that the database knows still has its file. */
+/** Whether a known project still has its file. */
 export async function hasFile({ path, filename }: ProjectRecord): Promise<boolean> {
   return hasTopologyFile(join(path, filename)).catch(() => false);
 }

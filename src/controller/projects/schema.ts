@@ -1,4 +1,4 @@
-// Bodies of the project routes (`ProjectCreate`, `ProjectUpdate`, `ProjectLoad` of the interface).
+// Bodies of the project routes (`ProjectCreate`, `ProjectUpdate`, `ProjectLoad` of the API).
 import * as v from 'valibot';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
 import { Name, Text, Uuid } from '../../store/vocabulary.ts';
@@ -11,9 +11,13 @@ export const ProjectCreate = v.strictObject({
 });
 export type ProjectCreate = v.InferOutput<typeof ProjectCreate>;
 
+/**
+ * A client may send a project back unchanged. Old labs have names that are no longer valid, so names are checked only
+ * when they change.
+ */
 export const ProjectUpdate = v.strictObject({
   ...PROJECT_SETTINGS,
-  name: v.optional(v.nullable(Name)),
+  name: v.optional(v.nullable(Text)),
   path: v.optional(v.nullable(v.string())),
 });
 export type ProjectUpdate = v.InferOutput<typeof ProjectUpdate>;

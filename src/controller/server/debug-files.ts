@@ -1,4 +1,4 @@
-// `POST /v2/debug`: the state of the server as files on its own disk, for somebody who helps with a problem. No secrets.
+// `POST /v2/debug`: writes the state of the server to files on its own disk, for support. No secrets.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
@@ -28,7 +28,7 @@ function controllerReport({ version, computes, projects }: DebugSubjects): strin
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** What a compute says of itself, or why it does not. */
+/** A compute's own report, or why there is none. */
 async function computeReport(compute: Compute): Promise<string> {
   try {
     return await (await compute.pass('GET', '/debug')).text();
@@ -37,7 +37,7 @@ async function computeReport(compute: Compute): Promise<string> {
   }
 }
 
-/** Writes `controller.txt` and a `compute_<id>.txt` for each compute into the directory, which is emptied before. */
+/** Empties the directory and writes `controller.txt` and a `compute_<id>.txt` for each compute. */
 export async function writeDebugFiles(directory: string, subjects: DebugSubjects): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -8,11 +8,10 @@ import { lineStream, type StreamOptions, socketStream } from '../../http/sockets
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
-import { versionRoute } from './version-route.ts';
 
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
 
-/** Milliseconds of silence after which a stream sends a ping. */
+/** How long (ms) without an event until a stream sends a ping. */
 const SILENCE_MS = 5_000;
 
 export interface ServerRouteParts {
@@ -24,7 +23,7 @@ export interface ServerRouteParts {
   usage: () => object;
   /** Ends this process cleanly, a moment later. */
   shutdown: () => void;
-  /** Looks for projects that came or went meanwhile. */
+  /** Finds projects that were added or removed meanwhile. */
   reload: () => Promise<void>;
   /** Writes the state of everything to files of this host. */
   debug: () => Promise<void>;
@@ -42,7 +41,7 @@ export function serverRoutes({
   debug,
 }: ServerRouteParts): Route[] {
   const stream: StreamOptions = { silence: SILENCE_MS, ping: usage, text: (message) => message.line, gathers: true };
-  /** Of labs that are not shared with its listener a stream tells nothing. */
+  /** A stream leaves out labs that are not shared with its listener. */
   const listen = ({ query, client: { identity } }: { query: Record<string, string>; client: RequestClient }) =>
     announcer.controller.subscribe(
       undefined,
@@ -52,7 +51,7 @@ export function serverRoutes({
     );
 
   return [
-    versionRoute(version, local),
+    route('GET /v2/version', {}, () => ({ version, local })),
 
     route('POST /v2/version', { body: Version }, ({ body }) => {
       if (body.version === version) return { version };

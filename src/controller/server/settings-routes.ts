@@ -1,4 +1,4 @@
-// The IOU licence and the GNS3 VM over HTTP. There is no GNS3 VM here: its settings are kept for the clients that ask, and it cannot be switched on.
+// The IOU licence and the GNS3 VM over HTTP. There is no GNS3 VM here: its settings are only stored, and it cannot be enabled.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
@@ -19,7 +19,7 @@ const Gns3Vm = v.looseObject({
   port: v.optional(Integer),
 });
 
-/** Engines that clients know; none of them can be driven from a lab host. */
+/** Engines that clients know; none of them can be controlled from a lab host. */
 const ENGINES = [
   { engine_id: 'vmware', name: 'VMware', support_when_exit: true, support_headless: true, support_ram: true },
   { engine_id: 'virtualbox', name: 'VirtualBox', support_when_exit: true, support_headless: true, support_ram: true },

@@ -1,5 +1,4 @@
-// What clients ask for beside labs: the IOU licence, which computes are told with each start of such a node, and the GNS3 VM, which is
-// only kept (as in release 2.2.57).
+// Server settings outside labs: the IOU licence, sent with each start of such a node, and the GNS3 VM, only stored (as in release 2.2.57).
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -41,7 +40,7 @@ export class ServerSettings {
     return this.#values.get(name) ?? DEFAULTS[name];
   }
 
-  /** Changes some members; changes of the same settings are made one after the other. */
+  /** Changes some members; changes of the same settings run one at a time. */
   update(name: SettingsName, given: Settings): Promise<Settings> {
     return this.#lock.run(name, async () => {
       const settings = { ...this.get(name), ...given };

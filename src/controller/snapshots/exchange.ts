@@ -1,7 +1,8 @@
-// Exchanges the files of a project for those of a snapshot, and back again if anything goes wrong, be it the end of this process.
+// Replaces the files of a project by those of a snapshot, and rolls back after any failure or crash.
 //
-// In the staging folder, `new` holds what comes, `before` collects what it replaces, and `lab.gns3`, the topology that comes, is
-// moved into its place last: as long as it is there the exchange has not happened, and `before` goes back at the next start.
+// In the staging folder, `new` holds the new files and `before` collects the replaced ones. `lab.gns3`, the new
+// topology, is moved into place last: while it is there the exchange is incomplete, and the next start moves `before`
+// back.
 import { lstat, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as v from 'valibot';
@@ -10,7 +11,10 @@ import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import { endStagings } from '../staging.ts';
 
-/** Exchanged as a whole: what a snapshot does not have of it goes. Files elsewhere in the project stay unless they are replaced. */
+/**
+ * Replaced as a whole: files that the snapshot does not have are removed. Files elsewhere in the project stay unless
+ * the snapshot has them.
+ */
 const WHOLE = 'project-files';
 const NOTE = 'exchange.json';
 
@@ -27,16 +31,16 @@ export interface Exchange {
   filename: string;
 }
 
-/** What the next start needs to take an exchange back; it is there before anything is moved. */
+/** What the next start needs for a rollback; written before anything is moved. */
 const Note = v.object({
-  /** Of the project, relative to the directory of the staging folder: in a copy of both it is the copy's. */
+  /** The project's path relative to the parent of the staging folder: in a copy of both it leads to the copy. */
   path: v.string(),
   filename: v.string(),
-  /** What comes where nothing was, relative to the project. */
+  /** Paths of entirely new files, relative to the project. */
   added: v.optional(v.array(v.string()), []),
 });
 
-/** Puts `new` and `lab.gns3` into the project; `undo` takes them out again. */
+/** Moves `new` and `lab.gns3` into the project; `undo` moves them out again. */
 export async function exchangeFiles({ staging, path, filename }: Exchange, undo: AsyncDisposableStack): Promise<void> {
   try {
     const from = join(staging, NEW);
@@ -57,7 +61,7 @@ export async function exchangeFiles({ staging, path, filename }: Exchange, undo:
   }
 }
 
-/** What `merge` would put where nothing is. */
+/** What `merge` would add without replacing anything. */
 async function whatIsAdded(from: string, to: string, folder = ''): Promise<string[]> {
   const added: string[] = [];
   for (const entry of await readdir(join(from, folder), { withFileTypes: true })) {
@@ -72,11 +76,11 @@ async function whatIsAdded(from: string, to: string, folder = ''): Promise<strin
 interface Places {
   from: string;
   to: string;
-  /** Takes what was at `to`, under the same name. */
+  /** Collects what was at `to`, under the same name. */
   before: string;
 }
 
-/** Moves one thing, whatever it is, to where another one may be; that is put aside. */
+/** Moves a file or folder to its place; a present one is moved aside. */
 async function swap(
   { from, to, before }: Places,
   name: string,
@@ -93,7 +97,7 @@ async function swap(
   undo.defer(() => rename(place, join(from, name)));
 }
 
-/** Moves what is in a folder to another one; folders that both have are merged. Links are never followed. */
+/** Moves the content of a folder into another one; folders in both are merged. Links are never followed. */
 async function merge(places: Places, folder: string, undo: AsyncDisposableStack): Promise<void> {
   for (const entry of await readdir(join(places.from, folder), { withFileTypes: true })) {
     const name = join(folder, entry.name);
@@ -103,7 +107,7 @@ async function merge(places: Places, folder: string, undo: AsyncDisposableStack)
 }
 
 /**
- * Makes good what ended in the middle: exchanges that had not happened are taken back, the staging folders in `directory` go.
+ * Recovers from a crash: rolls back incomplete exchanges and removes the staging folders in `directory`.
  * @param projects directories of the projects that may have been exchanged there
  */
 export async function recoverExchanges(directory: string, projects: readonly string[]): Promise<void> {
@@ -115,7 +119,7 @@ async function takeBack(staging: string, projects: readonly string[]): Promise<v
   if (note === undefined || !(await exists(join(staging, TOPOLOGY)))) return;
   const { path: noted, filename, added } = v.parse(Note, JSON.parse(note));
   const path = resolve(dirname(staging), noted);
-  // A note says which files are moved: one that somebody else has put here must not lead out of the projects.
+  // A note decides which files are moved: one from somewhere else must not lead outside the projects.
   if (!projects.includes(path) && dirname(path) !== dirname(staging))
     throw new Error(`${path} is no project of this server`);
   const [before, after] = [join(staging, BEFORE), join(staging, 'after')];
@@ -129,7 +133,7 @@ async function takeBack(staging: string, projects: readonly string[]): Promise<v
   undo.move();
 }
 
-/** Nothing happens when it is not there. */
+/** Does nothing for a missing path. */
 async function putAside(path: string, aside: string): Promise<void> {
   if (!(await exists(path))) return;
   await mkdir(dirname(aside), { recursive: true });

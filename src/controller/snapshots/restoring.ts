@@ -1,6 +1,6 @@
-// Brings a project back to a snapshot (as in release 2.2.57). Everything that can fail is done before the running
-// lab is touched; if it fails later after all, the lab comes back as it was. Unlike in the release, nodes stay on their computes, and
-// the topology that is written is always the one that is opened, however the project was renamed.
+// Restores a project from a snapshot (as in release 2.2.57). Everything that can fail is done before the running lab is
+// touched; if it fails later all the same, the lab is restored as it was. Unlike in the release, nodes stay on their
+// computes, and the topology that is written is always the one that is opened, even if the project was renamed.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
@@ -48,9 +48,9 @@ export class Restores {
     const staging = await makeStaging(await this.#stagingPlace(project.record.path), held);
     const { topology, statuses } = takeStatuses(await this.#prepare(project, archive, staging));
     const computes = computesOf(this.#options.computes, topology);
-    // What other computes are sent is not taken back, and the exchange of the files ends as a whole.
+    // Files sent to other computes cannot be taken back, and the exchange of the files completes as a whole.
     ongoing().commit();
-    // Their nodes have new identifiers, so that nothing there is overwritten.
+    // Their nodes have new ids, so that nothing there is overwritten.
     for (const compute of computes.values()) await hostProject(project, compute);
     await moveNodeFolders(join(staging, NEW), topology, computes);
     await writeTopologyFile(join(staging, TOPOLOGY), topology);
@@ -65,7 +65,7 @@ export class Restores {
     await startKept(project, statuses, this.#options.announcer);
   }
 
-  /** Unpacks the archive as `new`; answers the topology that the project is to have. */
+  /** Unpacks the archive to `new` and returns the project's new topology. */
   async #prepare({ record }: Project, archive: string, staging: string): Promise<Topology> {
     const { handle } = await openContainedForRead(record.path, archive);
     await using _closed = handle;
@@ -78,11 +78,14 @@ export class Restores {
     const identity = { project_id, name, auto_start, auto_open, auto_close };
     const { topology, nodeIds } = renewed(stored, identity, (id) => describeCompute(this.#options.computes, id));
     await renameNodeFolders(directory, nodeIds);
-    // What belongs to the project itself is of now, also for whoever reads the file.
+    // Settings of the project itself stay as they are now, also in the file.
     return { ...topology, variables, supplier };
   }
 
-  /** A directory on the project's file system: where it can be, one that nobody watches. */
+  /**
+   * A directory on the project's file system: the projects directory if possible, as other programs may watch the
+   * project's own.
+   */
   async #stagingPlace(path: string): Promise<string> {
     const { projectsPath } = this.#options;
     const [common, own] = await Promise.all([stat(projectsPath), stat(path)]);
@@ -90,14 +93,17 @@ export class Restores {
   }
 }
 
-/** The topology and the lab's own files; neither other snapshots nor other topologies. */
+/** The topology and the lab's own files, without other snapshots and topologies. */
 function placeOf({ name }: ArchiveEntry): string | undefined {
   const isOther = isTopologyFile(name) && name !== PROJECT_FILE;
   if (isOther || name.split('/')[0] === SNAPSHOTS) return undefined;
   return `${NEW}/${name}`;
 }
 
-/** Removes the files of a node that is no longer in the lab: its compute removes them with the node, which it does not know any more. */
+/**
+ * Removes the files of a node that is no longer in the lab: its compute removes them with the node, which must be
+ * recreated there first.
+ */
 async function removeElsewhere(project: Project, node: Node): Promise<void> {
   const { console: _console, ...body } = await node.computeBody(node.record.properties);
   try {
@@ -112,7 +118,7 @@ async function removeElsewhere(project: Project, node: Node): Promise<void> {
   }
 }
 
-/** Gives a snapshot another identifier, though it may have been made or restored a moment ago. */
+/** Gives a snapshot another id, even if it was created or restored a moment ago. */
 async function renew(directory: string, archive: string): Promise<void> {
   const { handle, stat: status } = await openContainedForRead(directory, archive);
   await using opened = handle;

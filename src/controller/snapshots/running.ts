@@ -1,26 +1,27 @@
-// Nodes that run while their lab is kept in a snapshot, and again when it is restored: an extension of the release's interface.
+// Saves and resumes running nodes with a snapshot: an extension of the release's API.
+
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
 import type { Announcer } from '../events.ts';
 import { act } from '../lab/actions.ts';
 import { nodeRun } from '../lab/claims.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node, NodeStatus } from '../nodes/node.ts';
 
-/** Milliseconds that a node may take to write its memory to the disk, or to read it. */
+/** Time limit (ms) for a node to write its memory to disk or read it. */
 const STATE_LIMIT_MS = 660_000;
-/** Nodes that start at the same time. */
+/** Nodes started at the same time. */
 const STARTS_AT_ONCE = 3;
 
 const keepsState = (node: Node): boolean => nodeKind(node.type).whileRunning === 'state';
 
 /**
- * Has the running nodes keep what they are doing in their files, all at once, so that they are of one moment as far as may be. They stand
- * still until `kept` is disposed of.
- * @returns what each running node is doing
- * @throws Failure `conflict` for a node that cannot; all go on then
+ * Saves the state of all running nodes to their files, concurrently, so that the states match as closely as possible.
+ * The nodes are paused until `kept` is disposed of.
+ * @returns the status of each running node
+ * @throws Failure `conflict` for a node that cannot be saved; all nodes then resume
  */
 export async function keepRunning(
   project: Project,
@@ -54,7 +55,10 @@ async function goOn(node: Node): Promise<void> {
   });
 }
 
-/** Starts the nodes of a restored lab that were running, where they were kept. One that does not start is told, and stays off. */
+/**
+ * Starts the nodes of a restored lab that were running, from their saved state. A node that fails is reported and stays
+ * off.
+ */
 export async function startKept(
   project: Project,
   statuses: ReadonlyMap<string, NodeStatus>,

@@ -1,5 +1,6 @@
-// A snapshot: an archive in the project's folder `snapshots`, which says everything else (as in release 2.2.57).
+// A snapshot: an archive in the project's folder `snapshots`, from which everything else follows (as in release 2.2.57).
 import { createHash } from 'node:crypto';
+import type { SnapshotObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { SNAPSHOT_EXTENSION, SNAPSHOTS } from '../archives/repacking.ts';
 
@@ -18,13 +19,13 @@ const FILE_NAME = new RegExp(`^(.+)_(\\d\\d)(\\d\\d)(\\d\\d)_(\\d\\d)(\\d\\d)(\\
 const LONGEST_FILE_NAME_BYTES = 255;
 
 /** The object that clients see (`Snapshot`). */
-export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snapshot): object {
+export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snapshot): SnapshotObject {
   return { snapshot_id, project_id, name, created_at };
 }
 
 /**
- * Name of the file of a snapshot that is yet to be made.
- * @throws Failure `conflict` for a name that no file can have
+ * File name of a new snapshot.
+ * @throws Failure `conflict` for a name that cannot be part of a file name
  */
 export function snapshotFileName(name: string, now: Date): string {
   const fileName = `${name}_${stampOf(now)}${SNAPSHOT_EXTENSION}`;
@@ -37,11 +38,11 @@ export function snapshotFileName(name: string, now: Date): string {
   return fileName;
 }
 
-/** The snapshot in a file of this name and time of the last change (milliseconds since 1970); undefined when it is none. */
+/** The snapshot in a file with this name and modification time (milliseconds since 1970); undefined for other files. */
 export function snapshotOf(projectId: string, fileName: string, changed: number): Snapshot | undefined {
   const [, name, day, month, year, hours, minutes, seconds] = FILE_NAME.exec(fileName) ?? [];
   if (name === undefined) return undefined;
-  // Two digits of a year mean 1969 to 2068, as everywhere.
+  // Two-digit years mean 1969 to 2068, as usual.
   const century = Number(year) < 69 ? '20' : '19';
   const time = new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
   if (Number.isNaN(time.getTime()) || !fileName.includes(stampOf(time))) return undefined;
@@ -61,16 +62,16 @@ function stampOf(time: Date): string {
   return `${day}${month}${year}_${hours}${minutes}${seconds}`;
 }
 
-/** Whether an identifier is one that this snapshot has or once had. */
+/** Whether an id is a present or former one of this snapshot. */
 export function isIdOf(id: string, { snapshot_id: current }: Snapshot): boolean {
   const line = current.slice(0, -12);
   return id.toLowerCase().startsWith(line) && /^[0-9a-f]{12}$/i.test(id.slice(line.length));
 }
 
 /**
- * The part that all identifiers of a snapshot have in common: a UUID of version 8 (RFC 9562) without its last group. It follows from the
- * names, so it outlives restarts, and needs no place of its own. The last group is the time of the file's last change: a restoration
- * sets that, since the release's clients find a new identifier after one; those from before stay valid.
+ * The common part of all ids of a snapshot: a UUID of version 8 (RFC 9562) without its last group. It is derived from
+ * the names, so it survives restarts and needs no storage. The last group is the file's modification time: a restore
+ * sets that, because clients of the release expect a new id after one; former ids stay valid.
  */
 function lineOf(projectId: string, fileName: string): string {
   const bytes = createHash('sha256').update(`${projectId}/${fileName}`).digest().subarray(0, 10);

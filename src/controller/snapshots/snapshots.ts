@@ -1,4 +1,4 @@
-// What can be done with snapshots: create, list, delete, restore. The files say which there are; nothing else has to be kept.
+// Creates, lists, deletes and restores snapshots. The files are the only record of them.
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
@@ -32,7 +32,7 @@ export class Snapshots {
     this.#options = options;
   }
 
-  /** Oldest first; those of one second by their names. */
+  /** Oldest first; those of the same second by name. */
   async list({ id, record }: Project): Promise<Snapshot[]> {
     const folder = join(record.path, SNAPSHOTS);
     const found = (await namesIn(folder)).map(async (fileName) => {
@@ -51,7 +51,7 @@ export class Snapshots {
   }
 
   /**
-   * Keeps the lab as it is now.
+   * Saves the present lab.
    * @throws Failure `forbidden` for a closed project, `conflict` for a taken name and, unless `running`, running nodes
    */
   async create(project: Project, wanted: SnapshotCreate): Promise<Snapshot> {
@@ -104,8 +104,8 @@ export class Snapshots {
   }
 
   /**
-   * Brings the lab back to what it was, with new identifiers of its nodes, links and drawings.
-   * @throws Failure `forbidden` for a closed project, `not-found`; the lab is as it was then
+   * Restores the lab, with new ids for its nodes, links and drawings.
+   * @throws Failure `forbidden` for a closed project, `not-found`; the lab then stays as it was
    */
   restore(project: Project, id: string): Promise<void> {
     project.requireOpen();

@@ -1,4 +1,4 @@
-// The built-in symbols by name, size and theme (as in release 2.2.57). Nothing is drawn here.
+// The built-in symbols by name, size and theme (as in release 2.2.57). Their pictures are in src/assets/symbols; bin/symbols draws them.
 
 /** In pixels. */
 export interface SymbolSize {
@@ -146,7 +146,7 @@ interface BuiltinCommon {
   readonly size: SymbolSize;
 }
 
-/** What is needed to draw a built-in symbol. */
+/** The parts of a built-in symbol for drawing it. */
 export type BuiltinSymbol = BuiltinCommon &
   (
     | { readonly set: 'classic'; readonly name: ClassicName }
@@ -158,7 +158,7 @@ export type BuiltinSymbol = BuiltinCommon &
       }
   );
 
-/** Stands in for every symbol that is not there. */
+/** Used instead of every missing symbol. */
 export const FALLBACK_ID = ':/symbols/classic/computer.svg';
 
 function classic(name: ClassicName): BuiltinSymbol {
@@ -183,7 +183,7 @@ export function* builtinSymbols(): Generator<BuiltinSymbol> {
 
 const ID = new RegExp(`^:/symbols/(?:classic|affinity/(${SHAPES.join('|')})/(${COLOURS.join('|')}))/([^/]+)\\.svg$`);
 
-/** The built-in symbol of exactly this id. */
+/** The built-in symbol with exactly this id. */
 export function builtinSymbol(id: string): BuiltinSymbol | undefined {
   const [, shape, colour, name = ''] = ID.exec(id) ?? [];
   if (shape === undefined) return Object.hasOwn(CLASSIC, name) ? classic(name as ClassicName) : undefined;
@@ -191,7 +191,7 @@ export function builtinSymbol(id: string): BuiltinSymbol | undefined {
   return affinity(name as AffinityName, shape as AffinityShape, colour as AffinityColour);
 }
 
-/** What a device is drawn as, by its role: in the classic set and in the affinity sets. */
+/** The symbols of each device role: in the classic set and in the affinity sets. */
 const ROLES: Record<string, [ClassicName, AffinityName]> = {
   cloud: ['cloud', 'cloud'],
   nat: ['nat', 'nat'],

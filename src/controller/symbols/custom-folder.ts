@@ -1,4 +1,4 @@
-// The folder with the symbols that people brought: read as it is at the moment, so that files put there by hand count as well.
+// The folder of custom symbols. It is read on each request, so that files copied there by hand count as well.
 import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Failure } from '../../failures.ts';
@@ -11,12 +11,12 @@ import { isBelow } from '../../host/files/relative-path.ts';
 import type { SymbolSize } from './catalogue.ts';
 import { pictureSize } from './picture-size.ts';
 
-/** Bytes that are read of a file to find its size; an SVG must be there as a whole. */
+/** Bytes read of a file to find its size; a larger SVG has none. */
 const MEASURED_BYTES = 10 * 1024 * 1024;
 
 export class CustomFolder {
   readonly #directory: string;
-  /** Sizes by id, each with the state of the file that it was taken from; only files that exist have one. */
+  /** Sizes by id, each with the file state it was read from; only for existing files. */
   readonly #sizes = new Map<string, { stamp: string; size: SymbolSize | undefined }>();
 
   constructor(directory: string) {
@@ -32,7 +32,7 @@ export class CustomFolder {
     }
   }
 
-  /** Ids (paths below the folder) of all files but hidden ones, in order. */
+  /** Sorted ids (paths below the folder) of all files except hidden ones. */
   async ids(): Promise<string[]> {
     const found: string[] = [];
     try {
@@ -43,7 +43,7 @@ export class CustomFolder {
     return found.sort();
   }
 
-  /** The status of the symbol's file, if it is one. */
+  /** The status of the symbol's file, if it exists. */
   find(id: string): Stats | undefined {
     if (!isCustomId(id)) return undefined;
     try {
@@ -52,11 +52,11 @@ export class CustomFolder {
       const stat = statSync(path);
       return isBelow(top, path) && stat.isFile() ? stat : undefined;
     } catch {
-      return undefined; // not there, or not for us: the same to whoever draws
+      return undefined; // missing or not allowed: the same for drawing
     }
   }
 
-  /** The size of the picture that `find` found; undefined if the file cannot be read as the picture that it begins as. */
+  /** The size of the picture from `find`; undefined if the picture is damaged. */
   size(id: string, stat: Stats): SymbolSize | undefined {
     const stamp = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
     const known = this.#sizes.get(id);
@@ -81,7 +81,7 @@ export class CustomFolder {
   }
 }
 
-/** Whether this can be the id of a custom symbol: a path below the folder, no part of it hidden. */
+/** Whether this can be the id of a custom symbol: a path below the folder without hidden parts. */
 export function isCustomId(id: string): boolean {
   return id.length < 4096 && !id.includes('\0') && id.split('/').every((part) => part !== '' && !part.startsWith('.'));
 }

@@ -1,13 +1,13 @@
-// Width and height of a picture from its first bytes: GIF, PNG, JPEG, SVG (as in release 2.2.57).
+// Reads width and height from the first bytes of a picture: GIF, PNG, JPEG, SVG (as in release 2.2.57).
 import type { SymbolSize } from './catalogue.ts';
 
-/** What stands for data that are no known picture. */
+/** The size for data of an unknown format. */
 const UNKNOWN: SymbolSize = { width: 0, height: 0 };
 
 /** Pixels per unit at 90 dots per inch. */
 const PIXELS: Record<string, number> = { '': 1, px: 1, pt: 1.25, pc: 15, mm: 3.543307, cm: 35.43307, in: 90 };
 
-/** The size in pixels; 0×0 if this is no picture of a known kind; undefined if it is an SVG that cannot be read. */
+/** The size in pixels; 0×0 for an unknown format; undefined for an unreadable SVG. */
 export function pictureSize(data: Buffer): SymbolSize | undefined {
   if (data.length < 10) return UNKNOWN;
   const magic = data.toString('latin1', 0, 8);
@@ -32,7 +32,7 @@ function jpegSize(data: Buffer): SymbolSize {
     if (data[at] !== 0xff) return UNKNOWN;
     const marker = data[at + 1]!;
     if (marker === 0xff) {
-      at += 1; // a fill byte
+      at += 1; // fill byte
     } else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
       return { width: data.readUInt16BE(at + 7), height: data.readUInt16BE(at + 5) };
     } else {
@@ -42,12 +42,12 @@ function jpegSize(data: Buffer): SymbolSize {
   return UNKNOWN;
 }
 
-/** What may stand before the root element: blanks, declarations, comments, the document type. */
+/** Allowed before the root element: blanks, declarations, comments, the document type. */
 const PROLOG = /\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE\s[^[>]*(?:\[[^\]]*\]\s*)?>/sy;
 const ROOT = /<((?:[\w-]+:)?svg)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Of the root element alone; of the rest only that it has not broken off. */
+/** Reads only the root element; the rest is only checked for being complete. */
 function svgSize(text: string): SymbolSize | undefined {
   let at = 0;
   for (PROLOG.lastIndex = 0; PROLOG.test(text); at = PROLOG.lastIndex);
@@ -75,7 +75,7 @@ function lengthInPixels(value: string, whole: number | undefined): number | unde
   return Number.isFinite(pixels) && pixels >= 0 ? roundHalfToEven(pixels) : undefined;
 }
 
-/** 2.5 -> 2, 3.5 -> 4, as the release rounds sizes and label positions. */
+/** 2.5 -> 2, 3.5 -> 4: the release rounds sizes and label positions this way. */
 export function roundHalfToEven(value: number): number {
   const floor = Math.floor(value);
   if (value - floor !== 0.5) return Math.round(value);

@@ -6,13 +6,13 @@ import { type Route, route } from '../../http/app/route.ts';
 import { defaultSymbols } from './catalogue.ts';
 import type { Symbols } from './symbols.ts';
 
-/** Bytes of an upload; a symbol has some thousand. */
+/** The largest upload in bytes; a symbol usually has a few thousand. */
 const UPLOAD_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** Built-in symbols change with the release alone. */
+/** Built-in symbols change only with a new version of the server. */
 const BUILT_IN = 'private, max-age=86400';
 
-/** An SVG can hold a script; opened by itself it must not run as a page of this server. */
+/** An SVG can contain a script; opened on its own it must not run as a page of this server. */
 const POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 export function symbolRoutes(symbols: Symbols): Route[] {
@@ -21,12 +21,12 @@ export function symbolRoutes(symbols: Symbols): Route[] {
     route('GET /v2/default_symbols', {}, () => defaultSymbols()),
     route('GET /v2/symbols/{symbol_id:.+}/raw', { raw: true }, async ({ params, headers }) => {
       const picture = symbols.read(params.symbol_id);
-      // What stands in for an unknown symbol makes room for it as soon as there is one.
+      // The fallback of an unknown symbol is not cached, so that a later upload shows at once.
       if ('svg' in picture)
         return svgResponse(picture.svg, headers, symbols.has(params.symbol_id) ? BUILT_IN : 'no-cache');
       const response = await downloadFile(symbols.directory, picture.file);
       response.headers.set('Content-Security-Policy', POLICY);
-      // Pictures say themselves how their text is encoded.
+      // Pictures declare their text encoding themselves.
       response.headers.set('Content-Type', response.headers.get('Content-Type')!.replace(/^(image\/[^;]*);.*/, '$1'));
       return response;
     }),
@@ -46,23 +46,22 @@ export function symbolRoutes(symbols: Symbols): Route[] {
   ];
 }
 
-function svgResponse(svg: string, asked: Headers, caching: string): Response {
-  const body = new TextEncoder().encode(svg);
-  const tag = entityTag(body);
+function svgResponse(svg: Buffer<ArrayBuffer>, asked: Headers, caching: string): Response {
+  const tag = entityTag(svg);
   const headers = { 'Cache-Control': caching, ETag: tag };
   if (namesTag(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers });
-  return new Response(body, {
+  return new Response(svg, {
     headers: {
       ...headers,
       'Content-Type': 'image/svg+xml',
-      'Content-Length': String(body.byteLength),
+      'Content-Length': String(svg.byteLength),
       'Content-Security-Policy': POLICY,
       'X-Content-Type-Options': 'nosniff',
     },
   });
 }
 
-/** Lets at most the bytes of an upload pass. */
+/** Limits the bytes of an upload. */
 function bounded(): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   return new TransformStream({

@@ -1,12 +1,12 @@
-// The symbols that nodes are drawn with: the built-in ones, and those of the custom folder.
+// The symbols of nodes: built-in ones and those of the custom folder.
 import type { Stats } from 'node:fs';
 import { isAbsolute, posix, relative } from 'node:path';
 import { Failure } from '../../failures.ts';
+import { asset } from '../../host/files/assets.ts';
 import { type BuiltinSymbol, builtinSymbol, builtinSymbols, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
 import { CustomFolder, isCustomId } from './custom-folder.ts';
-import { drawSymbol } from './draw.ts';
 
-/** A symbol as it is listed. */
+/** A symbol in the list. */
 export interface SymbolEntry {
   symbol_id: string;
   filename: string;
@@ -14,11 +14,11 @@ export interface SymbolEntry {
   builtin: boolean;
 }
 
-/** Where a picture is: a built-in symbol, drawn when asked for, or a file below the custom folder. */
-export type Picture = { svg: string } | { file: string };
+/** A picture: the SVG of a built-in symbol, or a file below the custom folder. */
+export type Picture = { svg: Buffer<ArrayBuffer> } | { file: string };
 
 export interface SymbolsOptions {
-  /** The custom folder, made at start if it is missing. */
+  /** The custom folder, created at start if missing. */
   directory: string;
 }
 
@@ -46,9 +46,9 @@ export class Symbols {
   }
 
   /**
-   * What a node that asks for this symbol is drawn with: its id, and its size in pixels. None, and one whose file is no
-   * picture, become the computer; an unknown one keeps its id and takes the size of what stands in for it. One look at the
-   * file system at most, and none for built-in symbols.
+   * The id and size (pixels) of a node's symbol. Without a symbol, or with a file that is not a picture, it is the
+   * computer. An unknown symbol keeps its id and gets the fallback's size. At most one access to the file system, none
+   * for built-in symbols.
    */
   forNode(symbol: string | null | undefined): { symbol: string } & SymbolSize {
     const id = this.#relativeId(symbol ?? FALLBACK_SYMBOL);
@@ -57,32 +57,34 @@ export class Symbols {
     return { symbol: FALLBACK_SYMBOL, ...this.size(FALLBACK_ID) };
   }
 
-  /** Width and height that a node with this symbol has, in pixels. */
+  /** Width and height (pixels) of a node with this symbol. */
   size(id: string): SymbolSize {
     const { width, height } = this.forNode(id);
     return { width, height };
   }
 
-  /** Width and height of the picture that stands for this id; 0×0 if its kind is unknown; undefined if it is a broken one. */
+  /**
+   * Width and height of this id's picture or its fallback; 0×0 for an unknown format; undefined for a damaged picture.
+   */
   dimensions(id: string): SymbolSize | undefined {
     const found = this.#find(id);
     return 'builtin' in found ? found.builtin.size : this.#folder.size(found.custom, found.stat);
   }
 
-  /** Whether there is a picture of exactly this id. */
+  /** Whether there is a picture with exactly this id. */
   has(id: string): boolean {
     return this.#exact(id) !== undefined;
   }
 
-  /** The picture that stands for this id; for an unknown one that is the computer. */
+  /** The picture for this id; the computer for an unknown id. */
   read(id: string): Picture {
     const found = this.#find(id);
-    return 'builtin' in found ? { svg: drawSymbol(found.builtin) } : { file: found.custom };
+    return 'builtin' in found ? { svg: builtinPicture(found.builtin) } : { file: found.custom };
   }
 
   /**
-   * The file below the custom folder that a picture uploaded under this id goes to: of the id only the last part counts.
-   * @throws Failure `invalid` if that is no name for a symbol
+   * The file name below the custom folder for an upload with this id: the last part of the id.
+   * @throws Failure `invalid` if that is not a valid symbol name
    */
   uploadName(id: string): string {
     const name = posix.basename(plainId(id));
@@ -106,7 +108,10 @@ export class Symbols {
     return stat && { custom: id, stat };
   }
 
-  /** Topologies of other programs hold absolute paths: of those below the custom folder the rest counts, of others the last part. */
+  /**
+   * Topologies of other programs have absolute paths: below the custom folder the rest is used, elsewhere the last
+   * part.
+   */
   #relativeId(symbol: string): string {
     if (!isAbsolute(symbol)) return symbol;
     const below = relative(this.directory, symbol);
@@ -114,14 +119,20 @@ export class Symbols {
   }
 }
 
-/** The fallback in the spelling that clients know. */
+/** The fallback's id as clients know it. */
 const FALLBACK_SYMBOL = ':/symbols/computer.svg';
+
+function builtinPicture({ id }: BuiltinSymbol): Buffer<ArrayBuffer> {
+  const svg = asset(id.slice(':/'.length));
+  if (!svg) throw new Error(`src/assets has no picture of ${id}`);
+  return svg;
+}
 
 function entry(symbol_id: string, filename: string, theme: string, builtin: boolean): SymbolEntry {
   return { symbol_id, filename, theme, builtin };
 }
 
-/** The id without percent-encoding: some clients encode it once more than the address asks for. */
+/** The id without percent-encoding: some clients encode it twice. */
 function plainId(id: string): string {
   try {
     return decodeURIComponent(id);

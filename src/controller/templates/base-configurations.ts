@@ -1,5 +1,4 @@
-// The configurations that templates refer to by name: put into the configs directory at start, never over a file that is there
-// (as in release 2.2.57).
+// Installs the configurations that templates name in the configs directory at start; existing files are never replaced (as in release 2.2.57).
 import { access, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';
@@ -8,7 +7,10 @@ import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { removeLeftoversBelow } from '../../host/files/leftovers.ts';
 import { log } from '../../host/log.ts';
 
-/** Adds what is missing. A directory that cannot be written is not a reason not to start: nodes then begin without configuration. */
+/**
+ * Adds missing files. If the directory is not writable the server starts all the same: nodes then begin without
+ * configuration.
+ */
 export async function installBaseConfigurations(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });

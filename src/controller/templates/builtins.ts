@@ -1,5 +1,5 @@
-// The templates that are there without having been made (as in release 2.2.57).
-import { NODE_KINDS } from '../../store/node-kinds/kinds.ts';
+// The built-in templates (as in release 2.2.57).
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import type { Template } from './schema.ts';
 
 export const BUILTIN_TEMPLATES: readonly Template[] = NODE_KINDS.flatMap(({ type, template }) => {

@@ -1,11 +1,11 @@
-// From a template to the node that it describes (as in release 2.2.57).
+// Makes a request for a node from a template (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { AnyObject, type CustomAdapter } from '../../store/vocabulary.ts';
 import type { Template, TemplateUsage } from './schema.ts';
 
-/** Template members that become members of the node itself; every other setting becomes one of its properties. */
+/** Template members that become members of the node; all others become properties. */
 interface NodeAttributes {
   symbol: string;
   console_type?: string;
@@ -16,7 +16,7 @@ interface NodeAttributes {
   custom_adapters?: CustomAdapter[];
 }
 
-/** A node to create; the name still has its placeholder for a number. */
+/** A node to create; its name still has a placeholder for a number. */
 export interface NodeRequest extends NodeAttributes {
   node_id: string;
   node_type: string;
@@ -38,7 +38,7 @@ const ATTRIBUTES: readonly string[] = [
   'custom_adapters',
 ] satisfies (keyof NodeAttributes)[];
 
-/** Members that say something of the template and nothing of its nodes. */
+/** Members of the template itself, which its nodes do not get. */
 const OWN: readonly string[] = [
   'template_id',
   'template_type',
@@ -51,11 +51,11 @@ const OWN: readonly string[] = [
 ];
 
 /**
- * The node, with a new id, that `template` makes at the place that `usage` names.
- * @throws Failure `not-found` if neither says on which compute
+ * The node, with a new id, of `template` at the position in `usage`.
+ * @throws Failure `not-found` if neither names a compute
  */
 export function nodeRequest(template: Template, usage: TemplateUsage): NodeRequest {
-  // The compute of a template that people made is part of it: what the request says does not count.
+  // A user's template includes the compute: the request cannot override it.
   const compute = template.builtin ? usage.compute_id : template.compute_id;
   if (compute == null) {
     throw new Failure(

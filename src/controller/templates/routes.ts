@@ -8,7 +8,7 @@ import type { Templates } from './templates.ts';
 import { templateForms } from './type-schemas.ts';
 
 /**
- * Creates the node in the project. Asks for it (`request`) once the project was found and is open, so that those failures
+ * Creates the node in the project. Calls `request` only after it has found the open project, so that those failures
  * come first.
  */
 export type Instantiate = (projectId: string, request: () => NodeRequest) => Promise<object>;

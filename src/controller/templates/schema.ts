@@ -1,10 +1,10 @@
-// What every template has, whatever its type (as in release 2.2.57), and what instantiation takes.
+// Members of every template, whatever its type (as in release 2.2.57), and the body of an instantiation.
 import * as v from 'valibot';
-import { nodeKind } from '../../store/node-kinds/kinds.ts';
-import { AnyCategory, type Category } from '../../store/node-kinds/template-members.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import { AnyCategory, type Category } from '../../api/kinds/template-members.ts';
 import { AnyObject, Integer, NODE_TYPES, Text, Uuid } from '../../store/vocabulary.ts';
 
-/** Types that a template can be made of. */
+/** Types for templates of users. */
 export const TEMPLATE_TYPES = NODE_TYPES.filter((type) => !nodeKind(type).template.builtinOnly);
 
 const members = {
@@ -32,7 +32,7 @@ export const TemplateUpdate = v.pipe(
   }),
 );
 
-/** Where in the scene a template becomes a node, and what it leaves open. */
+/** Where a template is instantiated in the scene, and members that it leaves open. */
 export const TemplateUsage = v.strictObject({
   x: Integer,
   y: Integer,
@@ -41,13 +41,13 @@ export const TemplateUsage = v.strictObject({
 });
 export type TemplateUsage = v.InferOutput<typeof TemplateUsage>;
 
-/** A template: the members below, and beside them those of its type. Never changed, only replaced. */
+/** A template: these members and those of its type. Never changed, only replaced. */
 export interface Template {
   readonly template_id: string;
   /** A node type. */
   readonly template_type: string;
   readonly name: string;
-  /** The compute that its nodes are made on; null if that is said at instantiation, or nowhere. */
+  /** The compute for its nodes; null if the instantiation names it, or if there is none. */
   readonly compute_id: string | null;
   /** With `{name}` for the template's name and `{0}` for a number. */
   readonly default_name_format: string;

@@ -1,17 +1,17 @@
-// The templates that nodes are made of: those that people made, kept in the store, and the built-in ones.
+// The templates for nodes: those of users, kept in the store, and the built-in ones.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { validated } from '../../http/app/validation.ts';
 import type { Documents } from '../../store/documents.ts';
-import { findNodeKind } from '../../store/node-kinds/kinds.ts';
 import { BUILTIN_TEMPLATES } from './builtins.ts';
 import { type Template, TemplateCreate, type TemplateUpdate } from './schema.ts';
 import { partialTypeSchema, typeSchema } from './type-schemas.ts';
 
-/** What is told to everybody who listens to the controller. */
+/** Events for all listeners of the controller. */
 export type TemplateEvents = Record<'template.created' | 'template.updated' | 'template.deleted', Template>;
 
 export interface TemplatesOptions {
@@ -21,7 +21,7 @@ export interface TemplatesOptions {
   builtins: boolean;
 }
 
-/** Members of an update that do not change what they name. */
+/** Members that an update cannot change. */
 const FIXED: readonly string[] = ['template_id', 'template_type', 'compute_id', 'builtin'];
 
 export class Templates {
@@ -34,7 +34,7 @@ export class Templates {
     this.#options = options;
   }
 
-  /** Takes up the stored templates. One that cannot be understood is left out, and left alone in the store. */
+  /** Loads the stored templates. Invalid ones are skipped and stay in the store. */
   async start(): Promise<void> {
     for (const { id, body } of await this.#options.documents.list('templates')) {
       const stored = v.safeParse(Stored, body);
@@ -47,7 +47,7 @@ export class Templates {
     }
   }
 
-  /** The stored ones, the built-in ones, and what came since. */
+  /** Stored templates, built-in ones, then new ones. */
   list(): Template[] {
     return [...this.#templates.values()];
   }
@@ -60,7 +60,7 @@ export class Templates {
   }
 
   /**
-   * Adds a template; settings that are not given get the defaults of the type.
+   * Adds a template; missing settings get the defaults of the type.
    * @throws Failure `invalid`, or `conflict` if the id is taken
    */
   async create(request: v.InferOutput<typeof TemplateCreate>): Promise<Template> {
@@ -74,7 +74,7 @@ export class Templates {
   }
 
   /**
-   * Changes settings; identity, type and compute stay. Members that the type does not have are kept as they are.
+   * Changes settings, but not id, type and compute. Members that the type does not have are kept unchanged.
    * @throws Failure `not-found`, `invalid`
    */
   async update(id: string, request: v.InferOutput<typeof TemplateUpdate>): Promise<Template> {
@@ -99,8 +99,8 @@ export class Templates {
   }
 
   /**
-   * A copy under a new id; its name is the same.
-   * @throws Failure `not-found`, `conflict` for a built-in one, `invalid` if it has members that its type does not know
+   * Copies a template under a new id with the same name.
+   * @throws Failure `not-found`, `conflict` for a built-in one, `invalid` for members that its type does not have
    */
   async duplicate(id: string): Promise<Template> {
     const { template_id: _, ...settings } = this.#ofPeople(id, 'duplicated');
@@ -121,7 +121,7 @@ export class Templates {
   }
 }
 
-/** What a stored template must have at least to be listed and used. */
+/** The members that a stored template needs to be listed and used. */
 const Stored = v.looseObject({
   template_type: v.string(),
   name: v.string(),
@@ -135,7 +135,7 @@ const Stored = v.looseObject({
 /** Member names of older clients. */
 const RENAMED = { linked_base: 'linked_clone', server: 'compute_id', node_type: 'template_type' } as const;
 
-/** The settings with the names of today, checked against their type and filled with its defaults. */
+/** The settings with present member names, validated and with the defaults of their type. */
 function complete(request: Record<string, unknown>): Template {
   const settings: Record<string, unknown> = { ...request };
   for (const [old, name] of Object.entries(RENAMED)) {

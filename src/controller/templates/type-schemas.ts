@@ -1,17 +1,16 @@
-// The schemas of templates, by their type: what every template has and what its kind of node adds (as in release 2.2.57).
+// The schemas of templates by type: common members and those of the kind of node (as in release 2.2.57).
 import * as v from 'valibot';
+import type { TemplateFacts } from '../../api/kinds/kind.ts';
+import { findNodeKind, nodeKind } from '../../api/kinds/kinds.ts';
+import { commonMembers } from '../../api/kinds/template-members.ts';
 import { type Schema, validated } from '../../http/app/validation.ts';
-import type { TemplateFacts } from '../../store/node-kinds/kind.ts';
-import { findNodeKind, nodeKind } from '../../store/node-kinds/kinds.ts';
-import { commonMembers } from '../../store/node-kinds/template-members.ts';
 import { TEMPLATE_TYPES } from './schema.ts';
 
-/** All members of a type; others are refused, missing ones get their defaults. */
+/** All members of a type; others are rejected, missing ones get their defaults. */
 type TypeSchema = v.GenericSchema<unknown, Record<string, unknown>> & { entries: v.ObjectEntries };
 
 /**
- * The schema of the type that these settings name, and, of a router, of its platform; undefined for types that have no
- * settings of their own to keep.
+ * The schema for the type (and, of a router, the platform) of these settings; undefined for types without settings.
  * @throws Failure `invalid` for a router without a known platform
  */
 export function typeSchema(settings: Readonly<Record<string, unknown>>): TypeSchema | undefined {
@@ -22,7 +21,7 @@ export function typeSchema(settings: Readonly<Record<string, unknown>>): TypeSch
   return v.strictObject({ ...commonMembers(nameFormat, symbol, category), ...members });
 }
 
-/** What a template may be made of: a schema for each type, and for each platform of routers. */
+/** The schemas of all templates: one per type, and one per platform of routers. */
 export function templateForms(): TypeSchema[] {
   return TEMPLATE_TYPES.flatMap((type) => {
     const { members, variants, nameFormat, symbol, category } = nodeKind(type).template;
@@ -47,7 +46,7 @@ function ownMembers(
   return variants.members[validated(chosen, settings)[variants.by]!];
 }
 
-/** The same, but every member may be missing, and members that the type does not have pass. */
+/** As `typeSchema`, but all members are optional and unknown members pass. */
 export function partialTypeSchema(settings: Readonly<Record<string, unknown>>): Schema {
   return v.looseObject(v.partial(v.object(typeSchema(settings)?.entries ?? {})).entries);
 }

@@ -1,12 +1,12 @@
-// The ATM switch: passes cells along virtual channels and virtual paths. One packet is one cell, as it is on the wire.
+// The ATM switch: forwards cells along virtual channels and paths. One packet carries one raw cell.
 
 import type { AtmEnd, Settings } from '../model.ts';
 import { type Attachment, MemoryDevice } from './memory-device.ts';
 
-/** A header of 4 bytes, its checksum, and 48 bytes of payload (ITU-T I.361). */
+/** A 4-byte header, its checksum, and 48 bytes of payload (ITU-T I.361). */
 const CELL_BYTES = 53;
 const CHECKSUM_AT = 4;
-/** The checksum's polynomial, x^8 + x^2 + x + 1, and what is added to it (ITU-T I.432.1, 4.3.2). */
+/** The checksum's polynomial, x^8 + x^2 + x + 1, and the value added to it (ITU-T I.432.1, 4.3.2). */
 const POLYNOMIAL = 0x07;
 const COSET = 0x55;
 
@@ -16,7 +16,7 @@ const CHECKSUMS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** Where cells of a path or a channel go. */
+/** The outgoing end of a path or channel. */
 interface Way {
   port: number;
   vpi: number;
@@ -25,7 +25,7 @@ interface Way {
 
 export class AtmSwitch extends MemoryDevice<'atm-switch'> {
   readonly answers = {};
-  /** By port: channels by VPI and VCI, paths by VPI alone. */
+  /** By port: channels by VPI and VCI, paths by VPI. */
   #ways = new Map<number, { channels: Map<number, Way>; paths: Map<number, Way> }>();
   readonly #attached = new Map<number, Attachment>();
 
@@ -47,7 +47,7 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
     if (this.#attached.get(attachment.number) === attachment) this.#attached.delete(attachment.number);
   }
 
-  /** For the cell with the other numbers. */
+  /** One slot for the cell with the new numbers. */
   protected override get slotsNeeded(): number {
     return 1;
   }
@@ -60,7 +60,7 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
       return;
     }
     const cell = calls.slots[slot]!;
-    // 12 bits of VPI: between a switch and a router the upper 4 are for flow control, which nobody uses.
+    // 12 bits of VPI: on a router link the upper 4 are for flow control, which is unused in practice.
     const vpi = (cell[0]! << 4) | (cell[1]! >> 4);
     const vci = ((cell[1]! & 0x0f) << 12) | (cell[2]! << 4) | (cell[3]! >> 4);
     const ways = this.#ways.get(from.number);
@@ -81,7 +81,7 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
     header[0] = way.vpi >> 4;
     header[1] = ((way.vpi & 0x0f) << 4) | (outVci >> 12);
     header[2] = (outVci >> 4) & 0xff;
-    // The type of the payload and the priority stay.
+    // Payload type and priority stay.
     header[3] = ((outVci & 0x0f) << 4) | (cell[3]! & 0x0f);
     let checksum = 0;
     for (let at = 0; at < CHECKSUM_AT; at++) checksum = CHECKSUMS[checksum ^ header[at]!]!;

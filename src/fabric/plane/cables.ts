@@ -1,4 +1,4 @@
-// The UDP cables of this process, by local port: two that lead to each other are fused.
+// The UDP cables of this process by local port. Two that are each other's peer are fused.
 
 import { networkInterfaces } from 'node:os';
 import { type FrameCalls, familyOf } from '../../host/system-calls.ts';
@@ -6,7 +6,7 @@ import type { UdpAddress } from '../model.ts';
 import type { Connection } from './port.ts';
 import type { UdpEndpoint } from './udp-endpoint.ts';
 
-/** A connection by UDP, with its socket. */
+/** A UDP cable's connection with its socket. */
 export type UdpConnection = Connection & { cable: UdpAddress; endpoint: UdpEndpoint };
 
 function key(host: string, port: number): string {
@@ -25,7 +25,7 @@ export class Cables {
     return this.#connections.has(key(address.remoteHost, address.localPort));
   }
 
-  /** Enters a cable, and fuses it with its other end if that is here. */
+  /** Adds a cable and fuses it if its other end is in this process. */
   add(connection: UdpConnection): void {
     const { remoteHost, localPort, remotePort } = connection.cable;
     const other = this.#connections.get(key(remoteHost, remotePort));
@@ -36,17 +36,17 @@ export class Cables {
     other.fusedWith = connection;
   }
 
-  /** Takes a cable out; the other end speaks UDP again. */
+  /** Removes a cable; its other end goes back to UDP. */
   remove(connection: UdpConnection): void {
     this.#connections.delete(key(connection.cable.remoteHost, connection.cable.localPort));
     if (connection.fusedWith !== undefined) connection.fusedWith.fusedWith = undefined;
     connection.fusedWith = undefined;
   }
 
-  /** Whether the cable's peer is at an address of this host. */
+  /** Whether the cable's peer address belongs to this host. */
   #leadsHere({ endpoint, cable: { remoteHost } }: UdpConnection): boolean {
     if (remoteHost.startsWith('127.') || ['0.0.0.0', '::', '::1'].includes(remoteHost)) return true;
-    // The list of interfaces is long on a host with many TAPs; only secondary addresses need it.
+    // Listing interfaces is slow on a host with many TAPs; only secondary addresses need it.
     if (this.#calls.isOwnPeer(endpoint.socket, remoteHost)) return true;
     return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === remoteHost));
   }

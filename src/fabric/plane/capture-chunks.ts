@@ -1,13 +1,13 @@
-// The chunks of all captures of the worker: taken, filled, lent to the main thread, and taken again when it has released them.
+// The worker's pool of capture chunks. The main thread releases lent chunks for reuse.
 
 import { CaptureChunk } from '../capture-chunk.ts';
 
-/** Of one capture, on the way to a slow disk: 16 MiB. */
+/** Maximum chunks lent by one capture (16 MiB), in case the disk is slow. */
 const MOST_OF_ONE = 64;
-/** Of all: 64 MiB, and one more for each capture that has none. */
+/** Maximum chunks of all captures: 64 MiB, plus one for each capture without any. */
 const MOST_OF_ALL = 256;
 
-/** What one capture has lent. */
+/** The number of chunks that a capture has lent. */
 export interface Lender {
   lent: number;
 }
@@ -18,7 +18,7 @@ export class CaptureChunks {
   /** Chunks that are being filled. */
   #filling = 0;
 
-  /** An empty chunk, or none if too much is on its way. */
+  /** Takes an empty chunk; undefined if too many are lent. */
   take(lender: Lender): CaptureChunk | undefined {
     this.reclaim();
     const all = this.#out.length + this.#filling;
@@ -27,19 +27,19 @@ export class CaptureChunks {
     return this.#free.pop() ?? new CaptureChunk();
   }
 
-  /** The chunk, which was taken, has been lent. */
+  /** Notes that a taken chunk has been lent. */
   out(chunk: CaptureChunk, lender: Lender): void {
     this.#filling--;
     lender.lent++;
     this.#out.push({ chunk, lender });
   }
 
-  /** Nobody captures any more: what is free is not needed. */
+  /** Frees the unused chunks when the last capture has ended. */
   clear(): void {
     this.#free.length = 0;
   }
 
-  /** Takes back what the main thread has released. */
+  /** Collects the chunks that the main thread has released. */
   reclaim(): void {
     let kept = 0;
     for (const one of this.#out) {

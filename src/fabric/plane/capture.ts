@@ -1,4 +1,4 @@
-// The worker's half of a capture: frames become records in a chunk of memory, which the main thread writes to the file.
+// The worker's side of a capture: writes frames as records into a chunk, which the main thread writes to the file.
 
 import type { FrameCalls } from '../../host/system-calls.ts';
 import { LONGEST_SNAP_BYTES } from '../../store/captures.ts';
@@ -9,13 +9,13 @@ import type { CaptureSettings, CaptureStatistics } from '../model.ts';
 import { CaptureChunks, type Lender } from './capture-chunks.ts';
 import { accepts } from './packet-filter.ts';
 
-/** Milliseconds that a record waits for others; with the way through the main thread a reader sees it within 100. */
+/** How long (ms) records are collected; with the main thread's part a reader gets them within 100. */
 const GATHER_MS = 50;
-/** A clock that is set back by less than this many nanoseconds stands still in captures until it is back. */
+/** If the clock is set back by less than this (ns), capture time stands still until the clock has caught up. */
 const SET_BACK_NS = 1e9;
 
 export class Capture implements Lender {
-  /** Chunks at the main thread. */
+  /** Chunks held by the main thread. */
   lent = 0;
   readonly #id: number;
   readonly #captures: Captures;
@@ -62,7 +62,7 @@ export class Capture implements Lender {
     this.#used = this.#encoding.write(this.#chunk.records, this.#used, time, frame, captured, length, outgoing);
   }
 
-  /** Hands the records to the main thread. */
+  /** Hands the collected records to the main thread. */
   flush(): void {
     const chunk = this.#chunk;
     if (chunk === undefined) return;
@@ -78,7 +78,7 @@ export class Capture implements Lender {
     return { frames: this.#frames, bytes: this.#bytes, drops: this.#drops, filtered: this.#filtered };
   }
 
-  /** Hands over what is left, before anything else is said to the main thread. */
+  /** Hands over the remaining records; must come before any later message to the main thread. */
   close(): void {
     this.flush();
     this.#captures.post();
@@ -88,21 +88,23 @@ export class Capture implements Lender {
 
 export type PostChunks = (chunks: { capture: number; memory: SharedArrayBuffer; length: number }[]) => void;
 
-/** What the captures of the worker share: memory, the clock, and the moment at which all hand over their records. */
+/** Shared by the worker's captures: chunks, the clock, and the time of the next handover. */
 export class Captures {
   readonly chunks = new CaptureChunks();
-  /** Captures that run. */
+  /** Number of running captures. */
   open = 0;
-  /** On the clock of `performance.now()`; undefined when nothing waits. */
+  /** On the clock of `performance.now()`; undefined when no records wait. */
   nextFlush: number | undefined;
   readonly #calls: FrameCalls;
   readonly #post: PostChunks;
   readonly #gathering = new Set<Capture>();
   #handed: Parameters<PostChunks>[0] = [];
-  /** Time of day at `#clockRead` on the clock of `performance.now()`; read again for each flush, so that it follows a clock that is set. */
+  /**
+   * Time of day at `#clockRead` on the clock of `performance.now()`. It is read again at each flush to follow changes of the system clock.
+   */
   #clock: RecordTime = { seconds: 0, nanoseconds: 0 };
   #clockRead = 0;
-  /** The last time that was given. */
+  /** The last time returned. */
   readonly #time: RecordTime = { seconds: 0, nanoseconds: 0 };
 
   constructor(calls: FrameCalls, post: PostChunks) {
@@ -110,19 +112,19 @@ export class Captures {
     this.#post = post;
   }
 
-  /** The capture has records; all are handed over within {@link GATHER_MS}. */
+  /** Called when a capture has records; all captures hand over within {@link GATHER_MS}. */
   gather(capture: Capture): void {
     this.#gathering.add(capture);
     if (this.nextFlush !== undefined) return;
     this.nextFlush = this.#readClock() + GATHER_MS;
   }
 
-  /** The slot's memory. */
+  /** The bytes of the slot. */
   frame(slot: number): Buffer {
     return this.#calls.slots[slot]!;
   }
 
-  /** Now: not before the time that was given last, unless the clock was set back by a second or more. Valid until the next call. */
+  /** The present time, never before the last one returned unless the clock was set back by a second or more. Valid until the next call. */
   time(): RecordTime {
     const time = this.#time;
     const past = this.#clock.nanoseconds + Math.floor((performance.now() - this.#clockRead) * 1e6);
@@ -137,19 +139,19 @@ export class Captures {
     return time;
   }
 
-  /** The chunk goes to the main thread with the others of this moment. */
+  /** Adds the chunk to the next message to the main thread. */
   hand(capture: number, { memory }: CaptureChunk, length: number): void {
     this.#handed.push({ capture, memory, length });
   }
 
-  /** Sends what was handed over. */
+  /** Sends the chunks to the main thread. */
   post(): void {
     if (this.#handed.length === 0) return;
     this.#post(this.#handed);
     this.#handed = [];
   }
 
-  /** Hands over what was gathered, but for captures whose last chunk is not yet in the file: these fill theirs meanwhile. */
+  /** Hands over the records, except for captures whose last chunk is not yet written: they continue to fill theirs. */
   flushDue(): void {
     this.chunks.reclaim();
     for (const capture of this.#gathering) {
@@ -161,7 +163,7 @@ export class Captures {
     this.post();
   }
 
-  /** Hands over everything. */
+  /** Hands over all records. */
   flush(): void {
     for (const capture of this.#gathering) capture.flush();
     this.#gathering.clear();

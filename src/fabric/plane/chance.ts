@@ -1,11 +1,11 @@
-// Whether something happens to a frame: independently, as the frame before, or in bursts.
+// Random events per frame: independent, correlated with the previous frame, or in bursts.
 
-/** Answers numbers in [0, 1). */
+/** Returns numbers in [0, 1). */
 export type Random = () => number;
 
 /**
- * An event with a chance in percent. With a correlation, a Markov chain of two states whose share of events is the chance
- * and whose coefficient of correlation between neighbours is the given one, both exactly.
+ * An event with a probability in percent. A correlation makes it a two-state Markov chain with exactly this probability and exactly this
+ * correlation between neighbouring frames.
  */
 export class Chance {
   readonly #afterEvent: number;
@@ -28,17 +28,17 @@ export class Chance {
 }
 
 export interface GilbertElliottSettings {
-  /** Chances in percent, for each frame, to go from the good state to the bad one, and back. */
+  /** Probabilities in percent, per frame, of going from the good state to the bad one, and back. */
   p: number;
   r: number;
-  /** Chances in percent of a loss in the bad state (1-h) and in the good one (1-k). */
+  /** Probabilities in percent of a loss in the bad state (1-h) and in the good one (1-k). */
   loss_bad?: number | undefined;
   loss_good?: number | undefined;
 }
 
 /**
- * Losses in bursts: a line that is good or bad, frame by frame.
- * E. O. Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", Bell System Technical Journal 42 (1963).
+ * Burst losses: the line is good or bad, frame by frame. E. O. Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", Bell
+ * System Technical Journal 42 (1963).
  */
 export class GilbertElliott {
   readonly #settings: { p: number; r: number; loss_bad: number; loss_good: number };
@@ -48,7 +48,7 @@ export class GilbertElliott {
   constructor({ p, r, loss_bad = 100, loss_good = 0 }: GilbertElliottSettings, random: Random) {
     this.#settings = { p, r, loss_bad, loss_good };
     this.#random = random;
-    // As the line is at any moment, not good at first: short measurements see the same share of losses.
+    // Starts in a random state with the long-term share, so that short measurements show the same loss.
     this.#bad = p + r > 0 && random() * (p + r) < p;
   }
 

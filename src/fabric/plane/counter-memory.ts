@@ -1,20 +1,20 @@
-// Memory for counters that the native frame loop counts in as well: blocks of numbers, each of which has a place that is its own.
+// Counters shared with the native frame loop: numbered blocks in one array.
 
 import { MOST_COUNTERS } from '../../host/network/frame-loop.ts';
 
 export interface CounterBlock {
   readonly values: Float64Array;
-  /** Index of its first number in {@link CounterMemory.values}; -1 for a block that lies elsewhere, as that is full. */
+  /** Index of the block's first number in {@link CounterMemory.values}; -1 if the array was full and the block is separate. */
   readonly place: number;
 }
 
 export class CounterMemory {
-  /** Only the pages that are used cost memory. */
+  /** Only used pages cost memory. */
   readonly values = new Float64Array(new ArrayBuffer(MOST_COUNTERS * 8));
   readonly #free = new Map<number, number[]>();
   #used = 0;
 
-  /** A block of zeros. */
+  /** Takes a zeroed block. */
   take(size: number): CounterBlock {
     const freed = this.#free.get(size)?.pop();
     const place = freed ?? this.#used;
@@ -27,7 +27,7 @@ export class CounterMemory {
     return { values, place };
   }
 
-  /** The block is somebody else's from now on. */
+  /** Returns the block for reuse. */
   give({ values, place }: CounterBlock): void {
     if (place === -1) return;
     const free = this.#free.get(values.length);

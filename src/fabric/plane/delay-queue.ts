@@ -1,24 +1,25 @@
-// Frames that are held back, in the order in which they are due. A frame never waits for another one.
+// A queue of held frames, ordered by due time.
 
 import { FrameStore, type Slab } from './frame-store.ts';
 
-/** One direction of a cable, as far as the queue knows it. */
+/** One direction of a cable, as the queue uses it. */
 export interface HoldingDirection {
   heldFrames: number;
   heldBytes: number;
-  /** The queue's own note of the frame that came last. */
+  /** The entry of the direction's last frame; used by the queue only. */
   lastHeld: number;
   /**
-   * A frame of this direction is due and lies in the slot.
-   * @param since when it was offered, in ms @param number its number among the frames that were offered
+   * Called when a held frame of this direction is due; it is in the slot.
+   * @param since when it was offered, in ms
+   * @param number its sequence number among the offered frames
    */
   arrive(slot: number, length: number, since: number, number: number): void;
 }
 
-/** Puts a frame that lies in `bytes` from `offset` on into a slot, and answers which. */
+/** Copies a frame from `bytes` at `offset` into a slot and returns the slot. */
 export type Place = (bytes: Buffer, offset: number, length: number) => number;
 
-// A gigabit a second held for 250 ms; frames of 1,000 bytes held for 65 ms at a million a second.
+// Enough for 1 Gbit/s held for 250 ms, or a million frames of 1,000 bytes per second held for 65 ms.
 const DIRECTION_FRAMES = 65_536;
 const DIRECTION_BYTES = 32 << 20;
 const ALL_FRAMES = 262_144;
@@ -29,7 +30,7 @@ const FIRST_ROOM = 256;
 /** No entry. */
 const NONE = 0xffff_ffff;
 
-// What is known of an entry: eight numbers, which are one line of the processor's cache.
+// Fields of an entry: eight numbers, which fill one cache line.
 const DUE = 0;
 const SEQUENCE = 1;
 const SINCE = 2;
@@ -40,33 +41,33 @@ const NEXT = 6;
 const RECORD = 8;
 
 /**
- * Frames of a direction that are due one after the other form a chain, and the first of each chain lies in a binary heap: with
- * delays that do not vary, the heap is as small as the number of directions. Bounded in frames and in bytes, for each direction
- * and for all of them. Nothing is allocated for a frame: its bytes lie in a slab, what is known of it in the record of its entry.
+ * Successive frames of a direction that are due in order form a chain, and only the first of each chain is in a binary heap. With constant
+ * delays the heap is as small as the number of directions. Frames and bytes are limited per direction and in total. Nothing is allocated
+ * per frame: its bytes are in a slab, its fields in an entry.
  */
 export class DelayQueue {
   readonly #store = new FrameStore(ALL_BYTES);
-  /** Frames that are held. */
+  /** Number of held frames. */
   #size = 0;
   #room = 0;
-  // The heap: when each chain is due, and its first entry.
+  // The heap: the due time and first entry of each chain.
   #chains = 0;
   #dues = new Float64Array(0);
   #entries = new Uint32Array(0);
   #records = new Float64Array(0);
-  /** The free entries, from place `size` on. */
+  /** The free entries, from index `size` on. */
   #free = new Uint32Array(0);
   readonly #slabs: (Slab | undefined)[] = [];
   readonly #directions: (HoldingDirection | undefined)[] = [];
   #sequence = 0;
 
-  /** Bytes of memory that frames take, or have taken and are kept for more. */
+  /** Memory reserved for frames, in bytes. */
   get memory(): number {
     return this.#store.bytes;
   }
 
   /**
-   * Takes a copy of a frame, which is the first `length` bytes; false when there is no room for it.
+   * Stores a copy of the first `length` bytes of a frame; false if there is no room.
    * @param alter changes the copy
    */
   push(
@@ -84,7 +85,7 @@ export class DelayQueue {
     if (this.#size === this.#room) this.#grow();
     const entry = this.#free[this.#size]!;
     const last = direction.lastHeld;
-    // Not a place that was given back, to another direction or to this frame.
+    // Unless the entry was freed and reused for another direction or this frame.
     const follows = direction.heldFrames > 0 && last !== entry && this.#directions[last] === direction;
     const offset = this.#store.take(slab);
     frame.copy(slab.bytes, offset, 0, length);
@@ -101,7 +102,7 @@ export class DelayQueue {
     records[at + LENGTH] = length;
     records[at + NEXT] = NONE;
     this.#size++;
-    // A frame that overtakes is a chain by itself; the next one may still follow the one that is due last.
+    // A frame that overtakes gets its own chain; the next frame can still extend the old one.
     const overtakes = follows && due < records[last * RECORD + DUE]!;
     if (follows && !overtakes) records[last * RECORD + NEXT] = entry;
     else this.#rise(this.#chains++, due, entry);
@@ -111,12 +112,12 @@ export class DelayQueue {
     return true;
   }
 
-  /** When the next frame is due, undefined when none waits. */
+  /** When the next frame is due; undefined if none is held. */
   get nextDue(): number | undefined {
     return this.#chains === 0 ? undefined : this.#dues[0];
   }
 
-  /** Takes out the next frame, has it placed, and gives it to its direction; false when none is due at `now`. */
+  /** Removes the next frame, places it and delivers it to its direction; false if none is due at `now`. */
   release(now: number, place: Place): boolean {
     if (this.#chains === 0 || this.#dues[0]! > now) return false;
     const entry = this.#entries[0]!;
@@ -139,7 +140,7 @@ export class DelayQueue {
     return true;
   }
 
-  /** Whether a frame leaves before the one at place `at`; equals leave as they came. */
+  /** Whether the frame comes before the one at index `at`; equal due times keep their order. */
   #precedes(due: number, entry: number, at: number): boolean {
     const other = this.#dues[at]!;
     return due < other || (due === other && this.#sequenceOf(entry) < this.#sequenceOf(this.#entries[at]!));
@@ -178,7 +179,7 @@ export class DelayQueue {
     this.#set(at, due, entry);
   }
 
-  /** Doubles the room for entries; the memory of the most that there ever were is kept, some 100 bytes each. */
+  /** Doubles the number of entries. Memory is never returned: some 100 bytes per entry. */
   #grow(): void {
     const before = this.#room;
     this.#room = Math.max(FIRST_ROOM, before * 2);
@@ -190,7 +191,7 @@ export class DelayQueue {
   }
 }
 
-/** The larger array, with what the smaller one has. */
+/** The larger array, filled with the content of the smaller one. */
 function moved<Numbers extends Float64Array | Uint32Array>(from: Numbers, to: Numbers): Numbers {
   to.set(from);
   return to;

@@ -1,10 +1,10 @@
-// What was seen of one direction of a cable since it was plugged in, or counting started from zero: no frame costs an allocation.
+// Statistics of one direction of a cable since it was plugged in or reset. Nothing is allocated per frame.
 
 import { DIRECTION_COUNTERS } from '../../host/network/frame-loop.ts';
 import { DIRECTION_DROPS, type DirectionDropReason, type DirectionStatistics } from '../model.ts';
 import type { CounterBlock, CounterMemory } from './counter-memory.ts';
 
-// Places in the table of counters; drops stand behind them. The first ones are counted by the native frame loop as well.
+// Indexes in the table of counters; drops follow. The native frame loop also counts the first ones.
 const OFFERED_FRAMES = DIRECTION_COUNTERS.offeredFrames;
 const OFFERED_BYTES = DIRECTION_COUNTERS.offeredBytes;
 const DELIVERED_FRAMES = DIRECTION_COUNTERS.deliveredFrames;
@@ -22,17 +22,17 @@ const HELD_MOST = 13;
 const DROPS = 14;
 const COUNTERS = DROPS + DIRECTION_DROPS.length;
 
-/** Milliseconds over which the rate is taken. */
+/** Window for the rate in ms. */
 const WINDOW_MS = 1000;
 
-/** Each power of two of microseconds is counted in so many equal parts (a power of two), so that a percentile is right within 6 %. */
+/** Each power of two of microseconds is divided into this many buckets (a power of two), so percentiles are within 6 %. */
 const PARTS = 8;
 const PART_BITS = Math.log2(PARTS);
 const OCTAVES = 29;
 
-/** Where in the table of times so many milliseconds are counted. */
+/** The bucket for this duration. */
 function bucketOf(milliseconds: number): number {
-  // At least PARTS, so that there are parts; at most what the last octave has: nine minutes.
+  // At least PARTS, the smallest value with full buckets; at most the last octave: nine minutes.
   const time = Math.min(milliseconds * 1000 + PARTS, 2 ** OCTAVES - 1) | 0;
   const octave = 31 - Math.clz32(time);
   return octave * PARTS + ((time >> (octave - PART_BITS)) & (PARTS - 1));
@@ -48,10 +48,10 @@ export class DirectionCounters {
   readonly #memory: CounterMemory;
   readonly #block: CounterBlock;
   readonly #counts: Float64Array;
-  /** Made when the first frame is held. */
+  /** Created when the first frame is held. */
   #times: Uint32Array | undefined;
   #since = performance.now();
-  /** Number of the last frame that was delivered in order. */
+  /** Number of the last frame delivered in order. */
   #last = -1;
 
   constructor(memory: CounterMemory) {
@@ -61,17 +61,17 @@ export class DirectionCounters {
     this.#counts[WINDOW_START] = this.#since;
   }
 
-  /** Place of the counters that the native frame loop counts in; -1 for none. */
+  /** Index of the counters shared with the native frame loop; -1 for none. */
   get place(): number {
     return this.#block.place;
   }
 
-  /** Nothing is counted any more. */
+  /** Ends counting and frees the counters. */
   release(): void {
     this.#memory.give(this.#block);
   }
 
-  /** Counts frames that want to pass; answers the number of the first. */
+  /** Counts offered frames and returns the number of the first. */
   offered(bytes: number, frames: number): number {
     const first = this.#counts[OFFERED_FRAMES]!;
     this.#counts[OFFERED_BYTES]! += bytes;
@@ -91,17 +91,17 @@ export class DirectionCounters {
     this.#counts[CORRUPTED]!++;
   }
 
-  /** Frames pass at `now`, which may be as old as the batch of frames. */
+  /** Counts delivered frames. `now` may be as old as the batch of frames. */
   delivered(bytes: number, frames: number, now: number): void {
     this.#counts[DELIVERED_FRAMES]! += frames;
     this.#counts[DELIVERED_BYTES]! += bytes;
     if (now - this.#counts[WINDOW_START]! >= WINDOW_MS) this.#roll(now);
   }
 
-  /** The frame with this number passes after so many milliseconds on a line that can hold it. */
+  /** Counts the delay of a frame in a direction that can hold frames. */
   held(number: number, milliseconds: number): void {
     const counts = this.#counts;
-    // A frame that comes behind a later one is out of order (RFC 4737, section 3.3).
+    // A frame delivered after a later one is out of order (RFC 4737, section 3.3).
     if (number < this.#last) counts[REORDERED]!++;
     else this.#last = number;
     counts[HELD_LEAST] = counts[HELD_FRAMES] === 0 ? milliseconds : Math.min(counts[HELD_LEAST]!, milliseconds);

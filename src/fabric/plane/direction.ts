@@ -1,4 +1,4 @@
-// One direction of a cable: what its impairments leave of the frames, and when.
+// One direction of a cable: decides by its impairments which frames arrive, and when.
 
 import type { DirectionImpairments } from '../../store/impairments.ts';
 import type { DirectionDropReason, DirectionStatistics, Drops, Impairments } from '../model.ts';
@@ -22,7 +22,7 @@ export class Direction implements HoldingDirection {
   #pipeline: ImpairmentPipeline | undefined;
   #open = true;
 
-  /** `pass` is given the frames that arrive. */
+  /** `pass` receives the frames that arrive. */
   constructor(plane: FramePlane, drops: Drops, pass: (slot: number, length: number) => void) {
     this.#plane = plane;
     this.#drops = drops;
@@ -30,18 +30,18 @@ export class Direction implements HoldingDirection {
     this.#counters = new DirectionCounters(plane.counters);
   }
 
-  /** Place of the counters that the native frame loop counts in; -1 when frames are for TypeScript. */
+  /** Index of the counters shared with the native frame loop; -1 if TypeScript must see the frames. */
   get plainPlace(): number {
     return this.#impairer === undefined && this.#pipeline === undefined ? this.#counters.place : -1;
   }
 
-  /** Replaces the filters. Frames that are held already arrive when they would have. */
+  /** Replaces the impairments of both directions. Held frames keep their arrival time. */
   impair(impairments: Impairments): void {
     this.#plane.changed();
     this.#impairer = impairs(impairments) ? new Impairer(impairments) : undefined;
   }
 
-  /** Replaces what happens to this direction alone, in the same way. */
+  /** Replaces the impairments of this direction only. Held frames keep their arrival time. */
   impairLine(settings: DirectionImpairments): void {
     this.#plane.changed();
     if (!acts(settings)) this.#pipeline = undefined;
@@ -49,13 +49,13 @@ export class Direction implements HoldingDirection {
     else this.#pipeline.change(settings);
   }
 
-  /** Frames that are held do not arrive, and none may come any more. */
+  /** Drops held frames; none may be offered afterwards. */
   cut(): void {
     this.#open = false;
     this.#counters.release();
   }
 
-  /** Takes a frame that wants to pass. */
+  /** Applies the impairments to an offered frame. */
   offer(slot: number, length: number): void {
     const { segmentation, now } = this.#plane;
     if (this.#impairer !== undefined || this.#pipeline !== undefined) {
@@ -64,7 +64,7 @@ export class Direction implements HoldingDirection {
       this.#counters.offered(length, 1);
       this.#deliver(slot, length);
     } else {
-      // What nothing happens to, passes as it is.
+      // Without impairments the frame passes unchanged.
       const [bytes, frames] = [segmentation.bytesIn(slot, length), segmentation.framesIn(slot)];
       this.#counters.offered(bytes, frames);
       this.#counters.delivered(bytes, frames, now);
@@ -72,7 +72,7 @@ export class Direction implements HoldingDirection {
     }
   }
 
-  /** A frame that was held is due. */
+  /** Delivers a held frame that is due. */
   arrive(slot: number, length: number, since: number, number: number): void {
     if (!this.#open) return;
     this.#counters.held(number, this.#plane.now - since);
@@ -123,14 +123,14 @@ export class Direction implements HoldingDirection {
     }
   }
 
-  /** Why the frame is lost, if it is. */
+  /** Why the frame is lost; undefined if it is not. */
   #lossOf(slot: number, length: number): DirectionDropReason | undefined {
     const impairer = this.#impairer;
     if (impairer?.catches(this.#plane.calls.slots[slot]!, length)) return 'packetFilters';
     return impairer?.loss() ?? (this.#pipeline?.loses() ? 'loss' : undefined);
   }
 
-  /** Lets the frame pass, or holds it until it is due: behind frames that are due by then, and before all others. */
+  /** Delivers the frame or holds it: after frames due at the same time, before later ones. */
   #send(
     slot: number,
     length: number,
@@ -144,7 +144,7 @@ export class Direction implements HoldingDirection {
       this.#deliver(slot, length);
       return;
     }
-    // An altered frame is a copy, as others share the original, and takes the way of the held ones.
+    // An altered frame must be a copy, as others share the original; it goes through the delay queue.
     const frame = this.#plane.calls.slots[slot]!;
     if (!this.#plane.delays.push(this, frame, length, due, now, number, alter)) this.#drop('delayQueue');
   }

@@ -1,15 +1,15 @@
-// A binary heap of things that are due at some time: the next one is at hand, and any can be taken out.
+// A binary heap of entries by due time, from which any entry can be removed.
 
 export interface DueEntry {
   /** Milliseconds on the clock of `performance.now()`. */
   due: number;
-  /** Given by the heap: those due at the same time leave as they came. */
+  /** Set by the heap to keep the order of entries due at the same time. */
   sequence: number;
-  /** Kept by the heap: its place there, -1 outside. */
+  /** Index in the heap, set by the heap; -1 outside. */
   place: number;
 }
 
-/** Whether `left` leaves before `right`; equals leave as they came. */
+/** Whether `left` comes before `right`; equal due times keep their order. */
 function precedes(left: DueEntry, right: DueEntry): boolean {
   return left.due < right.due || (left.due === right.due && left.sequence < right.sequence);
 }
@@ -22,7 +22,7 @@ export class DueHeap<Entry extends DueEntry> {
     return this.#entries.length;
   }
 
-  /** When the next one is due, undefined when there is none. */
+  /** When the next entry is due; undefined if the heap is empty. */
   get nextDue(): number | undefined {
     return this.#entries[0]?.due;
   }
@@ -33,7 +33,7 @@ export class DueHeap<Entry extends DueEntry> {
     this.#rise(entry, this.#entries.length - 1);
   }
 
-  /** Takes out the next one that is due at `now`. */
+  /** Removes the next entry that is due at `now`. */
   shift(now: number): Entry | undefined {
     const first = this.#entries[0];
     if (first === undefined || first.due > now) return undefined;
@@ -41,7 +41,7 @@ export class DueHeap<Entry extends DueEntry> {
     return first;
   }
 
-  /** Takes out one that is in the heap. */
+  /** Removes an entry of the heap. */
   remove(entry: Entry): void {
     const { place } = entry;
     entry.place = -1;
@@ -50,7 +50,7 @@ export class DueHeap<Entry extends DueEntry> {
     if (this.#sink(last, place) === place) this.#rise(last, place);
   }
 
-  /** Puts the entry where it belongs, at `place` or above. */
+  /** Moves the entry up from `place` to its position. */
   #rise(entry: Entry, place: number): void {
     const entries = this.#entries;
     let at = place;
@@ -65,7 +65,7 @@ export class DueHeap<Entry extends DueEntry> {
     entry.place = at;
   }
 
-  /** Puts the entry where it belongs, at `place` or below; answers where. */
+  /** Moves the entry down from `place` to its position, which is returned. */
   #sink(entry: Entry, place: number): number {
     const entries = this.#entries;
     let at = place;

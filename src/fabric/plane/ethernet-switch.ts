@@ -1,4 +1,4 @@
-// The Ethernet switch: learns addresses, keeps VLANs apart, puts tags on and takes them off.
+// The Ethernet switch: learns addresses, separates VLANs, adds and removes tags.
 
 import type { MacTableEntry, Settings, SwitchPortSettings } from '../model.ts';
 import { MacTable } from './mac-table.ts';
@@ -8,20 +8,20 @@ import type { PlainDeviceFacts } from './plain-routes.ts';
 /** Two addresses and a type (IEEE 802.3). */
 const HEADER_BYTES = 14;
 const ADDRESSES_BYTES = 12;
-/** A type and a tag control information: 3 bits of priority, 1 of eligibility to be dropped, 12 of VLAN (IEEE 802.1Q, 9.6). */
+/** EtherType and tag control information: 3 bits priority, 1 bit drop eligible, 12 bits VLAN (IEEE 802.1Q, 9.6). */
 const TAG_BYTES = 4;
 const CUSTOMER_TAG = 0x8100;
 const PRIORITY_MASK = 0xf000;
 const VLAN_MASK = 0xfff;
-/** The highest VLAN that a tag can name; 4095 is reserved (IEEE 802.1Q, table 9-2). */
+/** The highest usable VLAN; 4095 is reserved (IEEE 802.1Q, table 9-2). */
 const HIGHEST_VLAN = 4094;
-/** The longest frame that can leave by a socket. */
+/** The longest frame that a socket can send. */
 const LONGEST_FRAME_BYTES = 65_535;
 
-/** Milliseconds between two complaints that the table is full. */
+/** Least time between two reports that the table is full. */
 const TELL_MS = 60_000;
 
-/** What a port is before anything else is said: an access port of VLAN 1. */
+/** Settings of a port until it is configured: access port of VLAN 1. */
 const UNSET: Omit<SwitchPortSettings, 'number'> = { type: 'access', vlan: 1, etherType: CUSTOMER_TAG };
 
 interface SwitchPort extends Omit<SwitchPortSettings, 'number'> {
@@ -36,11 +36,11 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
   /** By seat. */
   readonly #ports: (SwitchPort | undefined)[] = [];
   #settings = new Map<number, SwitchPortSettings>();
-  /** The types of the tags that are read on trunks. */
+  /** Tag EtherTypes recognized on trunks. */
   #tagTypes: number[] = [CUSTOMER_TAG];
-  /** When it was told last that the table is full. */
+  /** When a full table was last reported. */
   #told = -Infinity;
-  // The frame at hand: where it lies without a tag and with one, -1 where it has not been made yet.
+  // Slots of the current frame without and with a tag; -1 if not made yet.
   #plainSlot = -1;
   #plainLength = 0;
   #taggedSlot = -1;
@@ -51,7 +51,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     this.enters();
   }
 
-  /** Frames without a tag that go to an address that is known, and come from one, are alike on access ports and on trunks. */
+  /** Untagged frames between known addresses are handled alike on access ports and trunks. */
   override plain(): PlainDeviceFacts {
     const seats = this.#ports.map((port) => {
       if (port === undefined) return undefined;
@@ -92,7 +92,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     this.#table.keep(({ seat }) => seat !== gone);
   }
 
-  /** A frame with a priority tag may have to be made again with a tag and without. */
+  /** A frame with a priority tag may be made both with and without a tag. */
   protected override get slotsNeeded(): number {
     return 2;
   }
@@ -122,7 +122,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
         }
         const control = (frame[14]! << 8) | frame[15]!;
         const named = control & VLAN_MASK;
-        // VLAN 0: the tag tells the priority alone.
+        // VLAN 0: the tag only carries the priority.
         if (named > HIGHEST_VLAN || (named > 0 && port.type === 'access')) {
           drops.wrongTag++;
           return;
@@ -138,9 +138,9 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     }
     const now = this.plane.now;
     this.#learn(vlan, frame, from.seat, now);
-    // An address with the lowest bit of its first byte set is a group's: a broadcast, or a multicast.
+    // The lowest bit of the first byte marks a group address: broadcast or multicast.
     const known = (frame[0]! & 1) === 1 ? -1 : this.#table.find(vlan, word16(frame, 0), word32(frame, 2), now);
-    if (known === from.seat) return; // it is where it belongs
+    if (known === from.seat) return; // already learned there
     if (known !== -1) {
       this.#give(this.#ports[known]!, vlan, slot, length, tagType, priority);
       return;
@@ -150,7 +150,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     }
   }
 
-  /** Gives the frame to a port, if that is a member of the VLAN, with the tag that belongs there. */
+  /** Sends the frame to a port that is a member of the VLAN, with the tag that the port needs. */
   #give(to: SwitchPort, vlan: number, slot: number, length: number, tagType: number, priority: number): void {
     const { port } = to.attachment;
     if (to.vlan === vlan) {
@@ -163,7 +163,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     }
   }
 
-  /** Makes the frame without its tag. */
+  /** Makes the untagged frame. */
   #makePlain(slot: number, length: number): void {
     const { turn, calls } = this.plane;
     const frame = calls.slots[slot]!;
@@ -174,7 +174,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     frame.copy(plain, ADDRESSES_BYTES, ADDRESSES_BYTES + TAG_BYTES, length);
   }
 
-  /** Makes the frame with a tag, in place of a priority tag that it may have. */
+  /** Makes the tagged frame; the tag replaces a priority tag. */
   #makeTagged(slot: number, length: number, tagType: number, control: number): void {
     const { turn, calls } = this.plane;
     const frame = calls.slots[slot]!;
@@ -192,7 +192,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
   }
 
   #learn(vlan: number, frame: Buffer, seat: number, now: number): void {
-    // Nobody's address: a group's, or all zeros.
+    // A group address or all zeros is no valid sender.
     if ((frame[6]! & 1) === 1) return;
     const high = word16(frame, 6);
     const low = word32(frame, 8);

@@ -1,4 +1,4 @@
-// The worker's loop: waits for sockets, moves their frames, and listens to the main thread in between.
+// The worker's loop: waits for sockets, forwards their frames and handles messages of the main thread.
 
 import { FrameLoop } from '../../host/network/frame-loop.ts';
 import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
@@ -13,14 +13,14 @@ import { Timers } from './timers.ts';
 import { Turn } from './turn.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
-/** Slots that a socket should find free, or the turn ends first. */
+/** If fewer slots are free before a socket is read, the turn ends first. */
 const LOW_ROOM = 8;
-/** Asked-for socket buffers, in bytes; the kernel gives at most net.core.rmem_max and wmem_max. */
+/** Requested socket buffers in bytes; the kernel limits them to net.core.rmem_max and wmem_max. */
 const SOCKET_BUFFER_BYTES = 1 << 20;
-/** Delayed frames that are released in one step. */
+/** Delayed frames released per step. */
 const RELEASES = 256;
 
-/** Somebody who is told when a descriptor can be read. */
+/** Called when its descriptor is readable. */
 interface Endpoint {
   receive(): void;
 }
@@ -33,18 +33,21 @@ export class FramePlane {
   readonly timers = new Timers();
   readonly captures: Captures;
   readonly counters = new CounterMemory();
-  /** What the native frame loop may do; undefined without it. */
+  /** The routes for the native frame loop; undefined without it. */
   readonly routes: PlainRoutes | undefined;
-  /** The eventfd by which the main thread interrupts the wait. */
+  /** The eventfd that the main thread uses to end the wait. */
   readonly wakeUp: number;
-  /** The time in ms, as it was when a socket's frames came or held ones were released: a frame does not read the clock. */
+  /** The time in ms when the current frames were received or released, so that the clock is not read for each frame. */
   now = performance.now();
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (Endpoint | undefined)[] = [];
   readonly #loop: FrameLoop | undefined;
 
-  /** `withLoop`: plain frames are moved by the native frame loop. @throws when it cannot be loaded */
+  /**
+   * `withLoop`: the native frame loop forwards plain frames.
+   * @throws if it cannot be loaded
+   */
   constructor(calls: FrameCalls, post: PostChunks, withLoop = false) {
     this.calls = calls;
     if (withLoop) {
@@ -59,7 +62,10 @@ export class FramePlane {
     calls.watch(this.#poller, this.wakeUp);
   }
 
-  /** Opens a socket and gives what it receives to `deliver`. Throws SystemError. */
+  /**
+   * Opens a socket whose frames go to `deliver`.
+   * @throws SystemError
+   */
   open(local: SocketAddress, remote: SocketAddress, drops: Drops, deliver: Deliver, entry: PlainEntry): UdpEndpoint {
     const socket = this.calls.openUdpSocket(local, remote, SOCKET_BUFFER_BYTES);
     this.#watch(socket);
@@ -68,19 +74,22 @@ export class FramePlane {
     return endpoint;
   }
 
-  /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
+  /** Calls `endpoint.receive` whenever the descriptor is readable. If this fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: Endpoint): void {
     this.#watch(descriptor);
     this.#endpoints[descriptor] = endpoint;
   }
 
-  /** Closes a descriptor that is watched. */
+  /** Closes a watched descriptor. */
   close(descriptor: number): void {
     this.#endpoints[descriptor] = undefined;
     this.calls.close(descriptor);
   }
 
-  /** Opens an interface and gives what it receives to `deliver`. Throws SystemError. */
+  /**
+   * Opens an interface whose frames go to `deliver`.
+   * @throws SystemError
+   */
   openInterface(address: InterfaceAddress, parts: Omit<InterfaceParts, 'plane'>): InterfaceEndpoint {
     const all = { plane: this, ...parts };
     const endpoint =
@@ -89,14 +98,14 @@ export class FramePlane {
     return endpoint;
   }
 
-  /** The ways of frames are others than before. */
+  /** Must be called when any route of frames has changed. */
   changed(): void {
     this.routes?.changed();
   }
 
-  /** Runs one turn: waits for something to do, unless there is, and does it. */
+  /** Runs one turn: waits until there is work, then does it. */
   step(): void {
-    // Frames that are left over for this turn are not overtaken.
+    // Frames left for this turn must not be overtaken.
     const waiter = this.turn.unfinished ? this.calls : (this.#loop ?? this.calls);
     const ready = waiter.wait(this.#poller, this.#patience());
     this.now = performance.now();
@@ -127,7 +136,7 @@ export class FramePlane {
     }
   }
 
-  /** Milliseconds to wait; -1 as long as nobody sends. */
+  /** How long to wait in ms; -1: until something happens. */
   #patience(): number {
     if (this.turn.unfinished) return 0;
     const next = Math.min(

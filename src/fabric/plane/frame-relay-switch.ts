@@ -1,12 +1,12 @@
-// The Frame Relay switch: passes frames along virtual circuits (ITU-T Q.922) and tells the routers which there are.
+// The Frame Relay switch: forwards frames along virtual circuits (ITU-T Q.922) and reports the circuits to routers.
 
 import type { Settings } from '../model.ts';
 import { answerEnquiry, type CircuitStatus, isManagement } from './local-management.ts';
 import { type Attachment, MemoryDevice } from './memory-device.ts';
 
-/** The form of address with 10 bits of DLCI (ITU-T Q.922, 3.3). */
+/** The address format with a 10-bit DLCI (ITU-T Q.922, 3.3). */
 const ADDRESS_BYTES = 2;
-/** In the last byte of an address alone: nothing follows. */
+/** Set only in the last byte of an address. */
 const EXTENSION = 1;
 
 interface Way {
@@ -15,10 +15,10 @@ interface Way {
   outDlci: number;
 }
 
-/** What is known of the router at a port. */
+/** State of the router at a port. */
 interface Line {
   attachment: Attachment;
-  /** Number of the last status that was sent there (1 to 255). */
+  /** Sequence number of the last status sent to it (1 to 255). */
   sequence: number;
 }
 
@@ -46,7 +46,7 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
     if (this.#lines.get(attachment.number)?.attachment === attachment) this.#lines.delete(attachment.number);
   }
 
-  /** For the frame with the other DLCI. */
+  /** One slot for the frame with the new DLCI. */
   protected override get slotsNeeded(): number {
     return 1;
   }
@@ -79,7 +79,7 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
       to.port.fromDevice(slot, length);
       return;
     }
-    // The bits that tell a command from a response, congestion, and what may be dropped, stay.
+    // The bits for command/response, congestion and discard eligibility stay.
     const copy = turn.takeSpare(length);
     const address = calls.slots[copy]!;
     frame.copy(address, 0, 0, length);
@@ -105,7 +105,7 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
     this.emit(from, answer);
   }
 
-  /** The circuits of a port: active ones are those whose other end has a cable, too. */
+  /** The circuits of a port. One is active if its other end has a cable, too. */
   #statuses(port: number): CircuitStatus[] {
     const ways = [...(this.#ways.get(port)?.values() ?? [])];
     return ways

@@ -1,16 +1,16 @@
-// Memory for frames that stay: slabs that are cut into cells of a few sizes, so that no frame needs an allocation.
+// Memory for held frames: slabs divided into cells of a few sizes, so that nothing is allocated per frame.
 
-/** Sizes of cells in bytes: short frames, the usual full ones with and without tags, jumbos, and whatever fits UDP. */
+/** Cell sizes in bytes: short frames, full frames with and without tags, jumbo frames, up to the UDP maximum. */
 const SLOT_SIZES_BYTES = [128, 256, 512, 1024, 1536, 2048, 4096, 9216, 16_384, 65_536] as const;
 const SLAB_BYTES = 1 << 20;
-/** Blocks that are kept for the next need. */
+/** Free blocks kept for reuse. */
 const MOST_SPARE = 8;
 
 /** A block of equal cells. */
 export class Slab {
   readonly bytes: Buffer;
   readonly kind: number;
-  /** Index among the slabs of its kind that have room; -1 while it is full. */
+  /** Index among the slabs of its size that have room; -1 while full. */
   place = -1;
   readonly #size: number;
   readonly #free: Uint16Array;
@@ -33,7 +33,7 @@ export class Slab {
     return this.#left === this.#free.length;
   }
 
-  /** Offset of a cell that is somebody's from now on. */
+  /** Takes a cell and returns its offset. */
   take(): number {
     return this.#free[--this.#left]! * this.#size;
   }
@@ -49,17 +49,17 @@ export class FrameStore {
   readonly #most: number;
   #slabs = 0;
 
-  /** Never holds more than `bytes` of memory. */
+  /** Uses at most `bytes` of memory. */
   constructor(bytes: number) {
     this.#most = Math.floor(bytes / SLAB_BYTES) - MOST_SPARE;
   }
 
-  /** Bytes of memory that are held. */
+  /** Memory in use, in bytes. */
   get bytes(): number {
     return (this.#slabs + this.#spare.length) * SLAB_BYTES;
   }
 
-  /** A slab with room for a frame of `length` bytes; undefined when the memory is used up. */
+  /** A slab with room for a frame of `length` bytes; undefined if the memory is used up. */
   slabFor(length: number): Slab | undefined {
     let kind = 0;
     while (SLOT_SIZES_BYTES[kind]! < length) kind++;
@@ -72,14 +72,14 @@ export class FrameStore {
     return fresh;
   }
 
-  /** Takes a cell of the slab, which has room. */
+  /** Takes a cell of the slab, which must have room. */
   take(slab: Slab): number {
     const offset = slab.take();
     if (slab.full) this.#strike(slab);
     return offset;
   }
 
-  /** Gives a cell back. A slab that is all free is there for other sizes, unless it is the last one with room of its kind. */
+  /** Returns a cell. An empty slab becomes free for other sizes unless it is the last one with room of its size. */
   give(slab: Slab, offset: number): void {
     slab.give(offset);
     const roomy = this.#roomy[slab.kind]!;

@@ -1,4 +1,4 @@
-// The hub: what one port hears, all others say.
+// The hub: sends each frame to all other ports.
 
 import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 import type { PlainDeviceFacts } from './plain-routes.ts';

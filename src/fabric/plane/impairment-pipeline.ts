@@ -1,4 +1,4 @@
-// The impairment pipeline of one direction: what its impairments decide about each frame, one question after the other.
+// The impairments of one direction, applied to each frame in a fixed order.
 
 import type { DirectionImpairments } from '../../store/impairments.ts';
 import { Chance, GilbertElliott, type Random } from './chance.ts';
@@ -7,7 +7,7 @@ import { RateLimit } from './rate-limit.ts';
 
 type Settings<Member extends keyof DirectionImpairments> = NonNullable<DirectionImpairments[Member]>;
 
-/** Holds frames for a while, and lets some overtake. */
+/** Delays frames and lets some overtake. */
 class Delay {
   readonly #settings: Settings<'delay'>;
   readonly #jitter: Jitter | undefined;
@@ -22,7 +22,7 @@ class Delay {
     return this.#settings.keep_order ?? false;
   }
 
-  /** Milliseconds for which the next frame is held. */
+  /** The delay of the next frame in ms. */
   next(): number {
     const { ms, jitter = 0 } = this.#settings;
     return this.#jitter === undefined ? ms : Math.max(0, ms + jitter * this.#jitter.next());
@@ -39,7 +39,7 @@ class Overtaking {
     this.#gap = gap;
   }
 
-  /** Whether the next frame overtakes those that are held. */
+  /** Whether the next frame overtakes the held ones. */
   happens(): boolean {
     if (++this.#since < this.#gap || !this.#chance.happens()) return false;
     this.#since = 0;
@@ -63,7 +63,7 @@ export class ImpairmentPipeline {
     this.change(settings);
   }
 
-  /** What the pipeline has accepted stays accepted: a rate goes on from where its queue ends. */
+  /** Accepted frames stay accepted: a new rate continues from the end of the queue. */
   change({ rate, delay, loss, burst_loss, duplicate, reorder, corrupt }: DirectionImpairments): void {
     const random = this.#random;
     if (rate === undefined) this.#rate = undefined;
@@ -82,7 +82,7 @@ export class ImpairmentPipeline {
   /** Whether the next frame is lost. */
   loses(): boolean {
     const lost = this.#loss?.happens() ?? false;
-    // Both chains go on frame by frame, whatever the other one says.
+    // Both chains must advance for each frame, whatever the other one decides.
     return (this.#bursts?.loses() ?? false) || lost;
   }
 
@@ -91,12 +91,12 @@ export class ImpairmentPipeline {
     return this.#corrupt?.happens() ?? false;
   }
 
-  /** Whether the next frame comes twice. */
+  /** Whether the next frame is duplicated. */
   duplicates(): boolean {
     return this.#duplicate?.happens() ?? false;
   }
 
-  /** When a frame of `length` bytes that comes at `now` arrives, in ms; -1 when the rate's queue is full. */
+  /** When a frame of `length` bytes offered at `now` arrives, in ms; -1 if the rate limit's queue is full. */
   arrival(now: number, length: number): number {
     const departure = this.#rate === undefined ? now : this.#rate.departure(now, length);
     if (departure === -1 || this.#delay === undefined) return departure;
@@ -107,13 +107,13 @@ export class ImpairmentPipeline {
     return this.#lastArrival;
   }
 
-  /** What waits for the pipeline's rate. */
+  /** Frames and bytes waiting for the rate limit. */
   queue(now: number): { frames: number; bytes: number } {
     return this.#rate?.queue(now) ?? { frames: 0, bytes: 0 };
   }
 }
 
-/** Whether these settings do anything at all. */
+/** Whether these settings have any effect. */
 export function acts(settings: DirectionImpairments): boolean {
   return Object.keys(settings).length > 0;
 }

@@ -1,9 +1,9 @@
-// What a bad cable does to a frame: the decisions.
+// The release's five filters: decides what happens to each frame.
 
 import type { Impairments } from '../model.ts';
 import { accepts } from './packet-filter.ts';
 
-/** Decides about the frames of one direction of a cable. `random` answers numbers in [0, 1). */
+/** Decides about the frames of one direction. `random` returns numbers in [0, 1). */
 export class Impairer {
   readonly #settings: Impairments;
   readonly #random: () => number;
@@ -14,12 +14,12 @@ export class Impairer {
     this.#random = random;
   }
 
-  /** Whether a packet filter takes the frame out, which is the first `length` bytes. */
+  /** Whether a packet filter drops the frame (its first `length` bytes). */
   catches(frame: Uint8Array, length: number): boolean {
     return this.#settings.packetFilters?.some((program) => accepts(program, frame, length)) ?? false;
   }
 
-  /** Why the next frame is lost, if it is. */
+  /** Why the next frame is lost; undefined if it is not. */
   loss(): 'frequencyDrop' | 'packetLoss' | undefined {
     const { frequencyDrop = 0, packetLoss = 0 } = this.#settings;
     if (frequencyDrop === -1) return 'frequencyDrop';
@@ -32,7 +32,7 @@ export class Impairer {
     return this.#happens(this.#settings.corrupt ?? 0);
   }
 
-  /** Milliseconds for which the next frame is held, 0 without a delay. */
+  /** How long (ms) the next frame is held, 0 without a delay. */
   holdTime(): number {
     const { latency, jitter } = this.#settings.delay ?? { latency: 0, jitter: 0 };
     if (latency === 0) return 0;
@@ -44,7 +44,7 @@ export class Impairer {
   }
 }
 
-/** Whether these settings do anything at all. */
+/** Whether these settings have any effect. */
 export function impairs({
   frequencyDrop = 0,
   packetLoss = 0,
@@ -56,7 +56,7 @@ export function impairs({
   return frequencyDrop !== 0 || packetLoss > 0 || corrupt > 0 || latency > 0 || (packetFilters?.length ?? 0) > 0;
 }
 
-/** Alters a quarter of the frame, at least one byte, around its middle: every byte there gets another value. */
+/** Alters at least one byte and up to a quarter of the frame around its middle: each of these bytes changes. */
 export function corrupt(bytes: Uint8Array, offset: number, length: number, random: () => number = Math.random): void {
   const altered = Math.max(1, length >> 2);
   const first = offset + ((length - altered) >> 1);

@@ -1,4 +1,4 @@
-// An Ethernet interface of this host as one end of a port: a TAP of the fabric's own, or a packet socket on any other.
+// A host interface as one end of a port: a TAP for the fabric, or a packet socket on any other Ethernet interface.
 
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
@@ -14,12 +14,12 @@ import type { Deliver } from './udp-endpoint.ts';
 
 const { EAGAIN, EINTR, EINVAL, EIO, EMSGSIZE, ENETDOWN, ENOBUFS, ENXIO } = constants.errno;
 
-/** Frames taken from one interface before the next one. */
+/** Frames read from one interface before the next one's turn. */
 const BATCH = 32;
-/** Asked-for socket buffers, in bytes; the kernel gives at most net.core.rmem_max and wmem_max. */
+/** Requested socket buffers in bytes; the kernel limits them to net.core.rmem_max and wmem_max. */
 const SOCKET_BUFFER_BYTES = 4 << 20;
 const ETHERNET_HEADER_BYTES = 14;
-/** Time between two looks whether a lost interface is back. */
+/** How often (ms) a lost interface is checked for. */
 const RECOVERY_MS = 1000;
 
 /** What an endpoint is part of. */
@@ -28,7 +28,7 @@ interface Plane {
   readonly turn: Turn;
   readonly segmentation: Segmentation;
   readonly timers: Timers;
-  /** Has `endpoint.receive` called whenever the descriptor can be read. When that fails, the descriptor is closed. */
+  /** Calls `endpoint.receive` whenever the descriptor is readable. If this fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: { receive(): void }): void;
   close(descriptor: number): void;
 }
@@ -37,7 +37,7 @@ export interface InterfaceParts {
   plane: Plane;
   drops: Drops;
   deliver: Deliver;
-  /** Told when the interface goes down or away, and when it is back. */
+  /** Called when the interface goes down, disappears or returns. */
   changed: (state: InterfaceState) => void;
 }
 
@@ -60,7 +60,10 @@ export abstract class InterfaceEndpoint extends RunSender {
     return this.#state;
   }
 
-  /** Opens the interface. Throws SystemError. */
+  /**
+   * Opens the interface.
+   * @throws SystemError
+   */
   open(): void {
     this.#use(this.openDescriptor());
   }
@@ -70,10 +73,10 @@ export abstract class InterfaceEndpoint extends RunSender {
     this.#release();
   }
 
-  /** Takes a batch of frames from the interface. */
+  /** Reads a batch of frames from the interface. */
   abstract receive(): void;
 
-  /** Counts what the kernel has dropped since the last time. */
+  /** Counts the kernel's drops since the last call. */
   abstract countOverflow(): void;
 
   protected abstract openDescriptor(): number;
@@ -83,7 +86,7 @@ export abstract class InterfaceEndpoint extends RunSender {
     return findLink(this.interface)?.up === true;
   }
 
-  /** Hands on a frame that was received. */
+  /** Passes on a received frame. */
   protected admit(slot: number, length: number): void {
     const { plane, drops, deliver } = this.parts;
     plane.calls.setLength(slot, length);
@@ -91,12 +94,12 @@ export abstract class InterfaceEndpoint extends RunSender {
     else drops.malformed++;
   }
 
-  /** Something but a frame was read: nothing there, or trouble, which must not be read again and again. */
+  /** Handles a failed read: no frame, or an error that must not make the loop spin. */
   protected failedToReceive(errno: number): void {
     if (errno !== EAGAIN && errno !== EINTR) this.lose(errno);
   }
 
-  /** Counts a frame that was not sent. */
+  /** Counts a frame that could not be sent. */
   protected failedToSend(errno: number, slot: number): void {
     const { drops } = this.parts;
     if (errno === EAGAIN || errno === ENOBUFS) {
@@ -113,10 +116,10 @@ export abstract class InterfaceEndpoint extends RunSender {
     }
   }
 
-  /** The interface is down, gone, or does what nobody expects. */
+  /** Handles an interface that is down, gone or failing. */
   protected abstract lose(errno: number): void;
 
-  /** The interface is away: its descriptor is of no use any more. */
+  /** Closes the descriptor of an interface that is gone. */
   protected forsake(): void {
     this.#release();
     this.become('gone');
@@ -140,7 +143,7 @@ export abstract class InterfaceEndpoint extends RunSender {
       if (this.#state === 'gone') this.#use(this.reopenDescriptor());
       if (this.#state === 'gone' || this.isUp()) this.become('open');
     } catch (error) {
-      // It is not there yet, or somebody else has it.
+      // It does not exist yet, or another program has it.
       if (!(error instanceof SystemError || error instanceof Failure)) throw error;
     }
     if (this.#state !== 'open') this.#recovery.start(RECOVERY_MS);
@@ -152,7 +155,7 @@ export abstract class InterfaceEndpoint extends RunSender {
   }
 }
 
-/** A TAP: what the host sends into its interface is read here. */
+/** A TAP: reads the frames that the host sends into its interface. */
 export class TapEndpoint extends InterfaceEndpoint {
   readonly #address: TapAddress;
 
@@ -172,12 +175,12 @@ export class TapEndpoint extends InterfaceEndpoint {
       }
       turn.occupy(1);
       this.admit(slot, length);
-      // What was delivered may have come back here, and found the interface gone.
+      // The delivered frames may have led back here, where the loss was noticed.
       if (this.descriptor === -1) return;
     }
   }
 
-  /** The kernel counts them at the interface, for everybody. */
+  /** The kernel counts them at the interface itself. */
   countOverflow(): void {}
 
   protected openDescriptor(): number {
@@ -192,7 +195,7 @@ export class TapEndpoint extends InterfaceEndpoint {
     return this.#there(() => super.isUp());
   }
 
-  /** Where the interface is. */
+  /** Runs the task in the interface's network namespace. */
   #there<T>(task: () => T): T {
     const { process } = this.#address;
     return process === undefined ? task() : inNetworkOf(process, task);
@@ -222,7 +225,7 @@ export class TapEndpoint extends InterfaceEndpoint {
       return count;
     }
     let done = 0;
-    // What is left when the interface goes away in between is for the next call.
+    // If the interface disappears meanwhile, the rest waits for the next call.
     while (done < count && this.descriptor !== -1) {
       const slot = first + done++;
       const written = taps.write(this.descriptor, slot);
@@ -238,7 +241,7 @@ export class TapEndpoint extends InterfaceEndpoint {
   }
 }
 
-/** A packet socket: what the interface receives is read here, and what is sent here leaves by the interface. */
+/** A packet socket: reads what the interface receives and sends frames out by it. */
 export class PacketEndpoint extends InterfaceEndpoint {
   #index = 0;
 
@@ -283,7 +286,7 @@ export class PacketEndpoint extends InterfaceEndpoint {
     return sent === -EINTR ? 0 : 1;
   }
 
-  /** A socket on an interface that is only down goes on when it comes up again. */
+  /** If the interface is only down, the socket works again as soon as it is up. */
   protected lose(errno: number): void {
     const here = this.parts.plane.calls.packets.indexOf(this.interface) === this.#index;
     if (here && errno === ENETDOWN) this.become('down');

@@ -1,4 +1,4 @@
-// What a user is told who cannot have an interface, and what to do about it.
+// The errors for interfaces that cannot be opened, each with its fix.
 
 import { Failure } from '../../failures.ts';
 import { capabilityFix } from '../../host/processes/capabilities.ts';
@@ -8,7 +8,7 @@ import type { InterfaceAddress } from '../model.ts';
 const TUN_FIX =
   'load the module tun (modprobe tun), and under systemd set PrivateDevices=no and DeviceAllow=/dev/net/tun rw';
 
-/** Opening the device gives no right by itself: a new TAP needs CAP_NET_ADMIN, an existing one its user. */
+/** Access to the device is not enough: a new TAP needs CAP_NET_ADMIN, an existing one its owner. */
 const MODE_FIX = 'chmod 0666 /dev/net/tun, and under systemd set PrivateDevices=no and DeviceAllow=/dev/net/tun rw';
 
 function tapFailure({ code, call, message }: SystemError, name: string): [Failure['code'], string] {
@@ -66,7 +66,7 @@ function packetFailure({ code, call, message }: SystemError, name: string): [Fai
   return ['conflict', `A packet socket on ${name} cannot be opened: ${message}`];
 }
 
-/** The failure that tells a client why an interface cannot be had. */
+/** Converts an error of opening an interface to the failure for the client. */
 export function interfaceFailure(error: unknown, address: InterfaceAddress): unknown {
   if (!(error instanceof SystemError)) return error;
   if (error.code === 'EMFILE' || error.code === 'ENFILE')

@@ -1,5 +1,5 @@
-// The socket of an IOU image's ports: one Unix datagram for each frame, behind a header that names the port. What the image sends comes
-// in here as from any other device, and what is for it leaves as it would by a UDP socket, in runs.
+// The socket of an IOU image's ports: one Unix datagram per frame, with a header that names the port. Frames from the image enter as from
+// any other device; frames to it leave in runs, as with a UDP socket.
 
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -10,13 +10,13 @@ import type { Sender } from './turn.ts';
 
 const { EAGAIN, ECONNREFUSED, EINTR, ENOBUFS, ENOENT } = constants.errno;
 
-/** The longest frame that an image takes. */
+/** The longest frame that an image accepts. */
 const MOST_BYTES = 4096;
-/** Datagrams taken before the next socket's. */
+/** Datagrams read before the next socket's turn. */
 const BATCH = 32;
-/** Asked-for socket buffers, in bytes. */
+/** Requested socket buffers in bytes. */
 const SOCKET_BUFFER_BYTES = 1 << 20;
-/** Frames that wait for an image that does not read; the kernel queues 10 of them, as a rule (net.unix.max_dgram_qlen). */
+/** Frames queued for an image that does not read; the kernel itself usually queues 10 (net.unix.max_dgram_qlen). */
 const MOST_WAITING = 512;
 const RETRY_MS = 1;
 
@@ -31,12 +31,12 @@ interface Waiting {
 export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
   readonly answers = {};
   readonly #retry = this.timer(() => this.#sendWaiting());
-  /** By number. */
+  /** By port number. */
   readonly #ports: (Attachment | undefined)[] = [];
   #socket = -1;
   #peer = '';
   #header = Buffer.alloc(8);
-  // What leaves when the turn ends: slots, and where each goes.
+  // Slots to send at the end of the turn, and their destinations.
   #slots: number[] = [];
   #numbers: number[] = [];
   #targets: Attachment[] = [];
@@ -47,14 +47,17 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     super(surroundings);
   }
 
-  /** Is called once. @throws Failure `conflict` when the socket cannot be had */
+  /**
+   * Called once.
+   * @throws Failure `conflict` if the socket cannot be created
+   */
   configure({ directory, application, bridge }: Settings<'iol-socket'>): void {
     const path = `${directory}/${bridge}`;
     this.#peer = `${directory}/${application}`;
     this.#header = Buffer.of(application >> 8, application & 255, bridge >> 8, bridge & 255, 0, 0, MESSAGE_DATA, 0);
     const { plane } = this;
     try {
-      // Whoever holds the lock of the id is the only one who may be there; what lies there is of a former life.
+      // The id's lock is ours, so an existing file is a leftover.
       rmSync(path, { force: true });
       const socket = plane.calls.headed.open(path, SOCKET_BUFFER_BYTES);
       plane.watch(socket, this);
@@ -74,7 +77,7 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     this.#socket = -1;
   }
 
-  /** Takes a batch of frames from the image. */
+  /** Reads a batch of frames from the image. */
   receive(): void {
     const { calls, turn } = this.plane;
     const { headed } = calls;
@@ -88,7 +91,7 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     }
   }
 
-  /** A frame for the image: it leaves when the turn ends, and never comes back here, so that it need not wait in the queue of devices. */
+  /** A frame to the image is sent at the end of the turn; as it cannot loop back here, it skips the devices' queue. */
   override arrive(to: Attachment, slot: number, length: number): void {
     if (length > MOST_BYTES) {
       to.port.drops.tooLong++;
@@ -122,10 +125,10 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     if (this.#ports[attachment.number] === attachment) this.#ports[attachment.number] = undefined;
   }
 
-  /** Frames do not pass the queue, see `arrive`. */
+  /** Unused: frames skip the queue, see `arrive`. */
   protected forward(): void {}
 
-  /** Sends frames from this one on, or drops it, or lets it wait; answers how many are done with. */
+  /** Sends, drops or queues the frames from this one on; returns how many are done. */
   #transmit(from: number): number {
     const sent = this.#send(this.#slots, this.#numbers, from);
     if (sent > 0) return sent;
@@ -140,7 +143,7 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
   }
 
   #drop(to: Attachment, errno: number): void {
-    // Before the image is there, and after it has ended.
+    // The image has not started yet, or has ended.
     if (errno === -ENOENT || errno === -ECONNREFUSED) to.port.drops.noDevice++;
     else to.port.drops.sendFailed++;
   }

@@ -1,24 +1,24 @@
-// How much longer, or shorter, than its delay a frame is held: distributions, and the likeness of neighbours.
+// Random variation of a delay: distributions, and correlation of successive frames.
 
 import type { Distribution } from '../../store/impairments.ts';
 import type { Random } from './chance.ts';
 
-/** Shape of the Pareto distribution (from 1 on): the smallest whole number with a finite variance, so its tail is heavy. */
+/** Shape of the Pareto distribution: the smallest integer with a finite variance, so the tail is heavy. */
 const SHAPE = 3;
-/** Where the tail is cut off, some ten standard deviations from the mean, so that no frame is held for ever. */
+/** Cut-off of the tail, some ten standard deviations from the mean, so that no frame is held forever. */
 export const PARETO_MOST = 9;
-/** Of what is left; for a shape of 3. */
+/** Mean of the truncated distribution, for a shape of 3. */
 export const PARETO_MEAN = 1.5 - 1 / (2 * PARETO_MOST ** 2);
 export const PARETO_DEVIATION = Math.sqrt(3 - 2 / PARETO_MOST - PARETO_MEAN ** 2);
-/** A quarter normal, three quarters Pareto, brought back to a standard deviation of 1. */
+/** A quarter normal, three quarters Pareto, scaled to a standard deviation of 1. */
 const [NORMAL_PART, PARETO_PART] = [0.25, 0.75].map((part) => part / Math.hypot(0.25, 0.75)) as [number, number];
 
-/** Pareto with mean 0 and standard deviation 1, of a number that is uniform in [0, 1). */
+/** Pareto with mean 0 and standard deviation 1, from a number uniform in [0, 1). */
 function pareto(uniform: number): number {
   return (Math.min(PARETO_MOST, (1 - uniform) ** (-1 / SHAPE)) - PARETO_MEAN) / PARETO_DEVIATION;
 }
 
-/** The normal distribution function (Abramowitz and Stegun, 7.1.26: off by less than 1.5e-7). */
+/** The normal distribution function (Abramowitz and Stegun, 7.1.26: error below 1.5e-7). */
 function cumulative(z: number): number {
   const x = Math.abs(z) / Math.SQRT2;
   const t = 1 / (1 + 0.3275911 * x);
@@ -27,7 +27,7 @@ function cumulative(z: number): number {
   return z < 0 ? tail : 1 - tail;
 }
 
-/** Normal numbers with mean 0 and standard deviation 1, each like the one before by `likeness`. */
+/** Normal numbers with mean 0 and standard deviation 1; `likeness` is the correlation of neighbours. */
 class Normal {
   readonly #random: Random;
   readonly #likeness: number;
@@ -47,7 +47,7 @@ class Normal {
     return this.#last;
   }
 
-  /** Marsaglia's polar method, which makes two at a time. */
+  /** Marsaglia's polar method, which yields two numbers at a time. */
   #independent(): number {
     if (!Number.isNaN(this.#spare)) {
       const spare = this.#spare;
@@ -70,11 +70,11 @@ export class Jitter {
   readonly #distribution: Distribution;
   readonly #random: Random;
   readonly #normal: Normal;
-  /** Another one, so that the two parts of `paretonormal` are independent. */
+  /** A second source makes the two parts of `paretonormal` independent. */
   readonly #other: Normal;
   readonly #correlated: boolean;
 
-  /** `correlation` in percent, of neighbours. */
+  /** `correlation`: of neighbours, in percent. */
   constructor(distribution: Distribution, correlation: number, random: Random) {
     this.#distribution = distribution;
     this.#random = random;
@@ -96,7 +96,7 @@ export class Jitter {
     }
   }
 
-  /** Uniform in [0, 1): correlated ones through the normal distribution, so that each alone is uniform all the same. */
+  /** Uniform in [0, 1). Correlated numbers go through the normal distribution, so that each one stays uniform. */
   #uniform(): number {
     return this.#correlated ? Math.min(cumulative(this.#normal.next()), 1 - Number.EPSILON) : this.#random();
   }

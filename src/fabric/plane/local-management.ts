@@ -1,5 +1,5 @@
-// The local management interface of Frame Relay, network side: answers a router's status enquiries. Three dialects: ANSI T1.617
-// Annex D and ITU-T Q.933 Annex A (DLCI 0), and that of Cisco and others (DLCI 1023), which is older.
+// The local management interface of Frame Relay, network side: answers status enquiries of routers. Three dialects: ANSI T1.617 Annex D and
+// ITU-T Q.933 Annex A (DLCI 0), and the older one of Cisco and others (DLCI 1023).
 
 export interface CircuitStatus {
   dlci: number;
@@ -7,11 +7,11 @@ export interface CircuitStatus {
 }
 
 interface Dialect {
-  /** The two bytes of address. */
+  /** The two address bytes. */
   address: readonly [number, number];
   /** Protocol discriminator. */
   protocol: number;
-  /** Bytes between the type of message and the first information element. */
+  /** Bytes between the message type and the first information element. */
   shift: readonly number[];
   // Identifiers of information elements.
   reportType: number;
@@ -41,18 +41,18 @@ const FULL_STATUS = 0;
 const INTEGRITY_ONLY = 1;
 const ACTIVE = 0x02;
 const EXTENSION = 0x80;
-/** A status may be as long as a frame that any router takes: 1,500 bytes behind the address. Circuits beyond are not told. */
+/** Longest status: the frame size that any router accepts, 1,500 bytes after the address. Further circuits are left out. */
 const MOST_BYTES = 1502;
 
-/** Whether a DLCI belongs to the management, not to a circuit. */
+/** Whether the DLCI is for management, not for a circuit. */
 export function isManagement(dlci: number): boolean {
   return dlci === 0 || dlci === 1023;
 }
 
 /**
- * The answer to an enquiry with its address; undefined if the frame is none.
- * @param sequence the number of this answer
- * @param circuits those of the port, for a full status
+ * The answer to an enquiry, including the address; undefined if the frame is no enquiry.
+ * @param sequence the sequence number of this answer
+ * @param circuits the port's circuits, for a full status
  */
 export function answerEnquiry(frame: Buffer, sequence: number, circuits: () => CircuitStatus[]): Buffer | undefined {
   const [, , control, protocol, callReference, message, first] = frame;
@@ -85,12 +85,12 @@ export function answerEnquiry(frame: Buffer, sequence: number, circuits: () => C
 
 function circuitElement(dialect: Dialect, { dlci, active }: CircuitStatus): number[] {
   const status = active ? ACTIVE : 0;
-  // Cisco's carries the DLCI as it is, and a bandwidth, which is not told.
+  // Cisco's has the plain DLCI, and a bandwidth, which is left at 0.
   if (dialect === CISCO) return [dialect.circuit, 6, dlci >> 8, dlci & 0xff, status, 0, 0, 0];
   return [dialect.circuit, 3, dlci >> 4, EXTENSION | ((dlci & 0x0f) << 3), EXTENSION | status];
 }
 
-/** The contents of information elements, by identifier; what is cut off is left out. */
+/** Information elements by identifier; a truncated one is left out. */
 function elements(bytes: Buffer): Map<number, Buffer> {
   const found = new Map<number, Buffer>();
   for (let at = 0; at + 2 <= bytes.length; ) {

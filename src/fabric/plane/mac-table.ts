@@ -1,25 +1,25 @@
-// What a switch has learned: behind which port a MAC address was heard last, by VLAN. Nothing is allocated for a frame.
-// The native frame loop reads it, too, and notes when an address was heard again (addons/frame-loop).
+// A switch's table of MAC addresses by VLAN and the port of each. Nothing is allocated per frame. The native frame loop (addons/frame-loop)
+// reads it, too, and updates when an address was last seen.
 
-/** Entries that a table holds at the most. */
+/** Maximum number of entries. */
 export const MOST_ENTRIES = 16_384;
 const FIRST_BUCKETS = 256;
 const BUCKET_BYTES = 22;
-/** Milliseconds between two attempts to find room in a full table. */
+/** Least time (ms) between two attempts to free entries of a full table. */
 const SWEEP_MS = 1000;
 
 export interface MacEntry {
   vlan: number;
-  /** The upper 16 bits of the address. */
+  /** Upper 16 bits of the address. */
   high: number;
-  /** The lower 32 bits. */
+  /** Lower 32 bits. */
   low: number;
   seat: number;
-  /** Milliseconds on the clock of `performance.now()`. */
+  /** When last seen, in ms on the clock of `performance.now()`. */
   heard: number;
 }
 
-/** The columns of so many buckets, behind one another. */
+/** The table's columns in one buffer, one after the other. */
 class Columns {
   readonly memory: ArrayBuffer;
   readonly heard: Float64Array;
@@ -38,23 +38,23 @@ class Columns {
   }
 }
 
-/** A hash table with open addressing, in columns; at most half full. A bucket is free when its seat is 0. */
+/** An open-addressing hash table in columns, at most half full. A bucket with seat 0 is free. */
 export class MacTable {
-  /** Milliseconds for which an entry that is not heard again is kept. */
+  /** Milliseconds until an entry that is not seen again expires. */
   ageing: number;
   #size = 0;
   #swept = -Infinity;
-  // By bucket. Seats are kept plus one.
+  // By bucket. Seats are stored plus one.
   #columns = new Columns(FIRST_BUCKETS);
   readonly #moved: (table: MacTable) => void;
 
-  /** `moved` is told when the table lies elsewhere in memory. */
+  /** `moved` is called when the table gets a new buffer. */
   constructor(ageing: number, moved: (table: MacTable) => void = () => {}) {
     this.ageing = ageing;
     this.#moved = moved;
   }
 
-  /** Where the table lies: when each address was heard, its lower part, its VLAN, its seat plus one, its upper part. */
+  /** The buffer: last seen, lower address part, VLAN, seat plus one, upper address part. */
   get columns(): ArrayBuffer {
     return this.#columns.memory;
   }
@@ -63,13 +63,13 @@ export class MacTable {
     return this.#columns.seats.length;
   }
 
-  /** The port's seat; -1 for an address that is not known. */
+  /** The port's seat; -1 for an unknown address. */
   find(vlan: number, high: number, low: number, now: number): number {
     const bucket = this.#bucket(vlan, high, low);
     return now - this.#columns.heard[bucket]! <= this.ageing ? this.#columns.seats[bucket]! - 1 : -1;
   }
 
-  /** Notes where the address was heard; false when the table is full. */
+  /** Learns the address at the seat; false if the table is full. */
   learn(vlan: number, high: number, low: number, seat: number, now: number): boolean {
     let bucket = this.#bucket(vlan, high, low);
     if (this.#columns.seats[bucket] === 0) {
@@ -85,7 +85,7 @@ export class MacTable {
     return true;
   }
 
-  /** Forgets everything that is not `kept`. */
+  /** Removes all entries that are not `kept`. */
   keep(kept: (entry: MacEntry) => boolean): void {
     this.#rebuild(this.#columns.seats.length, kept);
   }
@@ -94,7 +94,7 @@ export class MacTable {
     return [...this.#all()].filter(({ heard }) => now - heard <= this.ageing);
   }
 
-  /** The address's bucket, or the free one where it belongs. */
+  /** The address's bucket, or the free one to use for it. */
   #bucket(vlan: number, high: number, low: number): number {
     const mask = this.#columns.seats.length - 1;
     let hash = Math.imul(low ^ Math.imul(vlan, 0x9e3779b1) ^ (high << 16), 0x85ebca6b);

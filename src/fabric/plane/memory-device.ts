@@ -1,4 +1,4 @@
-// A device in memory: its ports meet here, frames wait in a bounded queue, and each kind of device says what becomes of them.
+// The base of devices in memory: attaches ports and queues frames; each kind of device decides how to forward them.
 
 import type { Answers, DeviceKind, Drops, Input, Output, Question, Settings } from '../model.ts';
 import type { FramePlane } from './frame-plane.ts';
@@ -6,28 +6,27 @@ import type { PlainDevice, PlainDeviceFacts, PlainEntry, PlainSeat } from './pla
 import { Timer } from './timers.ts';
 import type { DeferredWork } from './turn.ts';
 
-// A loop of devices fills the queue; then frames are dropped, as the host cannot be faster than it is.
-/** A power of two. */
+/** Maximum queued frames, a power of two; beyond it, such as in a loop of devices, frames are dropped. */
 const QUEUE_FRAMES = 256;
 const QUEUE_BYTES = 4 << 20;
 
-/** A port as its device knows it. */
+/** A port as seen by its device. */
 export interface DevicePort {
   readonly drops: Drops;
-  /** The way of frames that the device gives it. */
+  /** The route of frames from the device. */
   readonly fromDeviceEntry: PlainEntry;
-  /** Gives the port a frame for its cable. */
+  /** Sends a frame from the device into the port's cable. */
   fromDevice(slot: number, length: number): void;
-  /** Takes the port from the device. */
+  /** Detaches the port from the device. */
   removeDevice(): void;
 }
 
-/** A port's place at a device: the device side of that port. */
+/** A port's place at its device, and the port's device side. */
 export class Attachment implements PlainSeat {
   readonly port: DevicePort;
-  /** The port's number at the device. */
+  /** The port's number on the device. */
   readonly number: number;
-  /** A number that is this attachment's as long as it is there; small, for arrays. */
+  /** A small number, unique while the attachment exists, for use as an array index. */
   readonly seat: number;
   /** Index among the device's attachments; -1 after {@link close}. */
   index: number;
@@ -41,7 +40,7 @@ export class Attachment implements PlainSeat {
     this.index = index;
   }
 
-  /** The port has a frame for the device. */
+  /** Passes a frame from the port to the device. */
   send(slot: number, length: number): void {
     this.device.arrive(this, slot, length);
   }
@@ -53,28 +52,28 @@ export class Attachment implements PlainSeat {
 
 interface Waiting {
   at: Attachment;
-  /** Whether the frame is the device's own and leaves by the port; else it came from there. */
+  /** True: the device made the frame and it leaves by the port. False: it came from the port. */
   leaves: boolean;
-  /** Where the frame lies in this turn; -1 when it lies in `copy` alone. */
+  /** The frame's slot in this turn; -1 if it is only in `copy`. */
   slot: number;
   length: number;
   copy: Buffer | undefined;
 }
 
-/** Where a device lives, and how it tells the main thread something. */
+/** What a device gets from the worker: timers, frames and messages to the main thread. */
 export interface DeviceSurroundings<Kind extends DeviceKind> {
   plane: FramePlane;
   tell: (message: Output<Kind>) => void;
 }
 
-/** What is known of a device of any kind. `configure` is called before anything else, and again with every change. */
+/** The base class. `configure` is called first, and again for each change. */
 export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> implements DeferredWork, PlainDevice {
   protected readonly plane: FramePlane;
   protected readonly tell: (message: Output<Kind>) => void;
   protected readonly attachments: Attachment[] = [];
   readonly #timers: Timer[] = [];
   readonly #freeSeats: number[] = [];
-  // A ring: the oldest is at `head`. It grows to the longest queue there was, and its entries are used again.
+  // A ring buffer, oldest entry at `head`. It grows to the longest queue; entries are reused.
   readonly #ring: Waiting[] = [];
   #head = 0;
   #count = 0;
@@ -87,12 +86,12 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     this.tell = tell;
   }
 
-  /** The device's number in the native frame loop; -1 for none. */
+  /** The device's number in the native frame loop; -1 if none. */
   get number(): number {
     return this.#number;
   }
 
-  /** What the native frame loop has to know of a device that it can do something for; such a device {@link enters} it once. */
+  /** What the native frame loop needs to handle the device's frames, if it can; such a device {@link enters} it once. */
   plain(): PlainDeviceFacts | undefined {
     return undefined;
   }
@@ -101,33 +100,33 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     this.#number = this.plane.routes?.addDevice() ?? -1;
   }
 
-  /** Takes the settings; `DeviceKinds` in model.ts says which. */
+  /** Takes the settings, see `DeviceKinds` in model.ts. */
   abstract configure(settings: Settings<Kind>): void;
 
-  /** What the kind answers to each question that it knows. */
+  /** The answer to each question of the kind. */
   abstract readonly answers: { readonly [Asked in Question<Kind>]: () => Answers<Kind>[Asked] };
 
-  /** Takes input. */
+  /** Handles input. */
   abstract hear(message: Input<Kind>): void;
 
   /**
-   * Handles a frame that came from a port: gives it, or another one, to any number of {@link attachments}. It lies in `slot` until
-   * the turn ends and is not to be altered, as others may have it too; {@link slotsNeeded} slots are spare.
+   * Handles a frame from a port: sends it, or others, to any number of {@link attachments}. The frame is in `slot` until the turn ends and
+   * must not be changed, as others may share it. {@link slotsNeeded} slots are spare.
    */
   protected abstract forward(from: Attachment, slot: number, length: number): void;
 
-  /** Spare slots that {@link forward} needs. */
+  /** Spare slots needed by {@link forward}. */
   protected get slotsNeeded(): number {
     return 0;
   }
 
-  /** Called when a port comes. */
+  /** Called when a port was attached. */
   protected attached(_attachment: Attachment): void {}
 
-  /** Called when a port has gone. */
+  /** Called when a port was detached. */
   protected detached(_attachment: Attachment): void {}
 
-  /** Takes all ports from the device and stops its timers. */
+  /** Detaches all ports and stops the timers. */
   close(): void {
     for (const { port } of [...this.attachments]) port.removeDevice();
     for (const timer of this.#timers) timer.stop();
@@ -135,14 +134,14 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     this.#number = -1;
   }
 
-  /** A timer of this device, which stops with it. */
+  /** A timer that stops when the device is closed. */
   protected timer(ring: () => void): Timer {
     const timer = new Timer(this.plane.timers, ring);
     this.#timers.push(timer);
     return timer;
   }
 
-  /** Lets a frame of the device's own leave by a port. The bytes are the caller's again when this returns. */
+  /** Sends a frame made by the device out of a port. The caller may reuse the bytes afterwards. */
   protected emit(by: Attachment, bytes: Buffer): void {
     const { turn } = this.plane;
     if (!this.#hasRoom(bytes.length)) by.port.drops.deviceQueue++;
@@ -174,7 +173,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     return this.#count > 0;
   }
 
-  /** Queues a frame. It is handled when the turn ends, so that a chain or a loop of devices never recurses. */
+  /** Queues a frame until the end of the turn, so that chains and loops of devices never recurse. */
   arrive(from: Attachment, slot: number, length: number): void {
     if (this.#hasRoom(length)) this.#enqueue(from, false, slot, length, undefined);
     else from.port.drops.deviceQueue++;
@@ -182,7 +181,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
 
   work(budget: number): number {
     const { turn } = this.plane;
-    // Only what was there at the start: what comes back through a loop waits for the next round.
+    // Only the frames queued at the start: those that come back through a loop wait for the next round.
     const most = Math.min(this.#count, budget);
     let done = 0;
     while (done < most) {

@@ -1,4 +1,4 @@
-// The kinds of device in memory. A new one is a class here and its words in model.ts.
+// The kinds of devices in memory. A new one needs a class here and its types in model.ts.
 
 import type { DeviceKind, DeviceSettings, Output, Settings } from '../model.ts';
 import { AtmSwitch } from './atm-switch.ts';
@@ -23,7 +23,7 @@ const CLASSES: Classes = {
   pc: PcDevice,
 };
 
-/** Makes a device and configures it; when it throws, there is none. */
+/** Creates and configures a device; if it throws, there is no device. */
 export function makeDevice<Kind extends DeviceKind>(
   { kind, settings }: DeviceSettings<Kind>,
   plane: FramePlane,

@@ -1,13 +1,13 @@
-// The segment of the NAT network: joins NAT nodes with each other and with the host, and picks out what its services are asked.
+// The NAT network's switch: connects NAT nodes with each other and the host, and passes frames for its services to the main thread.
 
 import type { DeviceKinds } from '../model.ts';
 import { type Attachment, MemoryDevice } from './memory-device.ts';
 
-/** The port that leads to the host; every other number is a node's. */
+/** The host's port; all others are nodes'. */
 const UPLINK = 0;
-/** Hardware addresses that are remembered; the oldest goes first, frames to it are flooded then. */
+/** Maximum learned addresses; the oldest is forgotten, and frames to it are flooded. */
 const MOST_ADDRESSES = 1024;
-/** Frames that the main thread is given at once, and in a second: what is beyond that is lost, as on any busy server. */
+/** Frames for the main thread, at once and per second; the rest is dropped. */
 const BURST_FRAMES = 64;
 const FRAMES_PER_SECOND = 256;
 
@@ -17,12 +17,12 @@ const ARP_REPLY = 2;
 const PROTOCOL_UDP = 17;
 const DHCP_SERVER_PORT = 67;
 
-/** A hardware address as a number. */
+/** A MAC address as a number. */
 function addressAt(frame: Buffer, offset: number): number {
   return frame.readUIntBE(offset, 6);
 }
 
-/** Whether the frame is for a DHCP server, whichever. */
+/** Whether the frame is a DHCP request to any server. */
 function asksForDhcp(frame: Buffer, length: number): boolean {
   if (length < 42 || frame.readUInt16BE(12) !== TYPE_IPV4 || frame[23] !== PROTOCOL_UDP) return false;
   const at = 14 + (frame[14]! & 15) * 4;
@@ -46,7 +46,7 @@ export class NatNetwork extends MemoryDevice<'nat'> {
     this.#gateway = Number.parseInt(gateway, 16);
   }
 
-  /** A frame of the services: to the node that has its address, or to all of them. */
+  /** A frame from the services, sent to the node with its destination address or to all. */
   hear(frame: Uint8Array): void {
     const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
     const to = this.#known.get(addressAt(bytes, 0));
@@ -80,7 +80,7 @@ export class NatNetwork extends MemoryDevice<'nat'> {
   }
 
   #learn(address: number, at: Attachment): void {
-    // The lowest bit of the first byte marks a group, which nobody is.
+    // The lowest bit of the first byte marks a group address, which is no valid sender.
     if (this.#known.get(address) === at || Math.floor(address / 2 ** 40) % 2 === 1) return;
     this.#known.delete(address);
     const [oldest] = this.#known.size < MOST_ADDRESSES ? [] : this.#known.keys();
@@ -88,7 +88,7 @@ export class NatNetwork extends MemoryDevice<'nat'> {
     this.#known.set(address, at);
   }
 
-  /** Gives the frame to the main thread, unless too many came before it. */
+  /** Passes the frame to the main thread, unless there were too many. */
   #pass(frame: Buffer, length: number): void {
     const now = performance.now();
     this.#credit = Math.min(BURST_FRAMES, this.#credit + ((now - this.#counted) * FRAMES_PER_SECOND) / 1000);

@@ -1,4 +1,4 @@
-// A built-in PC as a device in memory: its frames leave by its one port, its console and its files are the main thread's.
+// A built-in PC as a device in memory with one port; the main thread handles its console and files.
 
 import { messageOf } from '../../failures.ts';
 import { Pc, type PcEnvironment } from '../../pc/pc.ts';
@@ -8,11 +8,11 @@ import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory
 export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
   readonly answers = {};
   readonly #alarm = this.timer(() => this.#guarded(() => this.#pc!.wake()));
-  /** Until it is on. */
+  /** Set until the PC is on. */
   #settings: Settings<'pc'> | undefined;
   #pc: Pc | undefined;
   #over = false;
-  /** What the console is to show when the PC has done what it does now. */
+  /** Output collected during the present action. */
   #shown = '';
   #lastFile = 0;
   #files: Map<number, (text: string | undefined) => void> | undefined;
@@ -21,7 +21,7 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
     super(surroundings);
   }
 
-  /** Is called once: a PC is not another one while it is on. */
+  /** Called once: a PC cannot be reconfigured while it is on. */
   configure(settings: Settings<'pc'>): void {
     this.#settings = settings;
     if (!settings.waits) this.#switchOn();
@@ -101,7 +101,7 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
     return file;
   }
 
-  /** Lets the PC do something, and shows what came of it. A fault in it is the end of this PC, not of everybody's cables. */
+  /** Runs an action of the PC and sends its output. An exception ends this PC only, not the worker. */
   #guarded(action: () => void): void {
     if (this.#over) return;
     try {

@@ -1,7 +1,7 @@
-// What the native frame loop may do without TypeScript: the ways of frames that nobody looks at, written down once a frame has taken them.
+// The routes that the native frame loop may use without TypeScript, noted when a frame has taken them.
 //
-// Any change in the fabric makes all that is noted out of date. The next frame of each socket takes the way through TypeScript, and what it
-// meets is noted again: so no change can be forgotten here, and a lab that is being built costs little more than that.
+// Any change in the fabric invalidates all routes. The next frame of each socket goes through TypeScript, which notes its route again. So no
+// change can be missed, and this adds little to the cost of building a lab.
 
 import {
   type DEVICE_KINDS,
@@ -13,29 +13,29 @@ import {
 } from '../../host/network/frame-loop.ts';
 import type { CounterBlock } from './counter-memory.ts';
 
-/** Devices behind one another that a frame passes within the loop. */
+/** Maximum devices in a row within the native frame loop. */
 const DEEPEST = 4;
 
-/** Where frames come in: at a port, from its device or from its cable. */
+/** Where frames enter: a port, from its device or from its cable. */
 export interface PlainEntry {
-  /** Its number; -1 for none. */
+  /** Its number in the native loop; -1 for none. */
   readonly leg: number;
-  /** The way to the next device or socket; undefined when somebody looks at frames on it. */
+  /** The route to the next device or socket; undefined if TypeScript must see the frames on it. */
   way(): PlainWay | undefined;
 }
 
 export interface PlainWay {
-  /** Places of the counters of the directions that frames pass, two at the most. */
+  /** Indexes of the counters of the directions on the route, at most two. */
   directions: readonly number[];
-  /** Places of pairs of frames and bytes, two at the most. */
+  /** Indexes of counter pairs (frames, bytes), at most two. */
   traffic: readonly number[];
-  /** Place of a counter of frames that get no further. */
+  /** Index of the counter of frames that end here. */
   lost?: number;
   end: PlainSocket | PlainSeat | undefined;
 }
 
 export interface PlainSocket {
-  /** Its number; -1 for none. */
+  /** Its number in the native loop; -1 for none. */
   readonly number: number;
 }
 
@@ -45,23 +45,23 @@ export interface PlainSeat {
 }
 
 export interface PlainDevice {
-  /** Its number; -1 for none. */
+  /** Its number in the native loop; -1 for none. */
   readonly number: number;
-  /** What the loop has to know; undefined for a device that is TypeScript alone. */
+  /** What the native loop needs to know; undefined for a device that only TypeScript can handle. */
   plain(): PlainDeviceFacts | undefined;
 }
 
 export interface PlainDeviceFacts {
   kind: keyof typeof DEVICE_KINDS;
-  /** Milliseconds for which a switch believes in an address. */
+  /** Milliseconds until a switch forgets an address. */
   ageing: number;
-  /** By seat; the VLAN is -1 for frames that are TypeScript's. */
+  /** By seat; VLAN -1 means that TypeScript handles the frames. */
   seats: readonly ({ entry: PlainEntry; vlan: number } | undefined)[];
   /** A switch's table. */
   addresses?: { columns: ArrayBuffer; buckets: number };
 }
 
-/** Small numbers, each of which one thing has at a time. */
+/** Allocates small numbers. */
 class Numbers {
   readonly #most: number;
   readonly #free: number[] = [];
@@ -71,7 +71,7 @@ class Numbers {
     this.#most = most;
   }
 
-  /** -1 when there are no more. */
+  /** -1 if all are in use. */
   take(): number {
     return this.#free.pop() ?? (this.#next < this.#most ? this.#next++ : -1);
   }
@@ -86,21 +86,21 @@ export class PlainRoutes {
   readonly #loop: FrameLoop;
   readonly #endpoints = new Numbers(MOST_ENDPOINTS);
   readonly #devices = new Numbers(MOST_DEVICES);
-  /** By endpoint: the generation in which its way was noted. */
+  /** By endpoint: the generation in which its route was noted. */
   readonly #noted: number[] = [];
-  /** By device: the generation in which it was noted, and how far away it was. */
+  /** By device: the generation and depth at which it was noted. */
   readonly #met: { generation: number; depth: number }[] = [];
 
   constructor(loop: FrameLoop) {
     this.#loop = loop;
   }
 
-  /** Something has changed: nothing that is noted holds any more. */
+  /** Invalidates all routes after a change in the fabric. */
   changed(): void {
     this.#loop.nextGeneration();
   }
 
-  /** A number for a socket, whose drops are counted in the block; -1 for one that must do without. */
+  /** A number for a socket, whose drops are counted in the block; -1 if there is none left. */
   addSocket(socket: number, leg: number, drops: CounterBlock): number {
     const number = drops.place === -1 || leg === -1 ? -1 : this.#endpoints.take();
     if (number === -1) return -1;
@@ -110,7 +110,7 @@ export class PlainRoutes {
     return -1;
   }
 
-  /** To be called before the socket is closed. */
+  /** Must be called before the socket is closed. */
   removeSocket(number: number, socket: number): void {
     if (number === -1) return;
     this.#loop.removeEndpoint(number, socket);
@@ -130,12 +130,12 @@ export class PlainRoutes {
     this.changed();
   }
 
-  /** A switch's table lies elsewhere from now on. */
+  /** Updates the location of a switch's table. */
   moveAddresses(number: number, columns: ArrayBuffer, buckets: number): void {
     if (number !== -1) this.#loop.setAddresses(number, columns, buckets);
   }
 
-  /** The socket has received a frame: where the next one goes is noted, unless it is. */
+  /** Called when TypeScript handles a frame of the socket: notes its route unless it is noted already. */
   note(socket: number, entry: PlainEntry): void {
     const { generation } = this.#loop;
     if (this.#noted[socket] === generation) return;
@@ -165,12 +165,12 @@ export class PlainRoutes {
     if (device.number === -1 || depth > DEEPEST) return;
     const { generation } = this.#loop;
     const met = this.#met[device.number]!;
-    // One that was met as far away has all noted that lies behind it.
+    // A device that was noted at the same or a smaller depth has everything behind it noted.
     if (met.generation === generation && met.depth <= depth) return;
     met.generation = generation;
     met.depth = depth;
     const facts = device.plain();
-    // A port without a number would be passed over.
+    // Frames to a port without a number would be lost.
     if (facts === undefined || facts.seats.length > MOST_SEATS || facts.seats.some((seat) => seat?.entry.leg === -1)) {
       this.#loop.setDevice(device.number, 'none', 0, []);
       return;

@@ -1,4 +1,4 @@
-// A port of the fabric: a device on one side, a cable on the other, impairments and a capture at the cable.
+// A port of the fabric: a device on one side, a cable on the other, with the cable's impairments and capture.
 
 import type {
   Cable,
@@ -21,20 +21,20 @@ import type { Schedule } from './schedule.ts';
 import type { Segmentation } from './segmentation.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
 
-/** Where a port's device takes frames. */
+/** A port's device, as a receiver of frames. */
 export type Device = UdpEndpoint | InterfaceEndpoint | Attachment;
 
-/** A cable that is plugged into a port. */
+/** A cable plugged into a port. */
 export class Connection {
   readonly port: Port;
   readonly cable: Cable;
   readonly outgoing: Direction;
   readonly incoming: Direction;
-  /** The socket of a UDP cable, or the interface at its end. */
+  /** The UDP cable's socket, or the interface. */
   endpoint: UdpEndpoint | InterfaceEndpoint | undefined;
-  /** What was started last. */
+  /** The most recent schedule. */
   schedule: Schedule | undefined;
-  /** The other end, when it lies in this process. */
+  /** The cable's other end, if it is in this process. */
   fusedWith: Connection | undefined;
 
   constructor(plane: FramePlane, port: Port, cable: Cable) {
@@ -63,7 +63,7 @@ export class Connection {
     this.incoming.resetStatistics();
   }
 
-  /** Frames that a delay still holds will not arrive. */
+  /** Drops the frames held by a delay. */
   cut(): void {
     this.schedule?.cancel();
     this.outgoing.cut();
@@ -71,7 +71,7 @@ export class Connection {
   }
 }
 
-// Places in a port's block of counters: pairs of frames and bytes, and frames for which there is no cable.
+// Indexes in a port's counters: pairs of frames and bytes, and frames dropped without a cable.
 const SENT = 0;
 const RECEIVED = 2;
 const NO_CABLE = 4;
@@ -82,7 +82,7 @@ export class Port {
   device: Device | undefined;
   connection: Connection | undefined;
   capture: Capture | undefined;
-  /** The ways of frames that the device has, and of those that come by the cable, as the native frame loop knows them. */
+  /** The routes of frames from the device and from the cable, for the native frame loop. */
   readonly fromDeviceEntry: PlainEntry;
   readonly fromCableEntry: PlainEntry;
   readonly #plane: FramePlane;
@@ -99,19 +99,19 @@ export class Port {
     this.fromCableEntry = { leg: plane.routes?.legs.take() ?? -1, way: () => this.#wayIn() };
   }
 
-  /** The port is gone; its device and its cable are gone already. */
+  /** Frees the counters of a port whose device and cable are already removed. */
   release(): void {
     this.#plane.counters.give(this.#block);
     for (const { leg } of [this.fromDeviceEntry, this.fromCableEntry]) this.#plane.routes?.legs.give(leg);
   }
 
-  /** The device has a frame for the cable. */
+  /** Takes a frame from the device for the cable. */
   fromDevice(slot: number, length: number): void {
     if (this.connection === undefined) this.drops.noCable += this.#segmentation.framesIn(slot);
     else this.connection.outgoing.offer(slot, length);
   }
 
-  /** The frame has passed the impairments and leaves by the cable. */
+  /** Sends a frame into the cable, after the impairments. */
   toCable(slot: number, length: number): void {
     const { fusedWith, endpoint } = this.connection!;
     this.#record(slot, length, true);
@@ -120,7 +120,7 @@ export class Port {
     else if (endpoint !== undefined) this.#hand(endpoint, slot, length);
   }
 
-  /** The frame has passed the impairments and reaches the device. */
+  /** Delivers a frame to the device, after the impairments. */
   toDevice(slot: number, length: number): void {
     this.#record(slot, length, false);
     if (this.device === undefined) {
@@ -167,7 +167,7 @@ export class Port {
     return { frames: this.#counts[place]!, bytes: this.#counts[place + 1]! };
   }
 
-  /** Undefined when somebody looks at the frames that the device sends. */
+  /** Undefined if TypeScript must see the frames from the device. */
   #wayOut(): PlainWay | undefined {
     const { place } = this.#block;
     const { connection } = this;
@@ -183,7 +183,7 @@ export class Port {
     return { ...rest, directions: [...directions, ...rest.directions], traffic: [...traffic, ...rest.traffic] };
   }
 
-  /** Undefined when somebody looks at the frames that come by the cable. */
+  /** Undefined if TypeScript must see the frames from the cable. */
   #wayIn(): PlainWay | undefined {
     const { connection, device } = this;
     if (this.#block.place === -1 || this.capture !== undefined) return undefined;
@@ -192,7 +192,7 @@ export class Port {
     return { directions: [connection.incoming.plainPlace], traffic, end: device };
   }
 
-  /** Interfaces take frames as they are, everybody else takes real ones. */
+  /** Interfaces take frames unsegmented; all other receivers get real frames. */
   #hand(taker: Device, slot: number, length: number): void {
     if (taker instanceof InterfaceEndpoint) taker.send(slot);
     else this.#segmentation.each(slot, length, taker);

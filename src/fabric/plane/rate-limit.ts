@@ -1,32 +1,32 @@
-// A line of limited speed, with the queue of frames that wait for it: when does a frame leave, if it is taken at all?
+// A line of limited rate with a queue: decides when a frame leaves, or that it is dropped.
 
 import type { DirectionImpairments } from '../../store/impairments.ts';
 
 export type RateSettings = NonNullable<DirectionImpairments['rate']>;
 
-/** What a queue without a limit of its own takes: this long, or this many bytes where that is more (ten full frames). */
+/** Default size of the queue: this time, or this many bytes if that is more (ten full frames). */
 const QUEUE_MS = 100;
 const QUEUE_BYTES = 15_140;
 
 const FIRST_ROOM = 64;
 
-/** A token bucket, kept as the moment at which the line will have sent everything that it has accepted. Times are in ms. */
+/** A token bucket, stored as the time when all accepted frames will have been sent. Times are in ms. */
 export class RateLimit {
   #kbit = 1;
   #burst = 0;
   #mostMilliseconds = Infinity;
   #mostFrames = Infinity;
   #mostBytes = Infinity;
-  /** When the line is free, and its bucket empty. */
+  /** When the line is idle with an empty bucket. */
   #free = 0;
-  // Departures of the frames that wait, oldest first: a ring whose size is a power of two.
+  // Departure times of the waiting frames, oldest first: a ring buffer whose size is a power of two.
   #departures = new Float64Array(FIRST_ROOM);
   #lengths = new Uint32Array(FIRST_ROOM);
   #first = 0;
   #waiting = 0;
   #waitingBytes = 0;
 
-  /** Frames that wait already leave when they would have. */
+  /** Frames already waiting keep their departure time. */
   change({ kbit, burst = 0, queue_ms, queue_frames, queue_bytes }: RateSettings): void {
     this.#kbit = kbit;
     this.#burst = (burst * 8) / kbit;
@@ -36,12 +36,12 @@ export class RateLimit {
     this.#mostBytes = queue_bytes ?? (unlimited ? Math.max(QUEUE_BYTES, (QUEUE_MS * kbit) / 8) : Infinity);
   }
 
-  /** When a frame of `length` bytes that comes at `now` has left; -1 when the queue is full. */
+  /** When a frame of `length` bytes offered at `now` has left; -1 if the queue is full. */
   departure(now: number, length: number): number {
     this.#leave(now);
     const begin = Math.max(now, this.#free);
     const departure = Math.max(now, begin + (length * 8) / this.#kbit - this.#burst);
-    // The frame that the line is sending is not in the queue: an idle line takes a frame whatever the limits are.
+    // The frame being sent is not in the queue: an idle line accepts any frame.
     if (this.#waiting > 0) {
       const behind = this.#waiting - 1;
       if (behind >= this.#mostFrames || this.#queuedBytes() + length > this.#mostBytes) return -1;
@@ -52,7 +52,7 @@ export class RateLimit {
     return departure;
   }
 
-  /** Frames and bytes that wait for the line, with the one that is being sent. */
+  /** Frames and bytes on the line or waiting for it. */
   queue(now: number): { frames: number; bytes: number } {
     this.#leave(now);
     return { frames: this.#waiting, bytes: this.#waitingBytes };

@@ -1,10 +1,10 @@
-// Gathers slots that lie behind one another, so that they leave with few system calls when the turn ends.
+// Collects adjacent slots, so that they are sent with few system calls at the end of the turn.
 
 import type { Sender, Turn } from './turn.ts';
 
 export abstract class RunSender implements Sender {
   readonly #turn: Turn;
-  // The run of slots that wait to be sent: [first, end).
+  // The collected run of slots: [first, end).
   #first = 0;
   #end = 0;
   #listed = false;
@@ -13,7 +13,7 @@ export abstract class RunSender implements Sender {
     this.#turn = turn;
   }
 
-  /** Sends the slot when the turn ends. */
+  /** Sends the slot at the end of the turn. */
   send(slot: number): void {
     if (this.#end === slot && this.#first < slot) {
       this.#end++;
@@ -32,7 +32,7 @@ export abstract class RunSender implements Sender {
     this.#listed = false;
   }
 
-  /** Sends some of the `count` slots from `first` on, or drops and counts them; answers how many are done with. */
+  /** Sends, or drops and counts, some of the `count` slots from `first` on; returns how many are done. */
   protected abstract transmit(first: number, count: number): number;
 
   #sendRun(): void {

@@ -1,9 +1,9 @@
-// Changes of a cable's impairments at set times: the steps of a schedule, gone through by the fabric's own clock.
+// A schedule of a cable's impairments, timed by the fabric's own clock.
 
 import type { CableImpairments, SchedulePlan, ScheduleState } from '../model.ts';
 import { Timer, type Timers } from './timers.ts';
 
-/** Longest time that a timer is given at once; a plan without an end has none. */
+/** Longest single timer, for plans without an end. */
 const LONGEST_TIMER_MS = 86_400_000;
 
 export class Schedule {
@@ -13,11 +13,11 @@ export class Schedule {
   readonly #start: number;
   #state: ScheduleState['state'] = 'running';
   #round = 0;
-  /** The change that comes next. */
+  /** Index of the next change. */
   #next = 0;
   #ended = 0;
 
-  /** Begins at once. `apply` is given the impairments of each change, and those of `plan.base` when it is all over. */
+  /** Starts at once. `apply` gets the impairments of each change, and `plan.base` at the end. */
   constructor(plan: SchedulePlan, timers: Timers, apply: (impairments: CableImpairments) => void) {
     this.#plan = plan;
     this.#apply = apply;
@@ -26,7 +26,7 @@ export class Schedule {
     this.#go();
   }
 
-  /** Ends it; what it has changed is as it was before. */
+  /** Ends the schedule and restores the impairments from before it. */
   cancel(): void {
     if (this.#state === 'running') this.#end('cancelled');
   }
@@ -36,7 +36,7 @@ export class Schedule {
     return { state: this.#state, round: this.#round, change: this.#next - 1, elapsed };
   }
 
-  /** Does all that is due: late ones one after the other, so that nothing is put off by what came late before it. */
+  /** Applies all changes that are due. Delays do not add up. */
   #go(): void {
     const { changes, period, rounds } = this.#plan;
     const now = performance.now();
@@ -55,7 +55,7 @@ export class Schedule {
         this.#end('finished');
         return;
       } else {
-        // Rounds that this host has slept through are over, but for the last one, which ends the schedule.
+        // Rounds missed while the host slept are skipped, except the last one, which ends the schedule.
         const last = rounds === 0 ? Infinity : rounds - 1;
         this.#round = Math.max(this.#round + 1, Math.min(Math.floor((now - this.#start) / period), last));
         this.#next = 0;

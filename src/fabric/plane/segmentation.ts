@@ -1,31 +1,31 @@
-// What network interfaces leave to be done to a frame: a checksum that is not complete, or a TCP or UDP frame of up to 64 KiB
-// (a super-frame) that is yet to be cut into frames that fit the cable. A virtio-net header says what (virtio specification 1.2,
-// section 5.1.6). TAPs and packet sockets hand such frames to each other as they are; everybody else gets real frames from here.
+// Work that network interfaces leave to others (offloads): an incomplete checksum, or a TCP or UDP frame of up to 64 KiB (a super-frame)
+// still to be cut. The virtio-net header describes it (virtio specification 1.2, section 5.1.6). TAPs and packet sockets exchange such
+// frames as they are; all other receivers get real frames from here.
 
 import { type FrameCalls, OFFLOAD_WORDS } from '../../host/system-calls.ts';
 import type { Turn } from './turn.ts';
 
-/** Takes a frame of `length` bytes that lies in `slot` until the turn ends. */
+/** Takes a frame of `length` bytes in `slot`, which is valid until the turn ends. */
 export interface FrameTaker {
   send(slot: number, length: number): void;
 }
 
-/** Copies a frame of `length` bytes that lies in `slot` for the moment. */
+/** Copies a frame of `length` bytes in `slot` at once. */
 export interface FrameRecorder {
   write(slot: number, length: number, outgoing: boolean): void;
 }
 
-// Flags and types of the virtio-net header, which share a word of 16 bits.
+// Flags and types of the virtio-net header, in one 16-bit word.
 const NEEDS_CHECKSUM = 0x0001;
 const TYPE_SHIFT = 8;
 const TYPE_TCP4 = 1;
 const TYPE_TCP6 = 4;
 const TYPE_UDP = 5;
-/** The type's upper bit only says that the segments carry an ECN mark. */
+/** The type's upper bit only marks ECN. */
 const TYPE_MASK = 0x7f;
-/** Everything that makes a frame more than a plain one: not that the kernel has verified its checksum. */
+/** All that makes a frame not plain. "Checksum verified by the kernel" does not. */
 const NOT_PLAIN = NEEDS_CHECKSUM | (TYPE_MASK << TYPE_SHIFT);
-// Places in a header, in words.
+// Indexes in a header, in words.
 const SEGMENT_BYTES = 2;
 const CHECKSUM_START = 3;
 const CHECKSUM_OFFSET = 4;
@@ -48,13 +48,13 @@ function swapped(word: number): number {
   return ((word & 0xff) << 8) | (word >> 8);
 }
 
-/** The one's complement sum in 16 bits. */
+/** The one's complement sum, folded to 16 bits. */
 function folded(sum: number): number {
   const once = (sum & 0xffff) + (sum >>> 16);
   return (once & 0xffff) + (once >>> 16);
 }
 
-/** Reads 16 bits in the network's order. */
+/** Reads 16 bits in network byte order. */
 function word(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 8) | bytes[at + 1]!;
 }
@@ -70,7 +70,7 @@ export class Segmentation {
   readonly #headers: Uint16Array;
   readonly #words: Uint16Array;
   readonly #wordsOfSlot: number;
-  // What `admit` has found out about the frame in each slot.
+  // Set by `admit` for each slot: the offset of the network header.
   readonly #network: Uint16Array;
   readonly #headerBytes: Uint16Array;
   readonly #frames: Uint16Array;
@@ -86,12 +86,12 @@ export class Segmentation {
     this.#frames = new Uint16Array(calls.slots.length);
   }
 
-  /** Whether there is nothing left to be done to the slot's frame. */
+  /** Whether the slot's frame is complete. */
   isPlain(slot: number): boolean {
     return (this.#headers[slot * OFFLOAD_WORDS]! & NOT_PLAIN) === 0;
   }
 
-  /** Looks at a frame that was just received; false when its header and it do not agree, so that it cannot be used. */
+  /** Checks a received frame; false if its virtio-net header does not fit it, so that it must be dropped. */
   admit(slot: number, length: number): boolean {
     if (this.isPlain(slot)) return true;
     const header = slot * OFFLOAD_WORDS;
@@ -126,17 +126,17 @@ export class Segmentation {
     return true;
   }
 
-  /** Number of real frames that the slot's frame stands for. */
+  /** Number of real frames in the slot's frame. */
   framesIn(slot: number): number {
     return this.isPlain(slot) ? 1 : this.#frames[slot]!;
   }
 
-  /** Bytes of these frames. */
+  /** Total bytes of these frames. */
   bytesIn(slot: number, length: number): number {
     return this.isPlain(slot) ? length : length + (this.#frames[slot]! - 1) * this.#headerBytes[slot]!;
   }
 
-  /** Gives `taker` the real frames, in slots that last until the turn ends. */
+  /** Passes the real frames to `taker`, in slots that are valid until the turn ends. */
   each(slot: number, length: number, taker: FrameTaker): void {
     if (this.#completed(slot, length)) {
       taker.send(slot, length);
@@ -151,7 +151,7 @@ export class Segmentation {
     }
   }
 
-  /** Gives `capture` the real frames, one after the other in a slot that lasts until it returns. */
+  /** Passes the real frames to `capture`, one by one in a slot that is reused. */
   eachCopied(slot: number, length: number, capture: FrameRecorder, outgoing: boolean): void {
     if (this.#completed(slot, length)) {
       capture.write(slot, length, outgoing);
@@ -163,20 +163,20 @@ export class Segmentation {
       capture.write(target, this.#cut(slot, length, index, target), outgoing);
   }
 
-  /** Completes the checksum of a frame that lacks nothing else; whoever has the slot sees the frame that he had before. */
+  /** Completes the checksum of a frame that needs nothing else. The original slot is not changed for its other users. */
   #completed(slot: number, length: number): boolean {
     if (this.isPlain(slot)) return true;
     if (this.#headerBytes[slot] !== 0) return false;
     const header = slot * OFFLOAD_WORDS;
     const start = this.#headers[header + CHECKSUM_START]!;
     const offset = this.#headers[header + CHECKSUM_OFFSET]!;
-    // The field holds the sum of the pseudo-header already.
+    // The field already contains the sum of the pseudo-header.
     this.#writeChecksum(slot, start + offset, this.#sum(slot, start, length));
     this.#headers[header] = 0;
     return true;
   }
 
-  /** Puts the frame with the number `index` of a super-frame into the slot `target` and answers its length. */
+  /** Writes frame number `index` of a super-frame into the slot `target` and returns its length. */
   #cut(slot: number, length: number, index: number, target: number): number {
     const header = slot * OFFLOAD_WORDS;
     const headerBytes = this.#headerBytes[slot]!;
@@ -207,17 +207,17 @@ export class Segmentation {
 
     const checksum = start + this.#headers[header + CHECKSUM_OFFSET]!;
     writeWord(frame, checksum, 0);
-    // The pseudo-header: both addresses, which lie behind one another, the protocol and the length.
+    // The pseudo-header: both addresses (adjacent), the protocol and the length.
     const addresses = this.#sum(target, ip4 ? network + 12 : network + 8, ip4 ? network + 20 : network + IP6_BYTES);
     const pseudo = addresses + swapped(udp ? PROTOCOL_UDP : PROTOCOL_TCP) + swapped(size - start);
     const sum = pseudo + this.#sum(target, start, size);
     this.#writeChecksum(target, checksum, sum);
-    // For UDP 0 means that there is no checksum (RFC 768); the same sum is also written as all ones.
+    // In UDP 0 means no checksum (RFC 768); all ones is the same sum.
     if (udp && word(frame, checksum) === 0) writeWord(frame, checksum, 0xffff);
     return size;
   }
 
-  /** Each segment has its sequence number; what happens once, happens in the first or in the last one. */
+  /** Each segment gets its sequence number; one-time flags are set in the first or last segment only. */
   #continueTcp(frame: Buffer, start: number, offset: number, first: boolean, last: boolean): void {
     const sequence = (frame.readUInt32BE(start + 4) + offset) >>> 0;
     frame.writeUInt32BE(sequence, start + 4);
@@ -225,7 +225,7 @@ export class Segmentation {
     frame[start + 13] = flags & ~(last ? 0 : TCP_FIN_PSH) & ~(first ? 0 : TCP_CWR);
   }
 
-  /** Sum of the 16-bit words from `from`, which is even, to `to`, in this machine's order (RFC 1071, section 2). */
+  /** Sum of the 16-bit words from `from` (even) to `to`, in host byte order (RFC 1071, section 2). */
   #sum(slot: number, from: number, to: number): number {
     const words = this.#words;
     const base = slot * this.#wordsOfSlot;
@@ -236,7 +236,7 @@ export class Segmentation {
     return sum < 0x10000 ? sum : folded(sum);
   }
 
-  /** Writes the complement of a sum in this machine's order. */
+  /** Writes the complement of a sum in host byte order. */
   #writeChecksum(slot: number, at: number, sum: number): void {
     this.#words[slot * this.#wordsOfSlot + (at >> 1)] = ~folded(sum) & 0xffff;
   }

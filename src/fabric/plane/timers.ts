@@ -1,11 +1,11 @@
-// What devices in memory do at some time: the next timer ends the worker's wait.
+// Timers of devices in memory; the next one ends the worker's wait.
 
 import { type DueEntry, DueHeap } from './due-heap.ts';
 
-/** Timers that ring in one step; then sockets and the main thread get their turn first. */
+/** Timers that may ring in one step, before sockets and the main thread get their turn. */
 const RINGS = 256;
 
-/** Started any number of times; rings once after each start. Made by a device in memory. */
+/** Can be restarted any number of times; rings once per start. Created by a device in memory. */
 export class Timer implements DueEntry {
   due = 0;
   sequence = 0;
@@ -22,7 +22,7 @@ export class Timer implements DueEntry {
     return this.place !== -1;
   }
 
-  /** Rings in so many milliseconds from now, and not at the time of an earlier start. */
+  /** Rings after this time; replaces an earlier start. */
   start(milliseconds: number): void {
     this.stop();
     this.due = performance.now() + milliseconds;
@@ -37,7 +37,7 @@ export class Timer implements DueEntry {
 export class Timers {
   readonly heap = new DueHeap<Timer>();
 
-  /** Rings those that are due. */
+  /** Rings all timers that are due. */
   run(): void {
     if (this.heap.nextDue === undefined) return;
     const now = performance.now();

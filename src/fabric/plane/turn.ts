@@ -1,27 +1,27 @@
-// The frames in flight between two waits of the worker: they lie in slots, are handed on by slot, and leave together.
+// The frames of one turn of the worker: stored in slots, passed on by slot number and sent together at the end.
 
 import { type FrameCalls, OFFLOAD_WORDS, SEGMENT_SLOTS, SLOTS } from '../../host/system-calls.ts';
 
-/** Somebody who gathers slots and sends them when the turn ends. */
+/** Collects slots and sends them at the end of the turn. */
 export interface Sender {
   flush(): void;
 }
 
-/** Somebody who puts off work to the end of the turn, or to the next one. */
+/** Work deferred to the end of the turn, or to the next one. */
 export interface DeferredWork {
-  /** Handles up to `budget` frames and answers how many it did; `busy` says whether more are left. */
+  /** Handles up to `budget` frames and returns their number; `busy` is true if more are left. */
   work(budget: number): number;
   readonly busy: boolean;
-  /** The slots are about to be used again: copies what is left. */
+  /** Copies the remaining frames, as their slots are about to be reused. */
   keep(): void;
 }
 
-/** Frames that devices in memory handle in one turn; beyond that, sockets and the main thread get their turn first. */
+/** Frames handled by devices in memory per turn, before sockets and the main thread get their turn. */
 const DEVICES_BUDGET = 512;
-/** Frames that one device handles before the next one. */
+/** Frames handled by one device before the next one. */
 const DEVICE_QUANTUM = 32;
 
-/** Slots that are left behind this one hold what is cut from one super-frame of common size, and a tagged copy of each frame. */
+/** Behind this slot there is room to cut one super-frame of common size, and for a tagged copy of each frame. */
 const MOST_SEGMENTS = SLOTS + SEGMENT_SLOTS / 2;
 
 export class Turn {
@@ -31,58 +31,58 @@ export class Turn {
   readonly #copies: (Buffer | undefined)[] = new Array<undefined>(SLOTS + SEGMENT_SLOTS).fill(undefined);
   #next = 0;
   #nextSegment = SLOTS;
-  /** Whether a slot may hold a frame that is not a plain one. */
+  /** Whether a slot may have a frame that is not plain. */
   #offloads = false;
 
   constructor(calls: FrameCalls) {
     this.#calls = calls;
   }
 
-  /** Free slots; none when super-frames have been cut into so many frames that another one might find no room for its own. */
+  /** Free slots; 0 if so many super-frames were cut that another might not fit. */
   get room(): number {
     return this.#nextSegment > MOST_SEGMENTS ? 0 : SLOTS - this.#next;
   }
 
-  /** Whether frames are left over for the next turn. */
+  /** Whether frames are left for the next turn. */
   get unfinished(): boolean {
     return this.#deferred.length > 0;
   }
 
-  /** The first free slot, where there is {@link room}. */
+  /** The first free slot; only valid if there is {@link room}. */
   get next(): number {
     return this.#next;
   }
 
-  /** The next `count` slots hold frames of an interface. */
+  /** Marks the next `count` slots as used by frames of an interface. */
   occupy(count: number): void {
     this.#next += count;
     this.#offloads = true;
   }
 
-  /** The slots before `end` hold packets, or have held them in this turn. */
+  /** Marks the slots before `end` as used in this turn. */
   adopt(end: number): void {
     this.#next = end;
   }
 
-  /** A slot for a frame that a super-frame is cut into. When none is left, the frames that were cut before leave first. */
+  /** A slot for a segment of a super-frame. If none is left, the earlier segments are sent first. */
   nextSegment(): number {
     if (this.#nextSegment === SLOTS + SEGMENT_SLOTS) this.#release();
     return this.#nextSegment++;
   }
 
-  /** Slots that are left for frames that are made of others in this turn. */
+  /** Free slots for frames made from others in this turn. */
   get spare(): number {
     return SLOTS + SEGMENT_SLOTS - this.#nextSegment;
   }
 
-  /** A slot for a frame of `length` bytes that is made of another one; some must be {@link spare}. */
+  /** A slot for a frame of `length` bytes made from another; some must be {@link spare}. */
   takeSpare(length: number): number {
     const slot = this.#nextSegment++;
     this.#calls.setLength(slot, length);
     return slot;
   }
 
-  /** Receives up to `count` packets into free slots. Answers their number or a negative errno; they start at slot `first`. */
+  /** Receives up to `count` packets into free slots, from slot `first` on. Returns their number or a negative errno. */
   receive(socket: number, count: number): { first: number; count: number } {
     const first = this.#next;
     const received = this.#calls.receive(socket, first, Math.min(count, this.room));
@@ -90,7 +90,7 @@ export class Turn {
     return { first, count: received };
   }
 
-  /** Puts a frame into a free slot; there must be {@link room}. */
+  /** Copies a frame into a free slot; there must be {@link room}. */
   place(bytes: Buffer, offset = 0, length = bytes.length): number {
     const slot = this.#next++;
     bytes.copy(this.#calls.slots[slot]!, 0, offset, offset + length);
@@ -98,7 +98,7 @@ export class Turn {
     return slot;
   }
 
-  /** A copy of the slot's frame that lasts beyond the turn. Everybody in this turn gets the same copy. */
+  /** A copy of the slot's frame that outlasts the turn; shared by all users in this turn. */
   copyOf(slot: number, length: number): Buffer {
     let copy = this.#copies[slot];
     if (copy === undefined) {
@@ -109,7 +109,7 @@ export class Turn {
     return copy;
   }
 
-  /** To be flushed when the turn ends. */
+  /** Registers the sender to be flushed at the end of the turn. */
   addSender(sender: Sender): void {
     this.#senders.push(sender);
   }
@@ -118,7 +118,7 @@ export class Turn {
     this.#deferred.push(device);
   }
 
-  /** Lets devices work, sends everything, and makes all slots free again. */
+  /** Lets devices work, sends all frames and frees the slots. */
   end(): void {
     this.#work();
     this.#release();
@@ -128,7 +128,7 @@ export class Turn {
     this.#next = 0;
   }
 
-  /** Sends everything, and makes the slots of cut frames free again. */
+  /** Sends all frames and frees the segments' slots. */
   #release(): void {
     for (const sender of this.#senders) sender.flush();
     this.#senders.length = 0;
@@ -141,13 +141,13 @@ export class Turn {
     let budget = DEVICES_BUDGET;
     while (this.#deferred.length > 0 && budget > 0) {
       let done = 0;
-      // Devices that get work during this round are in the next one.
+      // Devices that get work during this round wait for the next one.
       const round = this.#deferred;
       this.#deferred = [];
       for (const device of round) {
         const handled = device.work(DEVICE_QUANTUM);
         done += handled;
-        // Who found no slot is the first to have one in the next turn.
+        // A device that found no free slot comes first in the next turn.
         if (device.busy && handled === 0) this.#deferred.unshift(device);
         else if (device.busy) this.#deferred.push(device);
       }

@@ -1,4 +1,4 @@
-// A UDP socket of the fabric: packets of its one peer come in, frames go out to it in runs of slots.
+// A UDP socket of the fabric: receives packets of its one peer and sends frames to it in runs of slots.
 
 import { constants } from 'node:os';
 import { type FrameLoop, SEND_DROPS } from '../../host/network/frame-loop.ts';
@@ -13,12 +13,12 @@ const { EAGAIN, ECONNREFUSED, EINTR, EINVAL, EIO, EMSGSIZE } = constants.errno;
 
 const SEND_DROP_PLACES = Object.entries(SEND_DROPS) as [keyof typeof SEND_DROPS, number][];
 
-/** Packets taken from one socket before the next one. */
+/** Packets read from one socket before the next one's turn. */
 const BATCH = 32;
-/** Runs of packets taken from it, as long as packets come in runs. */
+/** Runs read from it instead, while packets come in runs. */
 const RUNS = 4;
 
-/** Takes a frame of `length` bytes that lies in `slot` until the turn ends. */
+/** Takes a frame of `length` bytes in `slot`, which is valid until the turn ends. */
 export type Deliver = (slot: number, length: number) => void;
 
 /** What an endpoint is part of. */
@@ -38,17 +38,17 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
   readonly #drops: Drops;
   readonly #deliver: Deliver;
   readonly #entry: PlainEntry;
-  /** What the native frame loop could not send. */
+  /** Send failures of the native frame loop. */
   readonly #sendDrops: CounterBlock;
-  /** Whether the last thing that was tried is known to have been refused for an earlier packet. */
+  /** Whether the last error was due to an earlier packet. */
   #refused = false;
   /** Whether the last packets came in runs. */
   #inRuns = false;
-  /** Length of the longest frames that the path takes in runs: less than its MTU. */
+  /** Longest frame that the path accepts in runs: less than its MTU. */
   #longestInRuns = 65_535;
   #overflow = 0;
 
-  /** `entry` is the way of what `deliver` is given, as the native frame loop knows it. */
+  /** `entry` is the route of the frames given to `deliver`, for the native frame loop. */
   constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver, entry: PlainEntry) {
     super(plane.turn);
     this.#plane = plane;
@@ -60,16 +60,16 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
     this.number = plane.routes?.addSocket(socket, entry.leg, this.#sendDrops) ?? -1;
   }
 
-  /** Takes a batch of packets from the socket. */
+  /** Reads a batch of packets from the socket. */
   receive(): void {
-    // A negative count is no packet: nothing there, or the report (ECONNREFUSED) that the peer does not listen yet.
+    // A negative count means no packet, or ECONNREFUSED: the peer does not listen yet.
     const { first, count } = this.#plane.turn.receive(this.socket, this.#inRuns ? RUNS : BATCH);
     this.#inRuns = false;
     this.#take(first, count);
     if (this.number !== -1) this.#plane.routes!.note(this.number, this.#entry);
   }
 
-  /** Takes packets that the native frame loop has received for this socket, and not moved. */
+  /** Takes packets that the native frame loop received on this socket but could not forward. */
   takeHanded(loop: FrameLoop): void {
     const { calls, turn } = this.#plane;
     const { handedFirst: first, handedCount: count } = loop;
@@ -91,7 +91,7 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
     }
   }
 
-  /** Takes packets apart that the kernel has handed out together. */
+  /** Splits packets that the kernel delivered together. */
   #deliverRun(slot: number, length: number, segment: number): void {
     const { calls, turn } = this.#plane;
     this.#inRuns = true;
@@ -104,7 +104,7 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
     }
   }
 
-  /** Counts what the kernel has dropped since the last time. */
+  /** Counts the kernel's drops since the last call. */
   countOverflow(): void {
     const overflow = this.#plane.calls.receiveOverflow(this.socket);
     this.#drops.receiveQueue += overflow - this.#overflow;
@@ -126,12 +126,12 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
     const sent = calls.send(this.socket, first, count, this.#longestInRuns);
     if (sent === -EINTR) return 0;
     if (sent < 0 && calls.firstRun > 1 && (sent === -EINVAL || sent === -EMSGSIZE || sent === -EIO)) {
-      // A packet with such a frame would have to be fragmented: these go one by one.
+      // Longer packets would have to be fragmented, so these are sent one by one.
       this.#longestInRuns = calls.lengthOf(first) - 1;
       return 0;
     }
     if (sent === -ECONNREFUSED && !this.#refused) {
-      // The answer to an earlier packet, told once: this one has not been tried.
+      // The error belongs to an earlier packet and is reported once: this packet was not tried.
       this.#refused = true;
       return 0;
     }

@@ -1,4 +1,4 @@
-// The verbs of the main thread, done in the worker. Each does all or nothing.
+// Carries out the main thread's requests in the worker. Each is done completely or not at all.
 
 import { Failure } from '../../failures.ts';
 import { releaseMemory } from '../../host/processes/memory.ts';
@@ -18,15 +18,15 @@ import { Connection, type Device, Port } from './port.ts';
 import { Schedule } from './schedule.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
-/** Milliseconds within which V8's own threads have freed what a collection has left to them. */
+/** How long (ms) V8's threads need to free memory after a collection. */
 const SWEEPING_MS = 1_000;
 
-/** Passes on what a device in memory or a port says. */
+/** Sends a message of a device in memory or a port to the main thread. */
 type TellMain = (device: number, message: unknown) => void;
 
 type Handlers = { [V in Verb]: (body: Verbs[V]['takes']) => Verbs[V]['gives'] };
 
-/** The failure that tells a client why a UDP socket cannot be had. */
+/** The failure for a UDP socket that cannot be opened. */
 function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): unknown {
   if (!(error instanceof SystemError)) return error;
   const details = { cause: error };
@@ -46,7 +46,7 @@ function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): u
   return new Failure('conflict', `UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`, details);
 }
 
-/** Where a device's socket is bound: one that speaks with a program of this host is not to be found from outside. */
+/** The bind address of a device's socket: loopback for a local program, so that it is not reachable from outside. */
 function localHost({ remoteHost }: UdpAddress): string {
   if (remoteHost.startsWith('127.')) return '127.0.0.1';
   if (remoteHost === '::1') return remoteHost;
@@ -59,7 +59,7 @@ export class FabricVerbs implements Handlers {
   readonly #tell: TellMain;
   readonly #devices = new Map<number, MemoryDevice>();
   readonly #ports = new Map<number, Port>();
-  /** Of ports and captures that are closed. */
+  /** Totals of closed ports and captures. */
   readonly #past = noTotals();
   stopped = false;
 
@@ -207,7 +207,7 @@ export class FabricVerbs implements Handlers {
   trimMemory(): undefined {
     releaseMemory();
     trimAllocator();
-    setTimeout(trimAllocator, SWEEPING_MS).unref(); // what V8's own threads free a moment later
+    setTimeout(trimAllocator, SWEEPING_MS).unref(); // frees what V8's own threads have released by then
   }
 
   totals(): Verbs['totals']['gives'] {

@@ -15,9 +15,9 @@ export function isPackaged(): boolean {
 }
 
 /**
- * The file that build.mjs has stored in the executable as `key`: `addons/<file>`, `assets/<path>`, `scripts/<name>.cjs`,
- * `wasm/<package>/<path>`. What is
- * given is the executable's image itself, not a copy: memory that can only be read.
+ * Returns the file that build.mjs stored in the executable as `key`: `addons/<file>`, `assets/<path>`,
+ * `scripts/<name>.cjs`, `wasm/<package>/<path>`. The buffer is the executable's image itself, not a copy, so it is
+ * read-only.
  */
 export function embedded(key: string): Buffer | undefined {
   try {
@@ -28,13 +28,13 @@ export function embedded(key: string): Buffer | undefined {
   }
 }
 
-/** Content of `src/assets/<name>` (such as `symbols/computer.svg`), or undefined if there is no such file. */
-export function asset(name: string): Buffer | undefined {
-  // The packed names are a closed list; a path on disk is not, so nothing that climbs is looked up at all.
+/** Content of `src/assets/<name>` (such as `symbols/computer.svg`), or undefined if the file does not exist. */
+export function asset(name: string): Buffer<ArrayBuffer> | undefined {
+  // Packed names are a closed list, but paths on disk are not: reject every name with `..`.
   if (name.split('/').includes('..')) return undefined;
   if (isPackaged()) {
     const image = embedded(`assets/${name}`);
-    return image && Buffer.from(image); // a copy, which a caller may change
+    return image && Buffer.from(image); // a copy that the caller may change
   }
   try {
     return readFileSync(join(SOURCES, name));

@@ -1,5 +1,4 @@
-// Files that are replaced as a whole or not at all: temporary file in the same folder, fsync, rename, fsync of the
-// folder.
+// Replaces files atomically: temporary file in the same folder, fsync, rename, fsync of the folder.
 import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
@@ -9,14 +8,13 @@ import { Failure, type FailureCode, messageOf, systemCode } from '../../failures
 
 const TEMPORARY_NAME = /^\..*\.[0-9a-f]{12}\.labwire-tmp$/s;
 
-/** A name for what is not whole yet. */
+/** A name for an unfinished file. */
 function temporaryName(name: string): string {
-  // Fifty characters are at most two hundred bytes, so that the name stays below the limit of 255 whatever the file is
-  // called.
+  // Fifty characters take at most 200 bytes, so the whole name stays below the limit of 255 bytes.
   return `.${[...name].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;
 }
 
-/** Names of the temporary files that this process is writing right now: they are nobody's leftovers. */
+/** Names of the temporary files that this process is writing now. They must not be removed as leftovers. */
 const beingWritten = new Set<string>();
 
 const FAILURES: Record<string, [FailureCode, string]> = {
@@ -35,8 +33,8 @@ const FAILURES: Record<string, [FailureCode, string]> = {
 };
 
 /**
- * What a system call on the file that the client knows as `shownAs` failed with, as a `Failure`; anything unforeseen
- * is handed back as it is.
+ * Converts the error of a system call on a file to a `Failure`. `shownAs` is the client's name for the file. Unexpected
+ * errors are returned unchanged.
  */
 export function fileFailure(thrown: unknown, shownAs: string): unknown {
   const known = thrown instanceof Failure ? undefined : FAILURES[systemCode(thrown) ?? ''];
@@ -54,13 +52,13 @@ export function isTemporaryName(name: string): boolean {
 }
 
 export interface AtomicFileOptions {
-  /** Permission bits of the new file, exactly; without it 0644 less the umask. */
+  /** Exact permission bits of the new file. Default: 0644 less the umask. */
   mode?: number;
-  /** What error messages call the file (the path as given, unless the real one means nothing to the client). */
+  /** The file's name in error messages: its path, unless the real path means nothing to the client. */
   shownAs?: string;
 }
 
-/** A file that comes into being (or takes the place of the old one) at `commit`; without it nothing of it stays. */
+/** A file that appears (or replaces the old one) at `commit`. Without a commit nothing of it stays. */
 export class AtomicFile implements AsyncDisposable {
   readonly #path: string;
   readonly #temporary: string;
@@ -77,14 +75,14 @@ export class AtomicFile implements AsyncDisposable {
     this.#shownAs = shownAs;
   }
 
-  /** For reading what is written so far; until `commit` or `abort`. */
+  /** For reading the data written so far, until `commit` or `abort`. */
   get descriptor(): number {
     return this.#handle.fd;
   }
 
   /**
-   * Appends a piece, or all pieces of a stream, telling how many bytes of it are written. The first error is kept: every
-   * later call fails with it, too.
+   * Appends a piece, or all pieces of a stream. `progress` receives the number of bytes written. After an error all
+   * later calls fail with the same error.
    */
   async write(data: AtomicFileData, progress: (written: number) => void = () => {}): Promise<void> {
     await this.#step(async () => {
@@ -93,7 +91,7 @@ export class AtomicFile implements AsyncDisposable {
     });
   }
 
-  /** Waits until the disk has what is written so far; answers its status, which `commit` does not change. */
+  /** Waits until the written data is on disk. Returns the file's status, which `commit` does not change. */
   async sync(): Promise<BigIntStats> {
     return await this.#step(async () => {
       await this.#handle.sync();
@@ -101,7 +99,7 @@ export class AtomicFile implements AsyncDisposable {
     });
   }
 
-  /** Puts the file in its place, durably; answers its status (inode, size, times) as it stands there. */
+  /** Moves the file to its place durably. Returns its status (inode, size, times) there. */
   async commit(): Promise<BigIntStats> {
     const status = await this.sync();
     await this.#step(async () => {
@@ -114,11 +112,11 @@ export class AtomicFile implements AsyncDisposable {
     return status;
   }
 
-  /** Gives it up: the temporary file is removed, the old content stays. Nothing happens after `commit`. */
+  /** Removes the temporary file and keeps the old content. Does nothing after `commit`. */
   async abort(): Promise<void> {
     if (this.#finished) return;
     this.#finished = true;
-    // Whatever made us give up matters more than a failure to tidy up, which the next start makes good.
+    // The first error matters more than a failed cleanup. The next start removes leftovers.
     await this.#handle.close().catch(() => {});
     await unlink(this.#temporary).catch(() => {});
     beingWritten.delete(basename(this.#temporary));
@@ -140,13 +138,13 @@ export class AtomicFile implements AsyncDisposable {
   }
 }
 
-/** Bytes, text (written as UTF-8), or a stream of them (Node's or the web's). */
+/** Bytes, text (written as UTF-8), or a stream of either (Node's or the web's). */
 export type AtomicFileData = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
-/** Bytes that are gathered before they are written. */
+/** Bytes to collect before a write. */
 const GATHERED_BYTES = 256 * 1024;
 
-/** Appends all pieces of a stream: what comes while one write is under way is gathered for the next. */
+/** Appends all pieces of a stream. Pieces that arrive during a write are collected for the next one. */
 async function writePieces(
   handle: FileHandle,
   pieces: AsyncIterable<Uint8Array | string>,
@@ -165,7 +163,7 @@ async function writePieces(
   const next = async (): Promise<void> => {
     await writing;
     writing = write();
-    // It is awaited by the next write or at the end; should the stream break off before, that is what the caller is told.
+    // The next write or the end awaits it. If the stream breaks off first, the caller gets the stream's error.
     writing.catch(() => {});
     [gathering, spare] = [spare, gathering];
     filled = 0;
@@ -184,7 +182,7 @@ async function writePieces(
   await writing;
 }
 
-/** Begins a file at `path`, whose folder must exist. */
+/** Starts a file at `path`. Its folder must exist. */
 export async function createAtomicFile(path: string, options: AtomicFileOptions = {}): Promise<AtomicFile> {
   const shownAs = options.shownAs ?? path;
   const name = temporaryName(basename(path));
@@ -210,9 +208,7 @@ export async function createAtomicFile(path: string, options: AtomicFileOptions 
   return file;
 }
 
-/**
- * Replaces the content of the file as a whole; on failure the old content is untouched. Answers the new file's status.
- */
+/** Replaces the whole content of the file. On failure the old content stays. Returns the new file's status. */
 export async function writeFileAtomically(
   path: string,
   data: AtomicFileData,
@@ -223,7 +219,7 @@ export async function writeFileAtomically(
   return await file.commit();
 }
 
-/** A directory in `folder` for files that are not whole yet; when disposed of, it goes with all that is left in it. */
+/** Creates a directory in `folder` for unfinished files. Disposing of it removes it with its content. */
 export async function createTemporaryDirectory(folder: string): Promise<AsyncDisposable & { path: string }> {
   const name = temporaryName('files');
   const path = join(folder, name);
@@ -237,7 +233,7 @@ export async function createTemporaryDirectory(folder: string): Promise<AsyncDis
   return {
     path,
     async [Symbol.asyncDispose]() {
-      // As with a file: whatever made us give up matters more.
+      // As with a file, the first error matters more.
       await rm(path, { recursive: true, force: true }).catch(() => {});
       beingWritten.delete(name);
     },
@@ -253,7 +249,7 @@ async function syncDirectory(directory: string, shownAs: string): Promise<void> 
       await handle.close();
     }
   } catch (thrown) {
-    // Some network and FUSE file systems cannot sync a folder; the rename itself has happened.
+    // Some network and FUSE file systems cannot sync a folder. The rename has succeeded.
     if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EACCES'].includes(systemCode(thrown) ?? messageOf(thrown)))
       throw fileFailure(thrown, shownAs);
   }

@@ -1,4 +1,4 @@
-// The thread that checksums are made in: reads files by descriptor, as far as they are there, several at a time.
+// The checksum thread: reads files by descriptor as they grow, several at a time.
 import { createHash } from 'node:crypto';
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ class Job {
   #position = 0;
   #working: Promise<void> = Promise.resolve();
 
-  /** Takes in the file up to `length`; one step follows the other. */
+  /** Hashes the file up to `length`. Steps run one after the other. */
   advance(descriptor: number, length: number): Promise<void> {
     this.#working = this.#working.then(() => this.#readUpTo(descriptor, length));
     return this.#working;

@@ -1,17 +1,17 @@
-// Checksums of files, made in a thread of their own: a large image takes seconds of a processor, and the main thread has consoles
-// and clients to serve. The thread reads by descriptor, so that it reads the very file that was opened here; no content passes
-// between the threads.
+// Checksums of files, computed in a separate thread: a large image takes seconds of CPU time, and the main thread must
+// serve consoles and clients. The thread reads by descriptor, so it reads exactly the file opened here. No content
+// passes between the threads.
 import { messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
 import { TaskThread, ThreadEnded } from '../processes/task-thread.ts';
 
 export type ChecksumRequest =
-  /** Bytes up to `length` may be read; `last`: those are all, and the checksum is wanted. */
+  /** Bytes up to `length` may be read. `last`: the file is complete, return the checksum. */
   | { id: number; descriptor: number; length: number; last: boolean }
   /** The file will not be completed. */
   | { id: number; forget: true };
 
-/** Bytes that have to have come in before the thread is told of them: a client may send them one by one. */
+/** Bytes that must arrive before the thread is notified: a client may send them one at a time. */
 const STEP_BYTES = 256 * 1024;
 
 const thread = new TaskThread<ChecksumRequest, string | undefined>({
@@ -23,16 +23,16 @@ const thread = new TaskThread<ChecksumRequest, string | undefined>({
 
 let lastId = 0;
 
-/** The MD5 of a file that is being written; to be disposed of before the file is closed. */
+/** The MD5 of a file that is being written. Dispose of it before the file is closed. */
 export class RunningChecksum implements Disposable {
   readonly #descriptor: number;
   readonly #id = ++lastId;
   readonly #hold = thread.hold();
-  /** The thread is at work on what it was told. */
+  /** The thread is processing a request. */
   #isAtWork = false;
-  /** The thread remembers what it has read so far. */
+  /** The thread holds the state of this checksum. */
   #isRemembered = false;
-  /** Bytes that it was told of, and those that there are. */
+  /** Bytes announced to the thread, and bytes available. */
   #told = 0;
   #length = 0;
 
@@ -41,7 +41,7 @@ export class RunningChecksum implements Disposable {
     this.#descriptor = descriptor;
   }
 
-  /** The first `length` bytes of the file are as they will stay. */
+  /** The first `length` bytes of the file are final. */
   advance(length: number): void {
     this.#length = length;
     if (this.#isAtWork || length - this.#told < STEP_BYTES) return;
@@ -50,7 +50,7 @@ export class RunningChecksum implements Disposable {
     this.#told = length;
     void thread
       .run({ id: this.#id, descriptor: this.#descriptor, length, last: false })
-      // What failed fails again, and is told, at the end.
+      // The failure repeats, and is reported, at the end.
       .catch(() => {})
       .then(() => {
         this.#isAtWork = false;
@@ -58,7 +58,10 @@ export class RunningChecksum implements Disposable {
       });
   }
 
-  /** The checksum of the whole file, which is as it will stay, in hexadecimal. @throws Error with the reason when it cannot be read */
+  /**
+   * The hexadecimal checksum of the whole file, whose content is final.
+   * @throws Error with the reason when it cannot be read
+   */
   async finish(): Promise<string> {
     this.#told = Number.POSITIVE_INFINITY;
     const request = { id: this.#id, descriptor: this.#descriptor, length: Number.MAX_SAFE_INTEGER, last: true };
@@ -72,7 +75,7 @@ export class RunningChecksum implements Disposable {
     }
   }
 
-  /** A thread that has ended has lost what it had read, and nothing else: another one begins anew. */
+  /** If the thread has ended, only its progress is lost: a new thread starts from the beginning. */
   async #asked(request: ChecksumRequest): Promise<string | undefined> {
     try {
       return await thread.run(request);
@@ -90,7 +93,7 @@ export class RunningChecksum implements Disposable {
   }
 }
 
-/** MD5 of a whole file in hexadecimal. `descriptor` is open for reading, and stays open until then. */
+/** MD5 of a whole file in hexadecimal. `descriptor` must be open for reading until the result is there. */
 export async function md5Of(descriptor: number): Promise<string> {
   using checksum = new RunningChecksum(descriptor);
   return await checksum.finish();

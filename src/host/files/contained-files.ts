@@ -1,4 +1,4 @@
-// Files below one directory, named by strangers: read, written and removed, never outside of it by any spelling, link or race.
+// Reads, writes and removes files below one directory by untrusted names. No spelling, link or race leads outside it.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rmdir, unlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../../failures.ts';
@@ -21,15 +21,15 @@ import { refuseReservedNames } from './reserved-names.ts';
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * Levels that a written or removed file may lie below the root: more than any lab has, fewer than the descriptors of a
- * process.
+ * Levels below the root that a written or removed file may lie at: more than any lab has, fewer than a process may have
+ * descriptors.
  */
 const DEEPEST = 100;
 
 /**
- * Opens a regular file below `root` for reading. `path` is relative, percent-decoded, with `/` between its parts;
- * links that stay inside are followed. Failures: `forbidden` (leaves the directory, is no regular file, may not be
- * read), `not-found`, `conflict` (a directory). The caller closes the handle.
+ * Opens a regular file below `root` for reading. `path` is relative, percent-decoded, with `/` between its parts. Links
+ * that stay inside are followed. Failures: `forbidden` (leaves the directory, no regular file, not readable),
+ * `not-found`, `conflict` (a directory). The caller closes the handle.
  */
 export async function openContainedForRead(root: string, path: string): Promise<OpenFile> {
   await using held = new AsyncDisposableStack();
@@ -40,11 +40,11 @@ export async function openContainedForRead(root: string, path: string): Promise<
 }
 
 export interface WriteOptions {
-  /** Makes missing directories on the way; without it they are a `not-found`. */
+  /** Creates missing parent directories. Otherwise they are `not-found`. */
   createParents: boolean;
-  /** Permission bits; those of the file that is replaced, or 0644 less the umask, when not given. */
+  /** Permission bits. Default: those of the replaced file, or 0644 less the umask. */
   mode?: number;
-  /** Writes the data into the file and commits it; on the way it may do more with it. */
+  /** Writes the data to the file and commits it. May process the data on the way. */
   fill?: (file: AtomicFile, data: AtomicFileData) => Promise<unknown>;
 }
 
@@ -54,9 +54,9 @@ async function writeWhole(file: AtomicFile, data: AtomicFileData): Promise<void>
 }
 
 /**
- * Creates or replaces a regular file below `root`, as a whole or not at all: if the data break off, neither the file
- * nor a parent directory made for it stays. A link that stays inside is written through. Failures as for reading, and
- * `not-found` for a missing parent unless `createParents`.
+ * Creates or replaces a regular file below `root` atomically: if the data breaks off, neither the file nor a new parent
+ * directory stays. Links that stay inside are written through. Failures as for reading, and `not-found` for a missing
+ * parent unless `createParents`.
  */
 export async function writeContained(
   root: string,
@@ -84,7 +84,7 @@ export async function writeContained(
 }
 
 /**
- * Removes a file (or a link itself, wherever it leads) below `root`. Failures: `forbidden`, `not-found`, `conflict` (a
+ * Removes a file (or a link itself, not its target) below `root`. Failures: `forbidden`, `not-found`, `conflict` (a
  * directory).
  */
 export async function removeContained(root: string, path: string): Promise<void> {
@@ -104,13 +104,13 @@ export async function removeContained(root: string, path: string): Promise<void>
 interface WriteTarget {
   directory: FileHandle;
   name: string;
-  /** Permission bits of the file that is there. */
+  /** Permission bits of the existing file. */
   mode?: number;
-  /** Path below the root that the link of this name leads to. */
+  /** If the name is a link: the path of its target below the root. */
   leadsTo?: string;
 }
 
-/** Opens the directory to write in and judges what is there under the name. */
+/** Opens the directory to write in and checks the existing entry of that name. */
 async function openTarget(
   top: Root,
   segments: string[],
@@ -129,7 +129,7 @@ async function openTarget(
   }
   if (stat.isSymbolicLink()) {
     const found = await open(at(directory, name), O_PATH).catch(() => undefined);
-    // A link to nothing says nothing about where a file would come into being.
+    // A dangling link does not say where the file would be created.
     if (found === undefined) throw outside(path);
     return { directory, name, leadsTo: await placeBelow(top, held.use(found), path) };
   }
@@ -138,8 +138,8 @@ async function openTarget(
 }
 
 /**
- * Opens the directory that the last part is in, one part after the other; links on the way are followed as long as
- * they stay inside. With `made`, missing directories are created; it undoes that when disposed of.
+ * Opens the parent directory of the last part, one part after the other. Links are followed if they stay inside. With
+ * `made`, missing directories are created; disposing of it removes them again.
  */
 async function openParent(
   top: Root,
@@ -154,7 +154,7 @@ async function openParent(
     const entry = at(directory, name);
     const there = await openDirectory(entry).catch(async (thrown: unknown) => {
       if (made !== undefined && systemCode(thrown) === 'ENOENT') return undefined;
-      // Says why, and nothing of what is outside.
+      // Fails with the reason, without disclosing anything outside.
       return await openFound(top, segments.slice(0, index + 1), path, O_DIRECTORY);
     });
     directory = held.use(there ?? (await makeDirectory(entry, path, made!)));
@@ -163,7 +163,7 @@ async function openParent(
   return directory;
 }
 
-/** Without any effect on it, wherever a link of this name leads. */
+/** Opens without side effects, whatever a link of this name leads to. */
 function openDirectory(entry: string): Promise<FileHandle> {
   return open(entry, O_PATH | O_DIRECTORY);
 }
@@ -173,7 +173,7 @@ async function makeDirectory(entry: string, path: string, made: AsyncDisposableS
     await mkdir(entry);
     made.defer(() => rmdir(entry).catch(() => {}));
   } catch (thrown) {
-    // Somebody else was faster, or a link to nothing has this name: opening it without following links tells.
+    // Another process was faster, or a dangling link has this name. Opening without following links shows which.
     if (systemCode(thrown) !== 'EEXIST') throw fileFailure(thrown, path);
   }
   return await open(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW).catch(() => {

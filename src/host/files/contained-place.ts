@@ -1,9 +1,9 @@
-// Where a path leads below one directory: what every access to files that are named by strangers is decided on.
+// Finds where a path leads below one directory. All access to files with untrusted names is decided here.
 //
-// No string that the client sent is ever compared with the root. A path is opened first, without any effect on what it
-// leads to (O_PATH), and the decision is made on the open descriptor: the kernel says in /proc/self/fd where it really
-// is. From then on only the descriptor is used, so that a directory or file swapped for a link in the meantime changes
-// nothing. `/proc/self/fd/<directory>/<name>` stands in for openat(2) and its kin.
+// Names sent by clients are never compared with the root as text. A path is first opened without side effects (O_PATH),
+// and the open descriptor is checked: /proc/self/fd gives its real location. From then on only the descriptor is used,
+// so swapping a directory or file for a link meanwhile changes nothing. `/proc/self/fd/<directory>/<name>` replaces
+// openat(2) and its relatives.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
@@ -11,7 +11,7 @@ import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure } from './atomic-file.ts';
 import { wayBelow } from './relative-path.ts';
 
-/** open(2): only a place in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
+/** open(2): only a location in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
 export const O_PATH = 0o10000000;
 const { O_DIRECTORY } = constants;
 
@@ -19,14 +19,14 @@ const LONGEST_PATH_BYTES = 4095;
 /** Links that the kernel follows in one path (path_resolution(7)). */
 const MOST_LINKS = 40;
 
-/** The directory that nothing may leave, held open. */
+/** The directory that no path may leave, held open. */
 export interface Root {
   handle: FileHandle;
-  /** Where it really is, as `placeOf` gives it. */
+  /** Its real location, as returned by `placeOf`. */
   place: string;
 }
 
-/** The parts of a relative path, `.` and `..` resolved as far as they stay inside; what is left of it never climbs. */
+/** The parts of a relative path, with `.` and `..` resolved. The result never climbs above the root. */
 export function segmentsOf(path: string): string[] {
   if (path.includes('\0')) throw new Failure('forbidden', 'the path holds a NUL character; leave it out');
   if (path.includes('\\')) throw new Failure('forbidden', `${path}: use '/' between the parts of a path, never '\\'`);
@@ -50,14 +50,14 @@ export async function openRoot(root: string, held: AsyncDisposableStack): Promis
   return { handle, place: await placeOf(handle, root) };
 }
 
-/** What stands for a descriptor, or for a name in an open directory, in calls that take a path. */
+/** The path of a descriptor, or of a name in an open directory, for calls that take a path. */
 export function at(handle: FileHandle, name?: string): string {
   return name === undefined ? `/proc/self/fd/${handle.fd}` : `/proc/self/fd/${handle.fd}/${name}`;
 }
 
 /**
- * Opens what the segments lead to; below a file there is nothing. Whether there is something outside, where a link leads, cannot be told
- * from the failure.
+ * Opens the path's segments. Nothing exists below a file. The failure does not disclose whether the target of a link to
+ * the outside exists.
  */
 export async function openFound(top: Root, segments: readonly string[], path: string, flags = 0): Promise<FileHandle> {
   try {
@@ -70,7 +70,7 @@ export async function openFound(top: Root, segments: readonly string[], path: st
   }
 }
 
-/** Whether links on the way of a path that cannot be opened lead out of the root, to something or to nothing. */
+/** Whether a path that cannot be opened leaves the root through a link, to an existing target or not. */
 async function leadsOutside(top: Root, segments: readonly string[]): Promise<boolean> {
   let way: string[] = [];
   const rest = [...segments];
@@ -86,7 +86,7 @@ async function leadsOutside(top: Root, segments: readonly string[]): Promise<boo
     const entry = at(top.handle, way.join('/'));
     const target = await readlink(entry).catch(() => undefined);
     if (target === undefined) {
-      // No link: a folder, a file, or nothing, below which there is nothing that leads anywhere.
+      // Not a link but a folder, a file, or missing: no link can follow below it.
       if ((await lstat(entry).catch(() => undefined)) === undefined) return false;
       continue;
     }
@@ -102,7 +102,7 @@ async function leadsOutside(top: Root, segments: readonly string[]): Promise<boo
   return false;
 }
 
-/** Opens what a path leads to without any effect on it: a FIFO does not block, a device does not notice. */
+/** Opens a path without side effects: a FIFO does not block, a device is not touched. */
 export async function openPlace(path: string, flags: number, shownAs: string): Promise<FileHandle> {
   try {
     return await open(path, O_PATH | flags);
@@ -112,7 +112,7 @@ export async function openPlace(path: string, flags: number, shownAs: string): P
 }
 
 /**
- * Where an open file really is, one character a byte, so that names that are not UTF-8 are not taken for one another.
+ * The real location of an open file, one character a byte, so that different names that are not UTF-8 stay different.
  */
 async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
   try {
@@ -122,7 +122,7 @@ async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
   }
 }
 
-/** Refuses what is not below the root (the root itself passes); answers its place below it. */
+/** Refuses files that are not below the root (the root itself passes). Returns the path below the root. */
 export async function placeBelow(top: Root, found: FileHandle, path: string): Promise<string> {
   const place = await placeOf(found, path);
   if (place === top.place) return '';

@@ -1,4 +1,4 @@
-// What is below one directory that strangers write in: lists and walks that nothing leads out of, and that no race does.
+// Lists and walks a directory that untrusted users write in. No link or race leads outside it.
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { Failure, systemCode } from '../../failures.ts';
@@ -8,7 +8,7 @@ import { type OpenFile, READ_WITHOUT_WAITING } from './regular-file.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 
-/** What came or went while it was looked at, and what may not be looked at; anything else that a disk says is a failure. */
+/** Entries that appeared or vanished meanwhile, or may not be read, are skipped. Any other disk error is a failure. */
 const PASSED_BY: readonly string[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM'];
 
 function passBy(thrown: unknown): undefined {
@@ -19,9 +19,9 @@ function passBy(thrown: unknown): undefined {
 }
 
 /**
- * Every regular file below `root`, in no particular order, `path` relative to it with `/` between its parts. Links to
- * directories are not followed, links to files only if those are inside; unfinished uploads and what cannot be read or
- * vanishes meanwhile are left out. A folder that `enter` refuses is passed by.
+ * Every regular file below `root`, in no particular order. `path` is relative, with `/` between its parts. Links to
+ * directories are not followed, links to files only if they stay inside. Unfinished uploads and unreadable or vanished
+ * files are left out, as are folders that `enter` refuses.
  */
 export async function* listContained(
   root: string,
@@ -36,16 +36,16 @@ export async function* listContained(
   }
 }
 
-/** Something below a directory, as it stands there: a link is a link. `path` is relative, with `/` between its parts. */
+/** An entry below a directory, links not followed. `path` is relative, with `/` between its parts. */
 export type ContainedEntry =
   | { kind: 'empty folder' | 'unreadable folder'; path: string }
   | { kind: 'link'; path: string; target: string }
-  /** `open` gives the file for reading, as long as the walk has not gone on; the caller closes the handle. */
+  /** `open` opens the file for reading until the walk goes on. The caller closes the handle. */
   | { kind: 'file'; path: string; open: () => Promise<OpenFile> };
 
 /**
- * Everything below `root` that can be copied, in no particular order: regular files, links (followed nowhere), and folders that
- * hold nothing. Unfinished uploads, pipes, sockets and devices are left out. A folder that `enter` refuses is passed by.
+ * Everything below `root` that can be copied, in no particular order: regular files, links (not followed), and empty
+ * folders. Unfinished uploads, pipes, sockets and devices are left out, as are folders that `enter` refuses.
  */
 export async function* walkContained(
   root: string,
@@ -64,7 +64,7 @@ export async function* walkContained(
   }
 }
 
-/** Opens a regular file in an open directory; not what has taken its place meanwhile. */
+/** Opens a regular file in an open directory. Fails if it was replaced by something else meanwhile. */
 async function openEntry(directory: FileHandle, name: string, path: string): Promise<OpenFile> {
   await using undo = new AsyncDisposableStack();
   try {
@@ -78,7 +78,7 @@ async function openEntry(directory: FileHandle, name: string, path: string): Pro
   }
 }
 
-/** The entries of all folders below the root that are not folders themselves; a folder without any is told as such. */
+/** The entries of all folders below the root except the folders themselves. Empty folders are reported. */
 async function* entriesBelow(
   top: Root,
   enter: (folder: string) => boolean,
@@ -99,7 +99,7 @@ async function* entriesBelow(
   }
 }
 
-/** Opens a directory of the tree for listing; undefined if it is gone or was swapped for a link. */
+/** Opens a directory of the tree for listing. Undefined if it is gone or was replaced by a link. */
 async function openFolder(top: Root, folder: string): Promise<FileHandle | undefined> {
   if (folder === '') return await open(at(top.handle), O_PATH | O_DIRECTORY);
   const handle = await open(at(top.handle, folder), O_PATH | O_DIRECTORY).catch(passBy);
@@ -112,7 +112,7 @@ async function openFolder(top: Root, folder: string): Promise<FileHandle | undef
   return handle;
 }
 
-/** The status of a regular file in an open directory, or of the one inside the root that a link leads to. */
+/** The status of a regular file in an open directory, or of a link's target inside the root. */
 async function statFile(top: Root, directory: FileHandle, name: string): Promise<Stats | undefined> {
   try {
     const stat = await lstat(at(directory, name));

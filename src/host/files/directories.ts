@@ -1,4 +1,4 @@
-// Making and unmaking directories. Node's own recursive mkdir tells the wrong reason on a disk that cannot be written.
+// Creates and removes directories. Node's own recursive mkdir reports a wrong reason on a disk that cannot be written.
 import { chmod, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
@@ -6,8 +6,8 @@ import { log } from '../log.ts';
 import { fileFailure } from './atomic-file.ts';
 
 /**
- * Makes a directory and the ones above it that are missing; answers the outermost that was made, undefined if it was there already.
- * @param shownAs what messages call it
+ * Creates a directory and its missing parents. Returns the outermost one created, undefined if the directory existed.
+ * @param shownAs its name in messages
  * @throws Failure `conflict` (something else is in its place, a read-only disk), `forbidden`, `out-of-space`
  */
 export async function makeDirectory(path: string, shownAs = path): Promise<string | undefined> {
@@ -25,10 +25,12 @@ export async function makeDirectory(path: string, shownAs = path): Promise<strin
   }
 }
 
-/** Bits of a mode: what users may who are neither the owner nor in the group. */
+/** Mode bits for users who are neither the owner nor in the group. */
 const OTHERS = 0o007;
 
-/** Keeps other users of the host out of directories; one that belongs to somebody else is left as it is, which the log says. */
+/**
+ * Keeps other users of the host out of directories. Directories of another owner are left unchanged, with a log line.
+ */
 export async function closeToOthers(...directories: string[]): Promise<void> {
   for (const path of directories) {
     try {
@@ -41,9 +43,7 @@ export async function closeToOthers(...directories: string[]): Promise<void> {
   }
 }
 
-/**
- * The names in a directory; none when it is not there. A disk that fails is a failure: what was not seen would be left out of a copy.
- */
+/** The names in a directory; empty if it does not exist. A disk error is a failure, because a copy would miss files. */
 export async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
@@ -53,7 +53,7 @@ export async function namesIn(directory: string): Promise<string[]> {
   }
 }
 
-/** Removes what `makeDirectory` made, from the innermost on, as far as nobody has put something there. */
+/** Removes the directories that `makeDirectory` created, innermost first, up to the first one that is not empty. */
 export async function removeEmptyDirectories(innermost: string, outermost: string): Promise<void> {
   for (let path = innermost; path.length >= outermost.length; path = dirname(path)) {
     try {

@@ -1,23 +1,23 @@
-// A directory that one process at a time works in: the kernel's lock on the directory itself, which ends with the process however that ends,
-// and needs no file.
+// Locks a directory for one process at a time. The kernel's lock on the directory itself ends with the process and
+// needs no file.
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { systemCode } from '../../failures.ts';
 import { log } from '../log.ts';
 import { lockDirectory } from '../system-calls.ts';
 
-/** Also that of a directory that is not there, and on file systems without such locks: there is nothing to be held then. */
+/** `isHeld` is false for missing directories and file systems without such locks: there is nothing to hold. */
 export type DirectoryLock = AsyncDisposable & { isHeld: boolean };
 
 const NOTHING: DirectoryLock = { isHeld: false, async [Symbol.asyncDispose]() {} };
 
-/** Takes the lock of a directory; undefined when another process, or another caller in this one, has it. */
+/** Locks a directory. Undefined if another process, or another caller in this one, holds the lock. */
 export async function holdDirectory(path: string): Promise<DirectoryLock | undefined> {
   let handle: FileHandle;
   try {
     handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch {
-    return NOTHING; // whoever writes there says why it cannot be done
+    return NOTHING; // a later write reports the reason
   }
   try {
     if (!lockDirectory(handle.fd)) {
@@ -32,7 +32,7 @@ export async function holdDirectory(path: string): Promise<DirectoryLock | undef
   return { isHeld: true, [Symbol.asyncDispose]: () => handle.close() };
 }
 
-/** The process that holds the lock, where the kernel tells; in words for messages. */
+/** The process that holds the lock, if the kernel shows it, in words for messages. */
 export async function directoryHolder(path: string): Promise<string> {
   try {
     await using handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);

@@ -1,7 +1,7 @@
-// Whether directories have nothing in common, whatever links lead to them.
+// Checks that directories are disjoint, with links resolved.
 import { isBelow, whereItWouldBe } from './relative-path.ts';
 
-/** Whether neither of two directories is the other one or lies in it, links resolved as far as they exist. */
+/** Whether neither directory is or contains the other. Links are resolved where they exist. */
 export async function areApart(one: string, other: string): Promise<boolean> {
   const [here, there] = [await whereItWouldBe(one), await whereItWouldBe(other)];
   return here !== there && !isBelow(here, there) && !isBelow(there, here);

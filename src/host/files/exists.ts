@@ -1,8 +1,11 @@
-// Whether something is at a path.
+// Whether a path exists.
 import { lstat } from 'node:fs/promises';
 import { systemCode } from '../../failures.ts';
 
-/** Whether there is anything, a link that leads nowhere included. What cannot be looked at is there as well: nobody is to write over it. */
+/**
+ * Whether anything exists at the path, including a dangling link. Paths that cannot be checked count as existing, so
+ * that they are not overwritten.
+ */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -1,15 +1,17 @@
-// Disks that have space left, but no inode: nothing new can be made there, and each library says so in words of its own.
+// Explains failures on disks that have space but no inodes left: every library words that differently.
 import { statfs } from 'node:fs/promises';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 
-/** Inodes that a start needs for a moment; what has failed has given its own back already. */
+/** Inodes that a start needs briefly. A failed one has already released its own. */
 const FEW = 16;
 const FOR_WANT_OF_ONE: readonly string[] = ['ENOSPC', 'SQLITE_CANTOPEN', 'SQLITE_FULL', 'SQLITE_IOERR'];
 
-/** The failure of what needed new files below `directory`: when the disk has no inodes left, that is what is said, and how to go on. */
+/**
+ * Explains an error from creating files below `directory`: if the disk has no inodes left, says so and gives the fix.
+ */
 export async function explainInodes(error: unknown, directory: string): Promise<unknown> {
   const status = await statfs(directory).catch(() => undefined);
-  // Some file systems make inodes as they need them, and count none.
+  // Some file systems create inodes on demand and count none.
   if (!isForWantOfOne(error) || status === undefined || status.files === 0 || status.ffree >= FEW) return error;
   const message = `the disk of ${directory} has too few inodes left (${status.ffree}), so that files cannot be made there: delete files that nobody needs; nothing was lost (${messageOf(error)})`;
   return new Failure('out-of-space', message, { cause: error });

@@ -1,10 +1,10 @@
-// What a killed daemon left behind while it wrote: temporary files and directories (host/files/atomic-file.ts).
+// Removes temporary files and directories that a killed daemon left behind (host/files/atomic-file.ts).
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../failures.ts';
 import { fileFailure, isBeingWritten, isTemporaryName } from './atomic-file.ts';
 
-/** Removes leftovers in the directory (not below it); answers how many they were. */
+/** Removes leftovers in the directory, not below it. Returns their number. */
 export async function removeLeftovers(directory: string): Promise<number> {
   let removed = 0;
   for (const name of await readdir(directory)) {
@@ -20,8 +20,9 @@ export async function removeLeftovers(directory: string): Promise<number> {
 }
 
 /**
- * Removes leftovers anywhere below the directory that nobody has written to since `before` (milliseconds since 1970): another daemon may be at
- * work there. Links are not followed; what may not be looked into is left alone. Answers how many they were.
+ * Removes leftovers anywhere below the directory that were not written to since `before` (milliseconds since 1970):
+ * another daemon may still be using newer ones. Links are not followed; unreadable folders are skipped. Returns the
+ * number removed.
  */
 export async function removeLeftoversBelow(directory: string, before: number): Promise<number> {
   let removed = 0;

@@ -1,14 +1,14 @@
-// The file descriptors that the worker holds. The system does not close them when a thread ends, only when the process does:
-// so their numbers lie where the main thread finds them, however the worker ends.
+// The file descriptors that the worker holds. The system closes them when the process ends, not when a thread ends. So
+// their numbers are kept where the main thread finds them, however the worker ends.
 
 import { closeSync } from 'node:fs';
 
-/** Linux gives a process no descriptor beyond fs.nr_open, which is 1,048,576 unless somebody raises it. */
+/** Linux allows no descriptors beyond fs.nr_open, by default 1,048,576. */
 const MOST = 1 << 20;
 
-/** A set of descriptors in memory that both threads share. One thread uses it at a time. */
+/** A set of descriptors in memory shared by both threads. One thread uses it at a time. */
 export class OpenDescriptors {
-  /** One bit each; only the pages that are touched cost memory. */
+  /** One bit each; only touched pages take memory. */
   readonly bits: Int32Array<SharedArrayBuffer>;
 
   constructor(bits = new Int32Array(new SharedArrayBuffer(MOST / 8))) {
@@ -19,12 +19,11 @@ export class OpenDescriptors {
     if (descriptor < MOST) this.bits[descriptor >> 5]! |= 1 << (descriptor & 31);
   }
 
-  /** To be called before the descriptor is closed: afterwards its number may be somebody else's. */
+  /** Call this before closing the descriptor: afterwards its number may be reused. */
   delete(descriptor: number): void {
     if (descriptor < MOST) this.bits[descriptor >> 5]! &= ~(1 << (descriptor & 31));
   }
 
-  /** Closes all of them. */
   close(): void {
     for (const [index, word] of this.bits.entries()) {
       if (word === 0) continue;
@@ -34,7 +33,7 @@ export class OpenDescriptors {
         try {
           closeSync(index * 32 + bit);
         } catch {
-          // Gone already: that may be what the thread has died of.
+          // Already closed; that may be why the thread ended.
         }
       }
     }

@@ -1,12 +1,12 @@
-// Where one path lies below another. Comparing beginnings of texts takes `/labs/one-more` for a part of `/labs/one`; the lint
-// forbids it (path-prefix.grit), this is the one way.
+// Whether one path lies below another. Comparing text prefixes takes `/labs/one-more` for a part of `/labs/one`, so the
+// lint forbids that (path-prefix.grit). Use this file.
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, posix, resolve } from 'node:path';
 import { systemCode } from '../../failures.ts';
 
 /**
- * The way from the directory to the path, `a/b`; undefined unless the path is strictly below. Both are absolute, with their links resolved
- * by the caller: what a text says is no proof of where a file is.
+ * The path relative to the directory, `a/b`; undefined unless it is strictly below. Both must be absolute, with links
+ * resolved by the caller: text alone does not prove where a file is.
  */
 export function wayBelow(directory: string, path: string): string | undefined {
   const way = posix.relative(directory, path);
@@ -17,7 +17,10 @@ export function isBelow(directory: string, path: string): boolean {
   return wayBelow(directory, path) !== undefined;
 }
 
-/** The path with every link resolved that exists so far. Throws what the system says of links and directories that cannot be followed. */
+/**
+ * The path with all existing links resolved. Throws the system's error for links and directories that cannot be
+ * followed.
+ */
 export async function whereItWouldBe(path: string): Promise<string> {
   const absolute = resolve(path);
   try {

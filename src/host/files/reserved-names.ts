@@ -1,12 +1,12 @@
-// Names that this server keeps for what is not whole yet. Whoever could give something of his own such a name could have it wiped, or
-// taken for the server's at its next start.
+// Names reserved for the server's unfinished files. A client's file of such a name could be removed, or taken for the
+// server's own at the next start.
 import { Failure } from '../../failures.ts';
 import { isTemporaryName } from './atomic-file.ts';
 
-/** Beginning of the names of folders in which projects are put together. */
+/** Prefix of the folders in which projects are assembled. */
 export const STAGING_PREFIX = '.labwire-staging-';
 
-/** Whether a file or folder of this name is the server's own, to be removed when nobody works on it. */
+/** Whether the server owns files of this name and removes them when they are not in use. */
 export function isReservedName(name: string): boolean {
   return name.startsWith(STAGING_PREFIX) || isTemporaryName(name);
 }

@@ -5,13 +5,13 @@ import { loadKoffi } from '../system-calls/koffi.ts';
 /** <linux/fs.h>: _IOW(0x94, 13, struct file_clone_range); the same on x64 and arm64. */
 const FICLONERANGE = 0x4020940d;
 
-/** Bytes: places and lengths have to be multiples of the file system's blocks, which are of this size on nearly all. */
+/** Bytes. Offsets and lengths must be multiples of the file system's block size, which is this on nearly all. */
 export const BLOCK_BYTES = 4096;
 
-/** Bytes from which on it is worth the call. */
+/** Smallest length (bytes) that is worth the call. */
 export const WORTH_SHARING_BYTES = 16 * BLOCK_BYTES;
 
-/** A stretch of a file and where it is to appear in the other; all of it multiples of `BLOCK_BYTES`. */
+/** A range of a file and its offset in the other file; all values are multiples of `BLOCK_BYTES`. */
 export interface SharedRange {
   from: number;
   to: number;
@@ -39,7 +39,9 @@ function declare(): Ioctl {
   return declared.async as Ioctl;
 }
 
-/** Shares a stretch of one open file with another one; false where the file system cannot, and then nothing has happened. */
+/**
+ * Shares a range of one open file with another one. False, without any change, if the file system does not support it.
+ */
 export function shareBlocks(source: number, destination: number, { from, to, length }: SharedRange): Promise<boolean> {
   ioctl ??= declare();
   const range = { src_fd: source, src_offset: from, src_length: length, dest_offset: to };

@@ -1,14 +1,14 @@
-// Lists of addresses and networks, as configurations name them.
+// Lists of addresses and networks as they stand in configurations.
 import ipaddr from 'ipaddr.js';
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Whether `text` names an address or a network (`10.0.0.0/8`). */
+/** Whether `text` is an address or a network (`10.0.0.0/8`). */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text) || isAddress(text);
 }
 
-/** Whether `text` is an address in its usual form; a number alone is none. */
+/** Whether `text` is an address in its usual form. A plain number is not. */
 export function isAddress(text: string): boolean {
   return ipaddr.isValid(text) && /[.:]/.test(text);
 }
@@ -22,12 +22,12 @@ function networkOf(text: string): Network {
 export class Networks {
   readonly #networks: readonly Network[];
 
-  /** @param names each as {@link isNetwork} takes it */
+  /** @param names addresses or networks, see {@link isNetwork} */
   constructor(names: readonly string[]) {
     this.#networks = names.map(networkOf);
   }
 
-  /** An IPv4 address that is written as an IPv6 one counts as what it is. */
+  /** An IPv4 address written as an IPv6 address counts as the IPv4 address. */
   includes(address: string): boolean {
     if (this.#networks.length === 0 || !isAddress(address)) return false;
     const found = ipaddr.process(address);

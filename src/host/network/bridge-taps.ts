@@ -1,16 +1,17 @@
-// TAPs that are ports of a bridge of this host. The bridge keeps the MTU and the MAC address that the host's own network relies on.
+// TAPs that are ports of a bridge of this host. The bridge keeps the MTU and the MAC address that the host's own
+// network relies on.
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { changeLink, disableIpv6, getLink, type Link, links } from './kernel-interfaces.ts';
 
-/** The form of the release, by which other programs know such interfaces: a number, and the number of the port. */
+/** The release's name format, which other programs recognise: a number, and the port number. */
 const TAP_NAME = /^gns3tap\d+-\d+$/;
 /** The kernel's limit for a TAP. */
 const MAX_MTU = 65_521;
-/** A bridge has it once its last port has left. */
+/** A bridge has this address once its last port has left. */
 const NO_MAC = '00:00:00:00:00:00';
 
-/** The first free name for a TAP of this port. `taken` are names that no interface has yet. */
+/** The first free name for a TAP of this port. `taken` are names reserved by TAPs that do not exist yet. */
 export function freeTapName(port: number, taken: ReadonlySet<string>): string {
   const there = new Set(links().map(({ name }) => name));
   for (let index = 0; ; index++) {
@@ -21,10 +22,10 @@ export function freeTapName(port: number, taken: ReadonlySet<string>): string {
 
 /**
  * Makes a TAP that is down a port of the bridge, and brings it up.
- * @throws Failure `conflict` without such a TAP or bridge, `forbidden` without CAP_NET_ADMIN
+ * @throws Failure `conflict` if the TAP or bridge is missing, `forbidden` without CAP_NET_ADMIN
  */
 export function joinBridge(tap: string, bridge: string): void {
-  // An interface that comes up asks for IPv6 addresses, which a port of a bridge must not have.
+  // An interface that comes up requests IPv6 addresses, which a port of a bridge must not have.
   disableIpv6(tap);
   followBridge(tap, bridge);
   changeLink(tap, { bridge });
@@ -32,8 +33,8 @@ export function joinBridge(tap: string, bridge: string): void {
 }
 
 /**
- * Gives the TAP the MTU and the MAC address with which it does not change its bridge.
- * @throws Failure `conflict` without such a TAP or bridge, `forbidden` without CAP_NET_ADMIN
+ * Sets an MTU and a MAC address for the TAP that leave the bridge unchanged.
+ * @throws Failure `conflict` if the TAP or bridge is missing, `forbidden` without CAP_NET_ADMIN
  */
 export function followBridge(tap: string, bridge: string): void {
   const now = getLink(tap);
@@ -41,18 +42,21 @@ export function followBridge(tap: string, bridge: string): void {
   if (mtu !== now.mtu || macAddress !== now.macAddress) changeLink(tap, { mtu, macAddress });
 }
 
-/** Unless they were set by hand, the kernel gives a bridge the smallest MTU and the lowest MAC address of its ports. */
+/** Unless they were set manually, a bridge has the smallest MTU and the lowest MAC address of its ports. */
 function neutralFor(tap: string, bridge: Link): { mtu: number; macAddress: string } {
   const others = links().filter((link) => link.bridge === bridge.index && !TAP_NAME.test(link.name));
   const smallest = Math.min(...others.map(({ mtu }) => mtu));
   return {
-    // When the other ports get a larger MTU, the bridge shall, too.
+    // Lets the bridge's MTU grow with those of the other ports.
     mtu: Math.min(Math.max(bridge.mtu, others.length > 0 ? smallest : 0), MAX_MTU),
     macAddress: others.length > 0 || bridge.macAddress === NO_MAC ? highMac(tap) : bridge.macAddress,
   };
 }
 
-/** Higher than those of other interfaces. Always the same one, because guests remember it where the bridge has no other. */
+/**
+ * A MAC address higher than those of other interfaces. Always the same one, because guests remember it if the bridge
+ * has no other.
+ */
 function highMac(tap: string): string {
   const digest = createHash('sha256').update(`${hostname()} ${tap}`).digest('hex');
   return `fe:ff:${digest.slice(0, 8).match(/../g)?.join(':')}`;

@@ -1,4 +1,4 @@
-// Interfaces of containers: TAPs that are made in the network namespace of a process, by netlink from this process.
+// Interfaces of containers: TAPs created by netlink from this process in the network namespace of another process.
 import { Failure } from '../../failures.ts';
 import { inNetworkOf, makeTap, SystemError } from '../system-calls.ts';
 import { changeLink, findLink } from './kernel-interfaces.ts';
@@ -10,8 +10,8 @@ export interface ContainerInterface {
 }
 
 /**
- * Gives the network namespace of a process these interfaces, up, without a carrier as long as nobody opens them. They go with the
- * namespace: nothing of them is ever in the host's own. One that is there already stays as it is.
+ * Creates these interfaces in the network namespace of a process. They are up, and have no carrier until they are
+ * opened. They disappear with the namespace and are never in the host's own. Existing ones stay unchanged.
  * @throws Failure `conflict` when the process is gone, `forbidden` without the capabilities
  */
 export function giveInterfaces(process: number, interfaces: readonly ContainerInterface[]): void {

@@ -1,4 +1,5 @@
-// The native loop that moves plain frames between UDP sockets (addons/frame-loop), and the memory that it shares with TypeScript.
+// The native loop that forwards plain frames between UDP sockets (addons/frame-loop), and the memory it shares with
+// TypeScript.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { isPackaged } from '../files/assets.ts';
 import { loadAddon } from '../processes/addons.ts';
 import { SystemError } from '../system-calls.ts';
 
-/** Places and capacities of addons/frame-loop/frame_loop.h; the addon tells its own, which must be the same. */
+/** Offsets and capacities from addons/frame-loop/frame_loop.h. They must equal those that the addon reports. */
 const LAYOUT = {
   slots: 64,
   slotBytes: 17 * 4096,
@@ -39,16 +40,16 @@ const HANDED_SOCKET = 1;
 const HANDED_FIRST = 2;
 const HANDED_COUNT = 3;
 
-/** The longest frame that is sent in runs, until the path says otherwise. */
+/** The longest frame that is sent in runs, until the path reports a lower limit. */
 const LONGEST_IN_RUNS_BYTES = 65_535;
 
-/** How many of each the loop knows; what has a higher number goes without it. */
+/** Capacities of the loop. Objects with higher numbers are handled in TypeScript. */
 export const { endpoints: MOST_ENDPOINTS, legs: MOST_LEGS, devices: MOST_DEVICES, seats: MOST_SEATS } = LAYOUT;
 
 /** Numbers in the memory of counters. */
 export const MOST_COUNTERS = LAYOUT.counters;
 
-/** Counters of a direction that the loop keeps, by their place in its block: the first ones of it. */
+/** Counters that the loop keeps per direction, by offset in the direction's block. They come first in it. */
 export const DIRECTION_COUNTERS = {
   offeredFrames: 0,
   offeredBytes: 1,
@@ -60,37 +61,37 @@ export const DIRECTION_COUNTERS = {
   rate: 6,
 } as const;
 
-/** Counters of what an endpoint could not send, by their place in its block. */
+/** Counters of frames that an endpoint could not send, by offset in its block. */
 export const SEND_DROPS = { sendQueue: 0, tooLong: 1, sendFailed: 2 } as const;
 
-/** Where a leg leads: to code in TypeScript, to a socket, to a device in memory, or to nobody. */
+/** A leg's target: TypeScript code, a socket, a device in memory, or none. */
 export const LEG_KINDS = { typescript: 0, socket: 1, device: 2, nowhere: 3 } as const;
 
 export const DEVICE_KINDS = { none: 0, hub: 1, switch: 2 } as const;
 
-/** The way of a frame from where it comes in to a socket or a device. Counters are places in the memory of counters. */
+/** The path of a frame from its source to a socket or a device. Counters are offsets in the memory of counters. */
 export interface Leg {
   kind: keyof typeof LEG_KINDS;
   /** Number of the endpoint or the device. */
   end: number;
-  /** At the device. */
+  /** Number of the seat at the device. */
   seat: number;
-  /** Blocks of {@link DIRECTION_COUNTERS}, two at the most. */
+  /** Blocks of {@link DIRECTION_COUNTERS}, at most two. */
   directions: readonly number[];
-  /** Pairs of frames and bytes, two at the most. */
+  /** Pairs of frames and bytes, at most two. */
   traffic: readonly number[];
-  /** Counts frames that get no further; -1 for none. */
+  /** Counts frames that are not delivered; -1 for none. */
   lost: number;
 }
 
-/** A seat of a device: its leg and its VLAN; -1 for a VLAN whose frames are for TypeScript. */
+/** A seat of a device: its leg and its VLAN; -1 for a VLAN whose frames TypeScript handles. */
 export interface Seat {
   leg: number;
   vlan: number;
 }
 
 interface Addon {
-  /** Missing in an addon that is another one altogether. */
+  /** Missing in an incompatible addon. */
   layout?: number[];
   create(frames: Uint8Array, table: ArrayBuffer, counters: ArrayBuffer, now: number): object;
   setAddresses(loop: object, device: number, columns: ArrayBuffer | undefined, buckets: number): void;
@@ -108,7 +109,7 @@ function load(): Addon {
   return addon;
 }
 
-/** One a thread. */
+/** One per thread. */
 export class FrameLoop {
   readonly #addon: Addon;
   readonly #loop: object;
@@ -116,29 +117,29 @@ export class FrameLoop {
 
   /**
    * @param frames the slots that packets are received into @param counters {@link MOST_COUNTERS} numbers
-   * @throws when there is no addon, it cannot be loaded, or it is another one
+   * @throws when the addon is missing, incompatible or cannot be loaded
    */
   constructor(frames: Uint8Array, counters: Float64Array<ArrayBuffer>) {
     this.#addon = load();
-    // Reserved for the most; only the pages that are used cost memory.
+    // Reserved for the maximum; only the pages used take memory.
     this.#table = new Int32Array(new ArrayBuffer(LAYOUT.words * 4));
     this.#table[GENERATION] = 1;
     this.#loop = this.#addon.create(frames, this.#table.buffer, counters.buffer, performance.now());
   }
 
-  /** What was written under another generation is out of date. */
+  /** Entries written under another generation are out of date. */
   get generation(): number {
     return this.#table[GENERATION]!;
   }
 
   nextGeneration(): void {
-    // Never 0, which is what unused memory has.
+    // Never 0, the value of unused memory.
     this.#table[GENERATION] = (this.#table[GENERATION]! % 0x7fff_ffff) + 1;
   }
 
   /**
-   * Moves plain frames until there is something to do for TypeScript, or for so many milliseconds (-1: for ever). Answers the number of
-   * descriptors that can be read. All slots must be free.
+   * Forwards plain frames until TypeScript has work, or for so many milliseconds (-1: no limit). Returns the number of
+   * readable descriptors. All slots must be free.
    */
   wait(poller: number, milliseconds: number): number {
     const ready = this.#addon.wait(this.#loop, poller, milliseconds);
@@ -150,7 +151,7 @@ export class FrameLoop {
     return this.#table[LAYOUT.ready + index]!;
   }
 
-  /** Packets that {@link wait} has received but not moved; they lie in slots from {@link handedFirst} on. */
+  /** Packets that {@link wait} received but did not forward; they are in slots from {@link handedFirst} on. */
   get handedCount(): number {
     return this.#table[HANDED_COUNT]!;
   }
@@ -159,7 +160,7 @@ export class FrameLoop {
     return this.#table[HANDED_FIRST]!;
   }
 
-  /** The socket that has received them. */
+  /** The socket that received them. */
   get handedSocket(): number {
     return this.#table[HANDED_SOCKET]!;
   }
@@ -168,12 +169,15 @@ export class FrameLoop {
     return this.#table[LAYOUT.lengths + slot]!;
   }
 
-  /** Length of each of the packets in the slot, but for the last one; 0 when there is one. */
+  /** Length of each of the packets in the slot except the last one; 0 if there is only one. */
   handedSegment(slot: number): number {
     return this.#table[LAYOUT.segments + slot]!;
   }
 
-  /** Enters a socket: frames that it receives take the leg, what it cannot send is counted in the block `drops`. False for one that must do without. */
+  /**
+   * Registers a socket: frames that it receives take the leg; frames it cannot send are counted in the block `drops`.
+   * False if the loop cannot take it.
+   */
   setEndpoint(endpoint: number, socket: number, leg: number, drops: number): boolean {
     if (socket >= LAYOUT.descriptors) return false;
     this.#table.set([socket, leg, LONGEST_IN_RUNS_BYTES, 1, drops, 0, 0], LAYOUT.endpoint + endpoint * ENDPOINT_WORDS);
@@ -181,7 +185,7 @@ export class FrameLoop {
     return true;
   }
 
-  /** To be called before the socket is closed. */
+  /** Call this before the socket is closed. */
   removeEndpoint(endpoint: number, socket: number): void {
     this.#table[LAYOUT.sockets + socket] = 0;
     this.#table[LAYOUT.endpoint + endpoint * ENDPOINT_WORDS] = -1;
@@ -207,12 +211,12 @@ export class FrameLoop {
     this.#table.set(words, at + LAYOUT.deviceWords - LAYOUT.seats * SEAT_WORDS);
   }
 
-  /** Has the loop read a switch's addresses: see plane/mac-table.ts. */
+  /** Lets the loop read a switch's addresses: see plane/mac-table.ts. */
   setAddresses(device: number, columns: ArrayBuffer, buckets: number): void {
     this.#addon.setAddresses(this.#loop, device, columns, buckets);
   }
 
-  /** Lets go of the memory of a switch's addresses. */
+  /** Releases the memory of a switch's addresses. */
   removeAddresses(device: number): void {
     this.#addon.setAddresses(this.#loop, device, undefined, 0);
   }

@@ -1,12 +1,12 @@
-// TCP ports of loopback for programs that are told which port to listen on, and cannot be told to take any.
+// Free TCP ports of loopback for programs that need a port number and cannot choose a free port themselves.
 import { createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Ports that were given away and are not back: two programs that start at the same time must not get one. */
+/** Ports in use by programs: two that start at the same time must not get the same one. */
 const given = new Set<number>();
 
-/** A port that nobody listens on right now; `resources` allow it to be given away again. */
+/** A port that is free now. Disposing of `resources` returns it. */
 export async function takeFreePort(resources: AsyncDisposableStack): Promise<number> {
   for (;;) {
     const port = await unusedPort();
@@ -16,7 +16,7 @@ export async function takeFreePort(resources: AsyncDisposableStack): Promise<num
   }
 }
 
-/** The same for a port that a program of a former life has. */
+/** The same for the port of a program that is reattached. */
 export function keepPort(port: number, resources: AsyncDisposableStack): void {
   given.add(port);
   resources.defer(() => void given.delete(port));

@@ -1,4 +1,4 @@
-// The network interfaces of this host as the API tells them (as in release 2.2.57).
+// The network interfaces of this host as the API lists them (as in release 2.2.57).
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces as addressesByInterface } from 'node:os';
@@ -6,19 +6,19 @@ import { networkInterfaces as addressesByInterface } from 'node:os';
 export interface NetworkInterface {
   id: string;
   name: string;
-  /** IPv4; empty if there is none. */
+  /** IPv4; empty without an address. */
   ip_address: string;
-  /** Dotted; empty if there is no address. */
+  /** Dotted; empty without an address. */
   netmask: string;
   mac_address: string;
   type: 'ethernet' | 'tap';
-  /** Made by the host or a hypervisor for itself: not offered to users unless they ask. */
+  /** Created by the host or a hypervisor for its own use: offered to users only on request. */
   special: boolean;
 }
 
 const CLASS_DIRECTORY = '/sys/class/net';
 
-/** The release's list of beginnings of such names, in lower case. */
+/** The release's list of prefixes of such names, in lower case. */
 const SPECIAL_BEGINNINGS = [
   'lo',
   'vmnet',
@@ -36,7 +36,7 @@ const SPECIAL_BEGINNINGS = [
   'gns3',
 ];
 
-/** The release takes these last characters for the mark of a helper interface, too. */
+/** The release treats these last characters as the mark of a helper interface, too. */
 const SPECIAL_ENDINGS = ['-', 'n', 'i', 'c'];
 
 export function isSpecialInterface(name: string): boolean {
@@ -51,7 +51,7 @@ export function interfaceType(name: string): 'ethernet' | 'tap' {
   return name.startsWith('tap') ? 'tap' : 'ethernet';
 }
 
-/** The interface of a guest's adapter, by a word that no other machine has. */
+/** Name of the interface of a guest's adapter, from a string unique to the machine. */
 export function guestTapName(machine: string, adapter: number): string {
   return `lw${machine}-${adapter}`;
 }
@@ -59,23 +59,23 @@ export function guestTapName(machine: string, adapter: number): string {
 const GUEST_TAP = /^lw[0-9a-f]{8}-\d+$/;
 
 /**
- * Whether people may use the interface: `allowed`, if not empty, names those that they may (`gns3tap...` always passes). Those of guests
- * are nobody else's.
+ * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. Guests'
+ * interfaces are never allowed.
  */
 export function isAllowedInterface(name: string, allowed: readonly string[]): boolean {
   if (GUEST_TAP.test(name)) return false;
   return allowed.length === 0 || allowed.includes(name) || name.startsWith('gns3tap');
 }
 
-/** The names of all interfaces that are allowed, with and without addresses, sorted. */
+/** The names of all allowed interfaces, with and without addresses, sorted. */
 export function interfaceNames(allowed: readonly string[]): string[] {
-  // Interfaces without an address are only found in /sys; where that is missing, the others are still told.
+  // Interfaces without an address are only found in /sys. If that is missing, the others are still listed.
   const names = new Set([...Object.keys(addressesByInterface()), ...directoryNames()]);
   const offered = [...names].filter((name) => isAllowedInterface(name, allowed));
   return offered.sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Read at once: the kernel makes the directory up, no disk is asked. */
+/** Synchronous: the kernel generates the directory, without disk access. */
 function directoryNames(): string[] {
   try {
     const entries = readdirSync(CLASS_DIRECTORY, { withFileTypes: true });

@@ -1,14 +1,14 @@
-// IPv4 addresses as numbers, and the networks that they are in.
+// IPv4 addresses as numbers, and subnets.
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** A network: its lowest address, as an unsigned number, and the length of its prefix. */
+/** A network: its lowest address, as an unsigned number, and its prefix length. */
 export interface Subnet {
   readonly address: number;
   readonly prefix: number;
 }
 
-/** An unsigned number; undefined for what is no address in dotted form. */
+/** An unsigned number; undefined unless the text is an address in dotted form. */
 export function parseAddress(text: string): number | undefined {
   return isIPv4(text) ? Buffer.from(ipaddr.IPv4.parse(text).octets).readUInt32BE() : undefined;
 }
@@ -22,7 +22,7 @@ export function netmask(prefix: number): number {
   return Buffer.from(ipaddr.IPv4.subnetMaskFromPrefixLength(prefix).octets).readUInt32BE();
 }
 
-/** `192.0.2.0/24`; undefined for what is none, or an address with bits behind the prefix. */
+/** `192.0.2.0/24`; undefined if it is invalid or has bits behind the prefix. */
 export function parseSubnet(text: string): Subnet | undefined {
   const [host = '', length = ''] = text.split('/');
   const address = parseAddress(host);

@@ -1,5 +1,5 @@
-// Network interfaces of this host as the kernel knows them ("links"), and changes to them: up and down, MTU, bridges, addresses.
-// Spoken by rtnetlink(7) in this process, so that the capabilities of the daemon are enough and no program is needed.
+// Network interfaces of this host ("links" in the kernel), and changes to them: up and down, MTU, bridges, addresses.
+// Uses rtnetlink(7) in this process, so the daemon's capabilities suffice and no program is needed.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
@@ -10,27 +10,27 @@ import { NETLINK_HEADER_BYTES, netlinkRequest, SystemError } from '../system-cal
 export interface Link {
   index: number;
   name: string;
-  /** What made it: `bridge`, `tun` (TAPs too), `veth`, `vlan`, `dummy` ...; undefined for hardware. */
+  /** The type: `bridge`, `tun` (TAPs too), `veth`, `vlan`, `dummy` ...; undefined for hardware. */
   kind: string | undefined;
   /** Whether it carries Ethernet frames and is not the loopback interface. */
   ethernet: boolean;
-  /** Whether somebody has brought it up. */
+  /** Whether it was brought up. */
   up: boolean;
   /** Whether it is up and has a carrier: a cable, or a program at the other end. */
   running: boolean;
   mtu: number;
   macAddress: string;
-  /** Index of the bridge that it belongs to. */
+  /** Index of its bridge. */
   bridge: number | undefined;
 }
 
-/** What is to be changed of a link; the rest stays. */
+/** Changes of a link; missing members stay as they are. */
 export interface LinkChange {
   up?: boolean;
   mtu?: number;
   /** `02:00:5e:00:53:01`. */
   macAddress?: string;
-  /** Name of the bridge to which it is added; null takes it out of its bridge. */
+  /** Name of the bridge to add it to; null removes it from its bridge. */
   bridge?: string | null;
 }
 
@@ -65,7 +65,7 @@ const TCA_BPF_OPS_LEN = 4;
 const TCA_BPF_OPS = 5;
 const TCA_BPF_FLAGS = 8;
 const TCA_BPF_FLAG_ACT_DIRECT = 1;
-/** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): the frame goes no further. */
+/** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): drop the frame. */
 const DROP_ALL = Buffer.from([0x06, 0, 0, 0, 2, 0, 0, 0]);
 const AF_INET = 2;
 const AF_INET6 = 10;
@@ -102,7 +102,7 @@ function attributesOf(message: Buffer, offset: number): Map<number, Buffer> {
   for (let at = offset; at + ATTRIBUTE_HEADER_BYTES <= message.length; ) {
     const length = message.readUInt16LE(at);
     if (length < ATTRIBUTE_HEADER_BYTES) break;
-    // The upper bits say how the attribute is encoded.
+    // The upper bits are the attribute's encoding.
     found.set(message.readUInt16LE(at + 2) & 0x3fff, message.subarray(at + ATTRIBUTE_HEADER_BYTES, at + length));
     at += (length + 3) & ~3;
   }
@@ -148,7 +148,7 @@ function linkOf(message: Buffer): Link {
   };
 }
 
-/** Runs a change and says in words why it cannot be done. */
+/** Runs a change and explains a failure in words. */
 function change<Result>(what: string, run: () => Result): Result {
   try {
     return run();
@@ -168,20 +168,20 @@ export function links(): Link[] {
   return request('RTM_GETLINK', RTM_GETLINK, NLM_F_DUMP, linkMessage(0)).map(linkOf);
 }
 
-/** The interface of that name; undefined without one. */
+/** The interface of that name, if it exists. */
 export function findLink(name: string): Link | undefined {
   try {
     return request('RTM_GETLINK', RTM_GETLINK, NLM_F_ACK, linkMessage(0), attribute(IFLA_IFNAME, text(name))).map(
       linkOf,
     )[0];
   } catch (error) {
-    // A name that is too long for an interface is the name of none.
+    // No interface can have a name that is too long.
     if (error instanceof SystemError && ['ENODEV', 'ERANGE', 'EINVAL'].includes(error.code)) return undefined;
     throw error;
   }
 }
 
-/** @throws Failure `conflict` without an interface of that name */
+/** @throws Failure `conflict` if the interface does not exist */
 export function getLink(name: string): Link {
   const link = findLink(name);
   if (link === undefined)
@@ -190,8 +190,9 @@ export function getLink(name: string): Link {
 }
 
 /**
- * Changes an interface. It takes effect as a whole or not at all.
- * @throws Failure `conflict` without such an interface or bridge, or when the kernel refuses; `forbidden` without CAP_NET_ADMIN
+ * Changes an interface, either completely or not at all.
+ * @throws Failure `conflict` if the interface or bridge is missing, or when the kernel refuses; `forbidden` without
+ * CAP_NET_ADMIN
  */
 export function changeLink(name: string, { up, mtu, macAddress, bridge }: LinkChange): void {
   const { index } = getLink(name);
@@ -211,9 +212,11 @@ function bridgeIndex(name: string): number {
 }
 
 /**
- * Lets packet sockets alone have what the interface receives: the host's own network, its filters and its addresses never see it, and
- * the host says nothing there by itself. To be called before the interface is up; a second call changes nothing.
- * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden` without CAP_NET_ADMIN
+ * Delivers what the interface receives to packet sockets only: the host's own network, its filters and its addresses
+ * never see it, and the host sends nothing there on its own. Call this before the interface is up; a second call
+ * changes nothing.
+ * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden`
+ * without CAP_NET_ADMIN
  */
 export function keepFromHost(name: string): void {
   const { index } = getLink(name);
@@ -221,7 +224,7 @@ export function keepFromHost(name: string): void {
   change(`keep ${name} from the host's network`, () => {
     const queue = trafficMessage({ index, handle: INGRESS_HANDLE, parent: TC_H_INGRESS, info: 0 });
     unlessThere(() => request('RTM_NEWQDISC', RTM_NEWQDISC, flags, queue, attribute(TCA_KIND, text('ingress'))));
-    // Priority 1, and ETH_P_ALL in the network's order.
+    // Priority 1, and ETH_P_ALL in network byte order.
     const filter = trafficMessage({ index, handle: 1, parent: INGRESS_HANDLE, info: 0x0001_0300 });
     const count = Buffer.alloc(2);
     count.writeUInt16LE(1);
@@ -237,9 +240,9 @@ export function keepFromHost(name: string): void {
 }
 
 /**
- * The interface gets no IPv6 address and reports no groups. Under systemd, where the settings are read-only, it only gets no address.
- * To be called before the interface is up.
- * @throws Failure `conflict` without an interface of that name, `forbidden` without CAP_NET_ADMIN
+ * Stops the interface from getting IPv6 addresses and reporting groups. Under systemd, where the settings are
+ * read-only, only the addresses are prevented. Call this before the interface is up.
+ * @throws Failure `conflict` if the interface does not exist, `forbidden` without CAP_NET_ADMIN
  */
 export function disableIpv6(name: string): void {
   const { index } = getLink(name);
@@ -273,7 +276,8 @@ function trafficMessage({ index, ...words }: { index: number; handle: number; pa
 
 /**
  * Gives the interface an IPv4 address, such as `192.168.122.1/24`.
- * @throws Failure `invalid` for what is no address, `conflict` when it has it already, `forbidden` without CAP_NET_ADMIN
+ * @throws Failure `invalid` for an invalid address, `conflict` if it has the address already, `forbidden` without
+ * CAP_NET_ADMIN
  */
 export function addAddress(name: string, address: string): void {
   const message = addressMessage(name, address);

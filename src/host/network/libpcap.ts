@@ -1,18 +1,18 @@
-// The system's libpcap, which makes programs of filter expressions (pcap-filter(7)). It is asked in another thread, since
-// expressions may hold host names, and looking these up takes as long as the network likes.
+// The system's libpcap, which compiles filter expressions (pcap-filter(7)). It runs in another thread, because
+// expressions may contain host names, and looking these up takes an unpredictable time.
 import { Failure } from '../../failures.ts';
 import { loadKoffi } from '../system-calls/koffi.ts';
 import { KeyedLock } from '../values/keyed-lock.ts';
 
-/** Debian's name, and everybody else's. */
+/** Debian's name, and the usual one. */
 const NAMES = ['libpcap.so.0.8', 'libpcap.so.1'];
 const WHOLE_FRAME_BYTES = 65_535;
 const OPTIMIZE = 1;
-/** No network mask is known (PCAP_NETMASK_UNKNOWN). */
+/** The network mask is unknown (PCAP_NETMASK_UNKNOWN). */
 const NO_MASK = 0xffffffff;
 /** Characters: far more than people write, few enough for libpcap's recursion. */
 const LONGEST_CHARACTERS = 1000;
-/** Milliseconds for host names to be looked up. */
+/** Time limit (ms) for looking up host names. */
 const TIMEOUT_MS = 5000;
 
 function declare() {
@@ -47,13 +47,13 @@ interface Program {
 }
 
 let declared: ReturnType<typeof declare>;
-/** One at a time: an expression whose host names are slow to look up takes one thread and not all. */
+/** One at a time, so that slow host names block one thread and not all. */
 const lock = new KeyedLock();
 
 /**
- * The program of an expression: for each instruction the words `code | jt << 16 | jf << 24` and `k`.
+ * Compiles an expression: for each instruction the words `code | jt << 16 | jf << 24` and `k`.
  * @param linkType such as `EN10MB` or `DLT_EN10MB`
- * @throws Failure `conflict` for what is no expression, and without libpcap
+ * @throws Failure `conflict` for an invalid expression, and without libpcap
  */
 export async function compileFilter(expression: string, linkType = 'EN10MB'): Promise<Uint32Array> {
   const quoted = JSON.stringify(expression);
@@ -64,7 +64,7 @@ export async function compileFilter(expression: string, linkType = 'EN10MB'): Pr
     );
   }
   const compiling = lock.run('libpcap', () => compile(expression, linkType));
-  // After the limit nobody waits for it.
+  // After the time limit the result is ignored.
   compiling.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

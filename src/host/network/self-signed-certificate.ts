@@ -1,4 +1,4 @@
-// A certificate that this server makes for itself, by the system's openssl: encrypts, but is vouched for by nobody.
+// Creates a self-signed certificate with the system's openssl. It encrypts, but proves nothing about the server.
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
@@ -6,7 +6,7 @@ import { createTemporaryDirectory, writeFileAtomically } from '../files/atomic-f
 import { makeDirectory } from '../files/directories.ts';
 import { runProgram } from '../processes/run-program.ts';
 
-/** Ten years; browsers ask about it in any case. */
+/** Ten years; browsers warn about it in any case. */
 const VALIDITY_DAYS = 3650;
 
 /** Paths of PEM files. */
@@ -16,8 +16,8 @@ export interface CertificateFiles {
 }
 
 /**
- * The certificate in `directory` (`certificate.pem`, and `key.pem` for this user alone), made now if it is not there.
- * @param names host names and IP addresses that it is for; the first is its subject
+ * The certificate in `directory` (`certificate.pem`, and `key.pem` readable by this user only), created if missing.
+ * @param names host names and IP addresses it is valid for; the first is its subject
  * @throws Failure `conflict` when openssl is missing or fails, or the files cannot be written
  */
 export async function ensureSelfSigned(directory: string, names: readonly string[]): Promise<CertificateFiles> {
@@ -45,7 +45,7 @@ export async function ensureSelfSigned(directory: string, names: readonly string
     throw new Failure('conflict', `A certificate cannot be made (openssl: ${messageOf(thrown)}): ${fix}.`);
   });
   if (code !== 0) throw new Failure('conflict', `openssl has made no certificate: ${errors.trim().split('\n').at(-1)}`);
-  // The key first: a certificate without it would be kept, and be of no use.
+  // The key first: a certificate without its key would be kept but useless.
   await writeFileAtomically(files.key, await readFile(key), { mode: 0o600 });
   await writeFileAtomically(files.certificate, await readFile(certificate), { mode: 0o644 });
   return files;

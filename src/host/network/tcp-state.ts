@@ -1,8 +1,8 @@
-// What the kernel knows of a TCP connection and Node does not tell: whether the other end acknowledges what it is sent.
+// TCP connection state that Node does not expose: whether the other end acknowledges data.
 
 import { loadKoffi } from '../system-calls/koffi.ts';
 
-// Values and places of <netinet/tcp.h>, struct tcp_info: the same on x86-64 and arm64.
+// Values and offsets of <netinet/tcp.h>, struct tcp_info: the same on x86-64 and arm64.
 const SOL_TCP = 6;
 const TCP_INFO = 11;
 const INFO_BYTES = 104;
@@ -11,9 +11,9 @@ const UNACKED = 24;
 const LAST_ACK_RECEIVED = 56;
 
 export interface TcpState {
-  /** Segments, and questions for a window, that are on the way. */
+  /** Segments and window probes in flight. */
   unacknowledged: number;
-  /** Milliseconds since the last acknowledgement of any kind came. */
+  /** Milliseconds since the last acknowledgement of any kind. */
   silence: number;
 }
 
@@ -23,7 +23,7 @@ function declare() {
 
 let getsockopt: ReturnType<typeof declare> | undefined;
 
-/** The state of a connection; undefined when the descriptor is of no TCP socket. */
+/** The state of a connection; undefined if the descriptor is not a TCP socket. */
 export function lookAtTcp(descriptor: number): TcpState | undefined {
   getsockopt ??= declare();
   const info = Buffer.alloc(INFO_BYTES);

@@ -1,4 +1,4 @@
-// Native addons out of the packed executable. (Run from source, the packages find their own addons.)
+// Loads native addons from the packed executable. (Run from source, packages find their own addons.)
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, constants as osConstants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,23 +6,23 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { Failure, messageOf } from '../../failures.ts';
 import { embedded } from '../files/assets.ts';
 
-/** Worker threads inherit what is set under this key (node:worker_threads, environment data). */
+/** Worker threads inherit the value of this key (node:worker_threads, environment data). */
 const DIRECTORY = 'labwire.addon-directory';
 
 const loaded = new Map<string, unknown>();
 
-/** Names the directory that is tried first (`LABWIRE_ADDON_DIR`); to be called before the first addon is loaded. */
+/** Sets the directory that is tried first (`LABWIRE_ADDON_DIR`). Call this before the first addon is loaded. */
 export function useAddonDirectory(directory: string): void {
   setEnvironmentData(DIRECTORY, directory);
 }
 
-/** The directory that is tried first: the one that was named, or that did for an addon before. */
+/** The directory that is tried first: the configured one, or the one that worked before. */
 export function addonDirectory(): string | undefined {
   const chosen = getEnvironmentData(DIRECTORY);
   return typeof chosen === 'string' && chosen !== '' ? chosen : undefined;
 }
 
-/** The directories in which an addon may be put down, in the order of trying. */
+/** The directories in which an addon may be stored, in the order of trying. */
 function places(): string[] {
   const chosen = addonDirectory();
   const first = chosen === undefined ? [] : [chosen];
@@ -30,11 +30,11 @@ function places(): string[] {
 }
 
 /**
- * Loads the addon `name` (such as `pty.node`) out of the executable and gives its exports.
+ * Loads the addon `name` (such as `pty.node`) from the executable and returns its exports.
  *
- * The dynamic loader wants a file, so the bytes go into a fresh directory that only this user can enter, are loaded, and are
- * removed at once: nothing stays behind, and no other user can put something else in their place. The first place that can
- * be written and is not mounted noexec is used.
+ * The dynamic loader needs a file. So the bytes go into a new directory that only this user can enter, are loaded, and
+ * are removed at once: no file stays, and other users cannot replace it. The first place that is writable and not
+ * mounted noexec is used.
  */
 export function loadAddon(name: string): unknown {
   const known = loaded.get(name);
@@ -51,7 +51,7 @@ export function loadAddon(name: string): unknown {
       const module = { exports: {} };
       process.dlopen(module, file, osConstants.dlopen.RTLD_NOW);
       loaded.set(name, module.exports);
-      // What did for one addon does for the next.
+      // Use the same place for the next addon.
       useAddonDirectory(place);
       return module.exports;
     } catch (error) {

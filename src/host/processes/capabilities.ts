@@ -1,4 +1,4 @@
-// The capabilities of processes that networks of the host and of containers need (capabilities(7)).
+// Capabilities that processes need for networks of the host and of containers (capabilities(7)).
 import { readFileSync } from 'node:fs';
 
 /** Bits of linux/capability.h. */
@@ -6,7 +6,10 @@ const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_PTRACE: 19n, CAP_SY
 
 export type Capability = keyof typeof BITS;
 
-/** How the server is given a capability. Not by setcap: whoever starts the executable could swap an addon while it is loaded. */
+/**
+ * How to give the server a capability. Not by setcap: the user who starts the executable could replace an addon while
+ * it is loaded.
+ */
 export function capabilityFix(capability: Capability): string {
   return (
     `let "systemctl edit labwired" add ${capability} to CapabilityBoundingSet= and AmbientCapabilities= ` +
@@ -14,13 +17,13 @@ export function capabilityFix(capability: Capability): string {
   );
 }
 
-/** Which of them are effective, by the text of /proc/self/status. */
+/** The effective capabilities in the text of /proc/self/status. */
 export function capabilitiesIn(status: string): Capability[] {
   const mask = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
   return (Object.keys(BITS) as Capability[]).filter((name) => (mask >> BITS[name]) & 1n);
 }
 
-/** Which of those that are needed a process does not have; all of them when nobody can tell. */
+/** The needed capabilities that a process does not have; all of them if that cannot be determined. */
 export function lackedBy(pid: number | 'self', needed: readonly Capability[]): readonly Capability[] {
   try {
     const held = capabilitiesIn(readFileSync(`/proc/${pid}/status`, 'latin1'));

@@ -1,5 +1,5 @@
-// Child processes: what they are given, and how those are found again that a former life of the daemon left behind.
-// A process is ours if its environment says so; its name or its command line prove nothing.
+// Child processes: their environment, and finding those that a previous run of the daemon left behind. A process is
+// ours if its environment says so; its name or command line proves nothing.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -12,12 +12,12 @@ const NODE = 'LABWIRE_NODE';
 const GRACE_MS = 1000;
 const POLL_MS = 25;
 
-/** The variable by which a process is recognised as of a state directory, by its uuid. */
+/** The variable that marks processes of a state directory, by its uuid. */
 export function instanceToken(instance: string): Record<string, string> {
   return { [INSTANCE]: instance };
 }
 
-/** The variables by which a node's process is recognised: the state directory's uuid and the node's. */
+/** The variables that mark a node's process: the uuids of the state directory and of the node. */
 export function processToken(instance: string, nodeId: string): Record<string, string> {
   return { ...instanceToken(instance), [NODE]: nodeId };
 }
@@ -31,22 +31,22 @@ export function childEnvironment(extra: Readonly<Record<string, string>> = {}): 
 export interface OwnedProcess {
   pid: number;
   nodeId: string;
-  /** Clock ticks between the machine's start and the process's: with the pid it names one process for ever. */
+  /** Clock ticks between the machine's start and the process's. With the pid it identifies a process uniquely. */
   startTime: string;
 }
 
-/** Field 22 of /proc/pid/stat, see proc(5). Undefined when there is no such process. */
+/** Field 22 of /proc/pid/stat, see proc(5). Undefined if the process does not exist. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Field 2 is the name in parentheses, which may hold blanks and parentheses itself.
+    // Field 2 is the name in parentheses, which may contain blanks and parentheses.
     return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
     return undefined;
   }
 }
 
-/** Empty for a process that is gone, a zombie, or another user's. */
+/** Empty if the process is gone, a zombie, or another user's. */
 function environmentOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -55,14 +55,15 @@ function environmentOf(pid: number): string[] {
   }
 }
 
-/** The running processes that carry the token of `instance`, this one excepted. One pass over /proc. */
+/** The running processes with the token of `instance`, except this one. One pass over /proc. */
 export function findOurs(instance: string): OwnedProcess[] {
   const found: OwnedProcess[] = [];
   const token = `${INSTANCE}=${instance}`;
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid || !environmentOf(pid).includes(token)) continue;
-    // The environment is read again after the start time: should the pid have changed hands in between, it does not fit and `signal` sees it.
+    // Read the environment again after the start time: if the pid was reused in between, it does not match and `signal`
+    // notices.
     const startTime = startTimeOf(pid);
     const environment = environmentOf(pid);
     if (startTime === undefined || !environment.includes(token)) continue;
@@ -77,11 +78,11 @@ function signal(owned: OwnedProcess, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(owned.pid, name);
   } catch {
-    // it went by itself in the meantime, or has become another user's; the next look tells
+    // it ended meanwhile, or is another user's now; the next pass shows which
   }
 }
 
-/** Signals every process of ours, those included that appear meanwhile, until none is left or the time is over. */
+/** Signals all our processes, including new ones, until none is left or the time is over. */
 async function end(
   instance: string,
   name: 'SIGTERM' | 'SIGKILL',
@@ -104,8 +105,8 @@ async function end(
 }
 
 /**
- * Ends every process that carries the token of `instance`, except those that are `kept`: SIGTERM and, a second later, SIGKILL.
- * @returns those that were found, and of these the ones that would not go
+ * Ends every process with the token of `instance`, except `kept`: SIGTERM and, a second later, SIGKILL.
+ * @returns the processes found, and those of them that did not end
  */
 export async function reapOurs(
   instance: string,
@@ -117,7 +118,7 @@ export async function reapOurs(
   return { found: [...seen.values()], left };
 }
 
-/** Bytes that a process has of the host's memory and of its swap space; undefined when it is gone. */
+/** Bytes of the host's memory and swap that a process uses; undefined if it is gone. */
 export function memoryOf(pid: number): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');

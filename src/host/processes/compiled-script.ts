@@ -1,11 +1,12 @@
-// Runs a script of the executable together with what V8 made of it when the executable was built, so that a start need not compile.
+// Runs a script of the executable with V8's code cache from the build, so that a start need not compile.
 import { createRequire } from 'node:module';
 import { constants, Script } from 'node:vm';
 import { embedded, isPackaged } from '../files/assets.ts';
 
 /**
- * Runs the script that build.mjs packs as `scripts/<name>.cjs`, in the main thread or in a worker, and gives its exports.
- * V8 looks whether `scripts/<name>.cache` is of this script, version and set of flags; if it is not, the script is compiled as usual.
+ * Runs the script that build.mjs packs as `scripts/<name>.cjs`, in the main thread or a worker, and returns its
+ * exports. V8 checks that `scripts/<name>.cache` matches the script, version and flags; otherwise the script is
+ * compiled as usual.
  */
 export function runCompiled(name: string): unknown {
   const script = new Script(embedded(`scripts/${name}.cjs`)?.toString('latin1') ?? '', {
@@ -19,7 +20,7 @@ export function runCompiled(name: string): unknown {
   return module.exports;
 }
 
-/** What a script that only some processes need exports; `source` is its entry when the sources run unpacked. */
+/** The exports of a script that only some processes need; `source` is its entry when the sources run unpacked. */
 export async function loadScript(name: string, source: URL): Promise<unknown> {
   return isPackaged() ? runCompiled(name) : import(source.href);
 }

@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { Failure } from '../../failures.ts';
 
-/** What every ping of a notification stream tells. */
+/** Sent with every ping of a notification stream. */
 export interface Usage {
   cpu_usage_percent: number;
   memory_usage_percent: number;
@@ -13,23 +13,25 @@ export interface Usage {
 /** The answer of `GET /v2/compute/statistics`: memory and swap in bytes, everything else in whole percent. */
 export interface ServerStatistics extends Usage {
   memory_total: number;
-  /** What programs could still get without swapping. */
+  /** Memory that programs could get without swapping. */
   memory_free: number;
   memory_used: number;
   swap_total: number;
   swap_free: number;
   swap_used: number;
   swap_usage_percent: number;
-  /** Of the file system that the given directory is on. */
+  /** For the file system of the given directory. */
   disk_usage_percent: number;
-  /** Of the last 1, 5 and 15 minutes; 100 is as many runnable threads as processors. */
+  /** Over the last 1, 5 and 15 minutes; 100 is as many runnable threads as processors. */
   load_average_percent: number[];
 }
 
-/** Processor figures are taken again at most this often (milliseconds), so that many listeners do not shorten each other's spans. */
+/**
+ * Processor figures are measured at most this often (ms), so that many clients do not shorten each other's intervals.
+ */
 const REFRESH_MS = 1900;
 
-/** Measures the processors between one look and the next; the first look tells the average since the host came up. */
+/** Measures the processors between two calls. The first call gives the average since the host's start. */
 export class LoadMeter {
   #busy = 0;
   #total = 0;
@@ -45,7 +47,7 @@ export class LoadMeter {
     };
   }
 
-  /** @param directory whose file system's fill level is told */
+  /** @param directory whose file system's usage is reported */
   async statistics(directory: string): Promise<ServerStatistics> {
     const memory = memoryOfHost();
     const processors = Math.max(cpus().length, 1);
@@ -81,7 +83,7 @@ export class LoadMeter {
   }
 }
 
-/** How full the directory's file system is for whoever is not root, in percent (as df(1) tells). */
+/** Usage of the directory's file system for users other than root, in percent (as df(1) shows it). */
 export async function diskUsage(directory: string): Promise<number> {
   const { blocks, bfree, bavail } = await statfs(directory);
   return percent(blocks - bfree, blocks - bfree + bavail);

@@ -1,5 +1,5 @@
-// Which rights the programs have that this process starts. systemd gives the service its capabilities as ambient ones
-// (capabilities(7)), which every program inherits; here only those get them that have a use for them.
+// The rights of programs that this process starts. systemd gives the service its capabilities as ambient ones
+// (capabilities(7)), which every program would inherit. Here only programs that need them get them.
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
@@ -15,7 +15,7 @@ const AMBIENT_CLEAR_ALL = 4;
 /** The third, of <linux/capability.h>. */
 const CAPABILITY_VERSION = 0x20080522;
 
-/** Numbers of the capabilities that this process was given for its programs. */
+/** Numbers of the capabilities that this process received for its programs. */
 let given: number[] = [];
 
 function prctl(option: number, ...values: number[]): void {
@@ -26,7 +26,10 @@ function prctl(option: number, ...values: number[]): void {
   if (call(option, first, second, 0, 0) < 0) throw failed('prctl');
 }
 
-/** Programs that are started from now on inherit no capability. Main thread only, which starts all of them; it keeps its own rights. */
+/**
+ * Programs started from now on inherit no capability. This process keeps its own. Main thread only, which starts all
+ * programs.
+ */
 export function withholdRights(): void {
   const text = /^CapAmb:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? '0';
   const bits = BigInt(`0x${text}`);
@@ -35,7 +38,7 @@ export function withholdRights(): void {
   prctl(PR_CAP_AMBIENT, AMBIENT_CLEAR_ALL);
 }
 
-/** Neither do they gain rights by setuid or by capabilities of their files. There is no way back. Main thread only. */
+/** Stops programs from gaining rights by setuid or file capabilities. Cannot be reverted. Main thread only. */
 export function forbidNewRights(): void {
   prctl(PR_SET_NO_NEW_PRIVS, 1);
   const libc = loadKoffi().load('libc.so.6');
@@ -48,7 +51,8 @@ export function forbidNewRights(): void {
   if (sets[2] === 0 && sets[5] === 0) return;
   sets[2] = 0;
   sets[5] = 0;
-  // The unit's SystemCallFilter= forbids the call. What stays inheritable counts for nothing then: no program gains it by its file.
+  // The unit's SystemCallFilter= forbids the call. Remaining inheritable capabilities do no harm then: no program gains
+  // them by its file.
   if (!call('capset') && loadKoffi().errno() !== EPERM) throw failed('capset');
 }
 
@@ -56,7 +60,10 @@ function failed(call: string): Error {
   return new Error(`${call}: ${getSystemErrorName(-loadKoffi().errno())}`);
 }
 
-/** Runs `start` so that a program started within it inherits what `withholdRights` withholds. Main thread only; `start` must be synchronous. */
+/**
+ * Runs `start` so that a program started in it inherits the rights that `withholdRights` withholds. Main thread only;
+ * `start` must be synchronous.
+ */
 export function withRights<Result>(start: () => Result): Result {
   if (given.length === 0) return start();
   try {

@@ -1,10 +1,11 @@
-// Whether the kernel has ended a program for want of memory (the OOM killer): it tells nobody, but counts.
+// Whether the kernel has ended a program because memory ran out (the OOM killer). The kernel sends no notice, but
+// counts.
 import { readFileSync } from 'node:fs';
 
 const HOST = '/proc/vmstat';
 const GROUPS = '/sys/fs/cgroup';
 
-/** The control group of this process (version 2), in which its nodes' programs are, too. */
+/** The control group of this process (version 2), which also contains its nodes' programs. */
 function ownGroup(): string {
   try {
     const path = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? '/';
@@ -14,7 +15,7 @@ function ownGroup(): string {
   }
 }
 
-/** A counter of a file of lines `name number`; 0 where there is none. */
+/** A counter from a file of lines `name number`; 0 if missing. */
 function counterIn(file: string, name: string): number {
   try {
     return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
@@ -37,7 +38,7 @@ export class MemoryKills {
     this.#limits = counterIn(group, 'oom');
   }
 
-  /** In words, why a program was killed just now, if it was for want of memory. Each kill explains one program. */
+  /** The reason, in words, if a program was just killed because memory ran out. Each kill explains one program. */
   reason(): string | undefined {
     if (counterIn(this.#host, 'oom_kill') <= this.#told) return undefined;
     this.#told += 1;
@@ -50,5 +51,5 @@ export class MemoryKills {
   }
 }
 
-/** Since this program has started. */
+/** Counts since this program's start. */
 export const memoryKills = new MemoryKills();

@@ -1,4 +1,4 @@
-// Whose process is at the other end of a Unix socket: the kernel knows, Node does not tell.
+// Finds the user at the other end of a Unix socket, which Node does not expose.
 
 import { loadKoffi } from '../system-calls/koffi.ts';
 import { SystemError } from '../system-calls.ts';

@@ -1,10 +1,10 @@
-// What a process takes of the host: processor time since it began, and memory.
+// CPU time and memory that a process uses.
 import { readFileSync } from 'node:fs';
 import { memoryOf } from './child-processes.ts';
 
-/** Linux tells times in hundredths of a second, whatever its clock does. */
+/** Linux reports times in hundredths of a second, whatever its clock frequency is. */
 const TICKS_A_SECOND = 100;
-/** Places in /proc/PID/stat behind the name: user and system time, and those of children that have ended. */
+/** Field indexes in /proc/PID/stat after the name: user and system time, and those of children that have ended. */
 const TIMES = [11, 12, 13, 14];
 const GROUPS = '/sys/fs/cgroup';
 
@@ -15,19 +15,20 @@ export interface ProcessLoad {
   memoryBytes: number;
 }
 
-/** Undefined when the process is gone. */
+/** Undefined if the process is gone. */
 export function loadOf(pid: number): ProcessLoad | undefined {
   const stat = read(`/proc/${pid}/stat`);
   const memoryBytes = memoryOf(pid);
   if (stat === undefined || memoryBytes === undefined) return undefined;
-  // The name, in parentheses, may hold blanks and parentheses itself.
+  // The name, in parentheses, may contain blanks and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { cpuSeconds: TIMES.reduce((sum, place) => sum + Number(fields[place]), 0) / TICKS_A_SECOND, memoryBytes };
 }
 
 /**
- * Of all processes in the control group of this one (version 2), as of a container; undefined where there is none of their own.
- * @param groups where control groups are
+ * The load of all processes in the process's control group (version 2), such as a container's; undefined if it has no
+ * group of its own.
+ * @param groups where control groups are mounted
  */
 export function loadOfGroup(pid: number, { proc = '/proc', groups = GROUPS } = {}): ProcessLoad | undefined {
   const path = /^0::(\/.+)$/m.exec(read(`${proc}/${pid}/cgroup`) ?? '')?.[1];
@@ -37,7 +38,7 @@ export function loadOfGroup(pid: number, { proc = '/proc', groups = GROUPS } = {
   );
   const microseconds = /^usage_usec (\d+)$/m.exec(cpu ?? '')?.[1];
   if (microseconds === undefined || memory === undefined) return undefined;
-  // What was read from files and can be given up at once is not counted, as by docker stats.
+  // Reclaimable file cache is not counted, as in docker stats.
   const spare = Number(/^inactive_file (\d+)$/m.exec(parts ?? '')?.[1] ?? 0);
   return { cpuSeconds: Number(microseconds) / 1e6, memoryBytes: Math.max(0, Number(memory) - spare) };
 }

@@ -1,10 +1,10 @@
-// Where a program is.
+// Finds programs.
 
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where programs are looked for unless the configuration says otherwise. */
+/** The search path unless the configuration sets another. */
 export const DEFAULT_SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 async function isProgram(path: string): Promise<boolean> {
@@ -16,7 +16,10 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** Absolute path of an executable file: `name` itself if it has a `/`, else the first on the search path; undefined if there is none. */
+/**
+ * Absolute path of an executable file: `name` itself if it contains a `/`, else the first match on the search path;
+ * undefined if not found.
+ */
 export async function findProgram(name: string, searchPath = DEFAULT_SEARCH_PATH): Promise<string | undefined> {
   if (name === '') return undefined;
   if (name.includes('/')) return (await isProgram(name)) ? name : undefined;

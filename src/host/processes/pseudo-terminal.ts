@@ -1,7 +1,8 @@
-// Pseudo-terminals, made by node-pty. Whoever imports this loads its addon: only the supervisor does.
+// Pseudo-terminals, created by node-pty. Importing this file loads node-pty's addon; only the supervisor does so.
 //
-// Of node-pty it is the native part that is used: its `spawn` forks this process, and costs more with every program that it has started
-// (see spawn.ts); its `open` keeps a descriptor of the programs' end for ever, so that no terminal would notice the end of its program.
+// Only the native part of node-pty is used. Its `spawn` forks this process, and costs more with every program it has
+// started (see spawn.ts). Its `open` keeps a descriptor of the programs' end open for ever, so a terminal would never
+// notice that its program has ended.
 
 import { closeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
@@ -14,31 +15,33 @@ interface Native {
   resize(descriptor: number, columns: number, rows: number): void;
 }
 
-/** Exported, but left out of its types. */
+/** Exported, but missing from its types. */
 const { native } = nodePty as unknown as { native: Native };
 
 export interface PseudoTerminal {
-  /** What programs write, as bytes; it ends when none has the terminal open any more. Destroying it hangs the terminal up. */
+  /**
+   * The programs' output as bytes. It ends when no program has the terminal open. Destroying it hangs the terminal up.
+   */
   readonly output: ReadStream;
-  /** Of `output`, and for writing to the programs; non-blocking. */
+  /** The descriptor of `output`, also for writing to the programs; non-blocking. */
   readonly descriptor: number;
   /** Path of the programs' end. */
   readonly device: string;
-  /** In characters, from 1; the programs get SIGWINCH. */
+  /** In characters, from 1. The programs get SIGWINCH. */
   resize(columns: number, rows: number): void;
 }
 
 /**
- * `raw`: bytes pass it unchanged and are not echoed.
+ * `raw`: bytes pass unchanged and are not echoed.
  * @throws when the host has no pseudo-terminal or descriptor left
  */
 export function openPseudoTerminal(columns: number, rows: number, raw = false): PseudoTerminal {
   const { master, slave, pty } = native.open(columns, rows);
   if (raw) makeTerminalRaw(slave);
-  // The program opens its end by itself. One that stayed open here would keep the terminal from ending with the program.
+  // The program opens its own end. If it stayed open here, the terminal would not end with the program.
   closeSync(slave);
   const output = new ReadStream(master);
-  // EIO says that the last program has closed the terminal; `close` follows.
+  // EIO means that the last program has closed the terminal; `close` follows.
   output.on('error', () => {});
   return { output, descriptor: master, device: pty, resize: (...size) => native.resize(master, ...size) };
 }

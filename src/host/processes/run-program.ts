@@ -1,14 +1,14 @@
-// Programs that are run for what they print or do, and end by themselves.
+// Runs programs to their end for their output or effect.
 import { spawn } from 'node:child_process';
 import { messageOf } from '../../failures.ts';
 import { childEnvironment } from './child-processes.ts';
 import { withRights } from './inherited-rights.ts';
 
-/** Characters of a program's words that are kept of each stream. */
+/** Characters of output that are kept of each stream. */
 const MOST_KEPT_CHARACTERS = 64 * 1024;
 
 export interface ProgramRun {
-  /** Exit code; null if a signal ended it. */
+  /** Exit code; null if it was ended by a signal. */
   code: number | null;
   output: string;
   errors: string;
@@ -16,18 +16,18 @@ export interface ProgramRun {
 
 export interface RunOptions {
   environment?: Record<string, string>;
-  /** Milliseconds after which it is killed; no limit when not given. */
+  /** Milliseconds after which it is killed. Default: no limit. */
   limit?: number;
   /** Kills it when aborted. */
   signal?: AbortSignal;
-  /** It has the capabilities of this process. */
+  /** Gives it the capabilities of this process. */
   rights?: boolean;
 }
 
 /**
- * Runs a program to its end, without a shell and without input. It has its own process group, so that nothing of it outlives
+ * Runs a program to its end, without a shell and without input. It has its own process group, so nothing of it outlives
  * the limit.
- * @throws Error that says in words why there is no result: it cannot be run, it did not answer within the limit, nobody waits for it
+ * @throws Error that explains why there is no result: the program cannot be run, exceeded the limit, or was aborted
  */
 export function runProgram(path: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramRun> {
   const { environment = childEnvironment(), limit, signal, rights = false } = options;
@@ -43,7 +43,7 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // nothing of it is left
+        // no process of it is left
       }
     };
     const fail = (reason: string, cause?: unknown): void => {

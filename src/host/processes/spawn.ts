@@ -1,6 +1,7 @@
-// Programs on terminals or without, and how those end: calls of the C library that neither Node nor node-pty offers. A program is started by
-// posix_spawn(3), which shares the caller's memory until the program runs: it costs the same however large the caller is. node-pty's
-// own `spawn` forks the caller, and leaves a thread with it for each program, whose stack each later fork has to copy.
+// Starts programs with or without a terminal and reports their ends, by calls of the C library that neither Node nor
+// node-pty offers. A program is started by posix_spawn(3), which shares the caller's memory until the program runs: its
+// cost does not depend on the caller's size. node-pty's own `spawn` forks the caller, and keeps a thread for each
+// program, whose stack each later fork has to copy.
 
 import { closeSync, constants as files } from 'node:fs';
 import { constants } from 'node:os';
@@ -14,7 +15,7 @@ const SPAWN_SETSIGMASK = 0x08;
 const SPAWN_SETSID = 0x80;
 const WNOHANG = 1;
 
-/** What stands in the place of a log and is no file must not hold the caller up. */
+/** A log that is not a regular file must not block the caller. */
 const LOG_FLAGS = files.O_WRONLY | files.O_CREAT | files.O_APPEND | files.O_NOFOLLOW | files.O_NONBLOCK;
 const LOG_MODE = 0o600;
 
@@ -23,7 +24,7 @@ const ATTRIBUTES_BYTES = 512;
 const ACTIONS_BYTES = 128;
 const SIGNALS_BYTES = 128;
 
-/** The first descriptor behind the streams. */
+/** The first descriptor after the streams. */
 const FIRST_TAP = 3;
 
 function declare() {
@@ -47,18 +48,18 @@ function declare() {
 
 let declared: ReturnType<typeof declare> | undefined;
 
-/** The declarations, made at the first use. */
+/** The declarations, created at the first use. */
 function libc(): ReturnType<typeof declare> {
   declared ??= declare();
   return declared;
 }
 
-/** All of them answer the errno itself. */
+/** These calls return the errno. */
 function check(call: string, errno: number): void {
   if (errno !== 0) throw new SystemError(call, errno);
 }
 
-/** Where a program reads and writes: a terminal of its own, or nothing to read and a file that its output is added to. */
+/** A program's input and output: a terminal, or no input and a file that output is appended to. */
 export type ProgramStreams = { terminal: string } | { log: string };
 
 export interface SpawnOptions {
@@ -68,15 +69,15 @@ export interface SpawnOptions {
   directory: string;
   /** Its whole environment. */
   environment: Readonly<Record<string, string>>;
-  /** How late it may be woken from sleeps and time-outs; 0 leaves the host's precision. */
+  /** How late the kernel may wake it from sleeps and time-outs; 0 keeps the host's precision. */
   timerSlackMilliseconds: number;
-  /** Names of TAPs that are made for it: its descriptors from 3 on, in this order. They are gone when it has closed them. */
+  /** Names of TAPs to create for it: its descriptors from 3 on, in this order. They disappear when it closes them. */
   taps?: readonly string[];
 }
 
 /**
- * Starts a program with a session of its own. It has no other descriptors than those of its streams and TAPs, and signals are to it as to a
- * program that was just started. Gives its process id.
+ * Starts a program in a new session. It gets only the descriptors of its streams and TAPs, and default signal handling.
+ * Returns its process id.
  * @throws SystemError when it cannot be started (`ENOENT`, `EACCES`, `EAGAIN` ...)
  */
 export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): number {
@@ -102,7 +103,7 @@ export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): nu
   check('dup2', c.addCopy(actions, 1, 2));
   const firstFree = FIRST_TAP + taps.length;
   for (const [index, name] of taps.entries()) {
-    // None of them has the number that another one is to have.
+    // No descriptor has the final number of another one.
     const tap = makeProgramTap(name, firstFree);
     undo.defer(() => closeSync(tap));
     check('dup2', c.addCopy(actions, tap, FIRST_TAP + index));
@@ -122,13 +123,13 @@ export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): nu
 
 export interface ChildExit {
   pid: number;
-  /** Exit code; 0 when a signal ended the program. */
+  /** Exit code; 0 if it was ended by a signal. */
   code: number;
   /** Name of the signal that ended it, such as `SIGKILL`. */
   signal: string | undefined;
 }
 
-/** The next child of this process that has ended and was not told yet. */
+/** The next ended child of this process that was not reported yet. */
 export function nextExit(): ChildExit | undefined {
   const status = new Int32Array(1);
   const pid = libc().waitpid(-1, status, WNOHANG) as number;

@@ -1,30 +1,31 @@
-// sd_notify(3): tells systemd that the daemon is ready, stopping, alive, and what it is doing. Without systemd nothing is sent.
+// sd_notify(3): notifies systemd that the daemon is ready, stopping or alive, and of its status. Without systemd
+// nothing is sent.
 import { messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
 import { sendUnixDatagram } from '../system-calls.ts';
 
-/** What systemd hands to a service of Type=notify, as it stands in the environment. */
+/** The environment variables that systemd sets for a service of Type=notify. */
 export interface NotifyEnvironment {
   /** `NOTIFY_SOCKET`: a path, or an abstract address after `@`. */
   socket: string | undefined;
-  /** `WATCHDOG_USEC`: systemd kills the daemon when it has heard nothing for so many microseconds. */
+  /** `WATCHDOG_USEC`: systemd kills the daemon after so many microseconds without a notification. */
   watchdogMicroseconds?: string | undefined;
-  /** `WATCHDOG_PID`: the process of which the watchdog expects its signs of life; any when not given. */
+  /** `WATCHDOG_PID`: the process that has to notify the watchdog; any process if not set. */
   watchdogPid?: string | undefined;
 }
 
 export interface Notifier {
-  /** Start-up is complete; from now on the watchdog is fed while the event loop turns. */
+  /** The start is complete. From now on the watchdog is notified while the event loop runs. */
   ready(): void;
   /** The daemon is shutting down. */
   stopping(): void;
   /** One line for `systemctl status`. */
   status(text: string): void;
-  /** No more signs of life. */
+  /** Stops notifying the watchdog. */
   close(): void;
 }
 
-/** The interval in milliseconds at which the watchdog is to be fed: half of what systemd allows; undefined without a watchdog. */
+/** The interval (ms) of watchdog notifications: half of systemd's limit; undefined without a watchdog. */
 function watchdogInterval({ watchdogMicroseconds, watchdogPid }: NotifyEnvironment): number | undefined {
   const microseconds = Number(watchdogMicroseconds);
   if (!Number.isSafeInteger(microseconds) || microseconds <= 0) return undefined;
@@ -42,7 +43,7 @@ export function createNotifier(environment: NotifyEnvironment): Notifier {
     try {
       sendUnixDatagram(socket, Buffer.from(lines.join('\n')));
     } catch (error) {
-      // A service manager that does not listen is no reason to stop a lab; said once, since the watchdog would repeat it.
+      // An unreachable service manager is no reason to stop a lab. Logged once, because the watchdog would repeat it.
       if (!refused) log.warn('systemd does not take notifications', { socket, reason: messageOf(error) });
       refused = true;
     }
@@ -53,7 +54,8 @@ export function createNotifier(environment: NotifyEnvironment): Notifier {
       send('READY=1');
       const interval = watchdogInterval(environment);
       if (interval === undefined || socket === undefined || watchdog !== undefined) return;
-      // On the event loop, so that a loop that hangs falls silent; unreferenced, so that it keeps no process alive.
+      // On the event loop, so that notifications stop if the loop hangs. Unreferenced, so that it does not keep the
+      // process alive.
       watchdog = setInterval(() => send('WATCHDOG=1'), interval).unref();
     },
     stopping: () => send('STOPPING=1'),

@@ -1,4 +1,4 @@
-// A thread for tasks that come now and then: it starts with the first one and ends when there has been none for a while.
+// A thread for occasional tasks: it starts with the first one and ends after an idle time.
 import { parentPort, type ResourceLimits, type Transferable, type Worker } from 'node:worker_threads';
 import { Failure, type FailureCode, messageOf } from '../../failures.ts';
 import { startWorker } from './worker-threads.ts';
@@ -10,17 +10,17 @@ interface Task {
 
 type Answer = { id: number; answer: unknown } | { id: number; message: string; code?: FailureCode };
 
-/** The thread itself failed: it is not the task that is to blame, which may be done elsewhere. */
+/** The thread itself failed, not the task. The task may be run elsewhere. */
 export class ThreadEnded extends Error {}
 
 export interface TaskThreadOptions {
-  /** Script of build.mjs, and where it is in the sources. */
+  /** Name of the script in build.mjs, and its source. */
   name: string;
   source: URL;
   resourceLimits: ResourceLimits;
-  /** Milliseconds without a task after which the thread ends and gives back its memory. */
+  /** Idle time (ms) after which the thread ends and releases its memory. */
   idleMs: number;
-  /** Milliseconds after which a task without an answer ends the thread; unlimited unless given. */
+  /** Time limit (ms) of a task; exceeding it ends the thread. Default: unlimited. */
   longestTaskMs?: number;
 }
 
@@ -36,7 +36,7 @@ export class TaskThread<Request, Result> {
     this.#options = options;
   }
 
-  /** Keeps the thread, with what it remembers between tasks, until it is disposed of; the process may end all the same. */
+  /** Keeps the thread and its state between tasks until disposed of. Does not keep the process alive. */
   hold(): Disposable {
     this.#holds += 1;
     clearTimeout(this.#idle);
@@ -52,7 +52,7 @@ export class TaskThread<Request, Result> {
   run(request: Request): Promise<Result> {
     clearTimeout(this.#idle);
     const worker = this.#worker ?? this.#start();
-    // It holds up the end of the process only as long as somebody waits.
+    // It keeps the process alive only while a caller waits.
     worker.ref();
     const id = ++this.#lastId;
     const result = Promise.withResolvers<Result>();
@@ -91,7 +91,7 @@ export class TaskThread<Request, Result> {
     if (this.#worker === worker) this.#rest();
   }
 
-  /** Nobody waits for the thread any more, perhaps: then it ends soon. */
+  /** If no caller waits any more, the thread ends soon. */
   #rest(): void {
     const worker = this.#worker;
     if (worker === undefined || this.#waiting.size > 0) return;
@@ -115,8 +115,8 @@ export class TaskThread<Request, Result> {
 }
 
 /**
- * Within such a thread: answers its tasks, begun in the order in which they came. `transfer` names what goes over to the other thread
- * without a copy.
+ * In such a thread: runs its tasks, started in the order of arrival. `transfer` lists the objects to transfer to the
+ * other thread without a copy.
  */
 export function serveTasks<Request, Result>(
   task: (request: Request) => Result | Promise<Result>,

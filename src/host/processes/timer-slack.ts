@@ -1,4 +1,4 @@
-// How precisely the kernel wakes sleepers: PR_SET_TIMERSLACK of prctl(2), through /proc.
+// The precision of the kernel's timers for programs: PR_SET_TIMERSLACK of prctl(2), through /proc.
 
 import { writeFileSync } from 'node:fs';
 
@@ -10,19 +10,19 @@ function set(nanoseconds: number): boolean {
     writeFileSync(OWN, String(nanoseconds));
     return true;
   } catch {
-    return false; // a kernel without the file: programs are merely woken more often
+    return false; // the kernel lacks the file: programs are only woken more often
   }
 }
 
 /**
- * Runs `start` so that a program started within it, with all its threads, may be woken up to `milliseconds` late from
- * sleeps and time-outs. Input wakes it at once all the same. Main thread only; `start` must be synchronous.
+ * Runs `start` so that the kernel may wake a program started in it, with all its threads, up to `milliseconds` late
+ * from sleeps and time-outs. Input still wakes it at once. Main thread only; `start` must be synchronous.
  */
 export function withTimerSlack<Result>(milliseconds: number, start: () => Result): Result {
   if (milliseconds === 0 || !set(Math.round(milliseconds * 1e6))) return start();
   try {
     return start();
   } finally {
-    set(0); // back to what this thread was born with
+    set(0); // back to this thread's initial value
   }
 }

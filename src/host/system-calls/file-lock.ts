@@ -1,5 +1,5 @@
-// Locks of whole files for writing, as fcntl(2) has them, which belong to the process; and of directories, as flock(2) has them, which belong
-// to the descriptor. Both end with the process.
+// Locks: of whole files for writing (fcntl(2)), which belong to the process, and of directories (flock(2)), which
+// belong to the descriptor. Both end with the process.
 
 import { constants } from 'node:os';
 import { check, libc, resultOrErrno, Slab } from './libc.ts';
@@ -8,7 +8,7 @@ const F_GETLK = 5;
 const F_SETLK = 6;
 const F_WRLCK = 1;
 const F_UNLCK = 2;
-/** struct flock of 64-bit Linux; zeros but for the type mean the whole file. */
+/** struct flock of 64-bit Linux. All zeros except the type means the whole file. */
 const FLOCK_BYTES = 32;
 const FLOCK_PID = 24;
 
@@ -21,7 +21,7 @@ function wanted(): Slab {
   return slab;
 }
 
-/** Locks an open file; false when another process has locked it. Closing any descriptor of the file ends the lock. */
+/** Locks an open file; false if another process has locked it. Closing any descriptor of the file ends the lock. */
 export function lockFile(descriptor: number): boolean {
   const { address } = wanted();
   const result = resultOrErrno(libc().fcntlAt(descriptor, F_SETLK, address));
@@ -30,7 +30,7 @@ export function lockFile(descriptor: number): boolean {
   return true;
 }
 
-/** The other process that has locked an open file, if one has. @throws SystemError */
+/** The other process that has locked an open file, if any. @throws SystemError */
 export function lockHolder(descriptor: number): number | undefined {
   const { address, bytes } = wanted();
   check('fcntl', libc().fcntlAt(descriptor, F_GETLK, address));
@@ -40,7 +40,10 @@ export function lockHolder(descriptor: number): number | undefined {
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
-/** Locks an open directory until its descriptor is closed; false when it is locked by another descriptor. @throws SystemError */
+/**
+ * Locks an open directory until its descriptor is closed; false if another descriptor has locked it. @throws
+ * SystemError
+ */
 export function lockDirectory(descriptor: number): boolean {
   const result = resultOrErrno(libc().flock(descriptor, LOCK_EX | LOCK_NB));
   if (result === -constants.errno.EWOULDBLOCK) return false;

@@ -1,4 +1,4 @@
-// System calls on UDP sockets and on what waits for them.
+// System calls on UDP sockets, and waiting for them.
 
 import { constants } from 'node:os';
 import type { OpenDescriptors } from '../files/open-descriptors.ts';
@@ -38,26 +38,28 @@ const EPOLL_CTL_ADD = 1;
 const EPOLLIN = 1;
 /** Number of the system call epoll_pwait2, on every architecture; glibc has a function for it only since 2.35. */
 const SYS_EPOLL_PWAIT2 = 441;
-/** Index of the dropped packets among the numbers of SO_MEMINFO (linux/sock_diag.h). */
+/** Index of the dropped packets in the array of SO_MEMINFO (linux/sock_diag.h). */
 const SK_MEMINFO_DROPS = 8;
 const SK_MEMINFO_BYTES = 36;
 const CLOCK_REALTIME = 0;
 
 /**
- * Descriptors that one wait reports. The rest comes first the next time: so the main thread's wishes never wait for all of many
- * floods.
+ * Descriptors that one wait reports. The rest come first the next time, so the main thread's requests never wait behind
+ * many busy sockets.
  */
 const EVENTS = 16;
 
 const SOCKADDR_BYTES = 128;
-/** Room for a struct cmsghdr with an int, which is at its end. */
+/** Space for a struct cmsghdr with an int at its end. */
 const ANCILLARY_BYTES = 24;
 const CMSG_DATA = 16;
-// 64-bit Linux shares its structures, but for epoll_event, packed on x86-64 alone.
+// 64-bit Linux has the same structures everywhere, except epoll_event, which is packed on x86-64.
 const EPOLL_EVENT_BYTES = process.arch === 'x64' ? 12 : 16;
 const EPOLL_DATA = process.arch === 'x64' ? 4 : 8;
 
-/** Packets that the largest receive buffer of a common system (4 MiB, doubled by the kernel) holds at the least. */
+/**
+ * Minimum number of packets that the largest receive buffer of a common system (4 MiB, doubled by the kernel) holds.
+ */
 const MOST_WAITING = 16_384;
 
 /** An IPv4 or IPv6 literal (with `%zone` where it needs one) and a UDP port. */
@@ -77,8 +79,8 @@ export function familyOf(host: string): 4 | 6 {
 }
 
 /**
- * System calls on the frames of {@link FrameMemory}. Consecutive slots are received into, and sent from, with one call.
- * One instance a thread.
+ * System calls on the frames of {@link FrameMemory}. One call receives into, or sends from, consecutive slots. One
+ * instance per thread.
  */
 export class FrameCalls extends FrameMemory {
   readonly #libc = libc();
@@ -90,24 +92,25 @@ export class FrameCalls extends FrameMemory {
   readonly #receiveHeaders = this.receiveMessages(false);
   readonly #ancillary = this.#prepareAncillary();
   readonly #runs = new UdpRuns(this);
-  /** False when the kernel has no epoll_pwait2 (before 5.11), or does not let us call it. */
+  /** False if the kernel has no epoll_pwait2 (before 5.11), or refuses it. */
   #exactWaits = true;
   /** TAP interfaces. */
   readonly taps = new TapCalls(this);
   /** Packet sockets. */
   readonly packets = new PacketCalls(this);
-  /** Unix sockets of emulators whose frames have headers. */
+  /** Unix sockets of emulators that put headers before frames. */
   readonly headed = new HeadedDatagramCalls(this);
 
-  /** `open` holds the pollers and what they watch, until {@link close}. */
+  /** `open` holds the pollers and the descriptors they watch, until {@link close}. */
   constructor(open?: OpenDescriptors) {
     super();
     this.#open = open;
   }
 
   /**
-   * A non-blocking UDP socket that is bound to `local` and hears only `remote`. An IPv6 socket leaves the IPv4 port alone.
-   * Uses the slots, which must be free. With `runs` the kernel may put several packets into one slot; see {@link receivedSegment}.
+   * A non-blocking UDP socket bound to `local` that receives only from `remote`. An IPv6 socket leaves the IPv4 port
+   * free. Uses the slots, which must be free. With `runs` the kernel may put several packets into one slot; see {@link
+   * receivedSegment}.
    * @throws SystemError `EADDRINUSE` when another socket has the local port; `ENETUNREACH` without a route to `remote`
    */
   openUdpSocket(local: SocketAddress, remote: SocketAddress, bufferBytes: number, runs = true): number {
@@ -125,7 +128,8 @@ export class FrameCalls extends FrameMemory {
       check('bind', this.#libc.bind(socket, this.control.address + this.#address, bound));
       const connected = this.#writeAddress(remote);
       check('connect', this.#libc.connect(socket, this.control.address + this.#address, connected));
-      // Whatever came between bind and connect may be anybody's. It cannot be more than this: the receive buffer ends.
+      // Discard packets that arrived between bind and connect: they may come from any sender. The receive buffer limits
+      // their number.
       for (let taken = 0; taken < MOST_WAITING; taken += SLOTS) if (this.receive(socket, 0, SLOTS) <= 0) break;
       return socket;
     } catch (error) {
@@ -134,7 +138,9 @@ export class FrameCalls extends FrameMemory {
     }
   }
 
-  /** True when packets to the socket's peer stay on this host: Linux sends from the very address it sends to. */
+  /**
+   * Whether packets to the socket's peer stay on this host: then Linux uses the peer's address as the source address.
+   */
   isOwnPeer(socket: number, host: string): boolean {
     const remoteBytes = this.#writeAddress({ host, port: 0 });
     const [from, to] = remoteBytes === 16 ? [4, 8] : [8, 24];
@@ -150,7 +156,7 @@ export class FrameCalls extends FrameMemory {
     this.#libc.close(descriptor);
   }
 
-  /** An eventfd(2), to be written to by another thread and drained by {@link drainEvent}. */
+  /** Creates an eventfd(2) that another thread writes to and {@link drainEvent} drains. */
   openEvent(): number {
     return check('eventfd', this.#libc.eventfd(0, NONBLOCK | CLOEXEC));
   }
@@ -165,7 +171,7 @@ export class FrameCalls extends FrameMemory {
     return poller;
   }
 
-  /** Lets {@link wait} report the descriptor whenever it can be read. */
+  /** Lets {@link wait} report the descriptor whenever it is readable. */
   watch(poller: number, descriptor: number): void {
     this.control.words[this.#scratch >> 2] = EPOLLIN;
     this.control.words[(this.#scratch + EPOLL_DATA) >> 2] = descriptor;
@@ -175,8 +181,8 @@ export class FrameCalls extends FrameMemory {
   }
 
   /**
-   * Blocks the thread for `timeout` milliseconds (-1: for ever) or until a descriptor can be read. Answers their number.
-   * A fraction of a millisecond is exact; a kernel before 5.11 rounds it up.
+   * Blocks the thread for `timeout` milliseconds (-1: no limit) or until a descriptor is readable. Returns the number
+   * of readable descriptors. Fractions of a millisecond are exact; a kernel before 5.11 rounds them up.
    */
   wait(poller: number, timeout: number): number {
     if (timeout > 0 && this.#exactWaits) {
@@ -187,11 +193,11 @@ export class FrameCalls extends FrameMemory {
     return count >= 0 ? count : this.#interrupted('epoll_wait', this.#libc.errno());
   }
 
-  /** As {@link wait}; -1 where the kernel cannot. */
+  /** As {@link wait}; -1 if the kernel does not support it. */
   #waitExactly(poller: number, timeout: number): number {
     const nanoseconds = Math.min(Math.ceil(timeout * 1e6), 1e15);
     const word = this.#timeout >> 2;
-    // A timespec: two numbers of 8 bytes, of which the high halves stay 0.
+    // A timespec: two numbers of 8 bytes, whose high halves stay 0.
     this.control.words[word] = Math.floor(nanoseconds / 1e9);
     this.control.words[word + 2] = nanoseconds % 1e9;
     const { address } = this.control;
@@ -216,25 +222,25 @@ export class FrameCalls extends FrameMemory {
   }
 
   /**
-   * Receives up to `count` packets into the slots from `first` on. Answers their number or a negative errno. A slot may hold several
-   * packets; see {@link receivedSegment}.
+   * Receives up to `count` packets into the slots from `first` on. Returns their number or a negative errno. A slot may
+   * hold several packets; see {@link receivedSegment}.
    */
   receive(socket: number, first: number, count: number): number {
-    // The kernel has put the lengths that it used here.
+    // Reset the lengths, which the kernel has overwritten.
     for (let slot = first; slot < first + count; slot++)
       this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_CONTROLLEN) >> 2] = ANCILLARY_BYTES;
     const headers = this.control.address + this.#receiveHeaders + first * MMSGHDR_BYTES;
     return resultOrErrno(this.#libc.recvmmsg(socket, headers, count, MSG_DONTWAIT, 0));
   }
 
-  /** Length of the packet that {@link receive} put into the slot; it is sent from there with the same length. */
+  /** Length of the packet that {@link receive} put into the slot. Sending the slot uses the same length. */
   receivedLength(slot: number): number {
     const length = this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_LEN) >> 2]!;
     this.setLength(slot, length);
     return length;
   }
 
-  /** Notes a packet that somebody else has received into the slot, as {@link receive} would have. */
+  /** Records a packet that was received into the slot elsewhere, as {@link receive} does. */
   setReceived(slot: number, length: number, segment: number): void {
     const header = this.#receiveHeaders + slot * MMSGHDR_BYTES;
     this.control.words[(header + MSG_LEN) >> 2] = length;
@@ -242,15 +248,17 @@ export class FrameCalls extends FrameMemory {
     this.control.words[(this.#ancillary + slot * ANCILLARY_BYTES + CMSG_DATA) >> 2] = segment;
   }
 
-  /** Length of each of the packets, but for the last one, that {@link receive} put into the slot together; 0 when there is one. */
+  /**
+   * Length of each of the packets except the last one that {@link receive} put into the slot; 0 if there is only one.
+   */
   receivedSegment(slot: number): number {
     const used = this.control.words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_CONTROLLEN) >> 2]!;
     return used === 0 ? 0 : this.control.words[(this.#ancillary + slot * ANCILLARY_BYTES + CMSG_DATA) >> 2]!;
   }
 
   /**
-   * Sends `count` slots from `first` on to the socket's peer; frames of one length and of up to `longest` bytes in runs, each of which
-   * is one packet for the kernel. Answers how many frames went or a negative errno for the first run.
+   * Sends `count` slots from `first` on to the socket's peer. Frames of the same length up to `longest` bytes go in
+   * runs, each a single packet for the kernel. Returns the number of frames sent or a negative errno for the first run.
    */
   send(socket: number, first: number, count: number, longest = 0): number {
     return this.#runs.send(socket, first, count, longest);
@@ -261,7 +269,7 @@ export class FrameCalls extends FrameMemory {
     return this.#runs.firstRun;
   }
 
-  /** Packets that the kernel has dropped as the socket's receive queue was full. */
+  /** Packets that the kernel dropped because the socket's receive queue was full. */
   receiveOverflow(socket: number): number {
     const size = this.#scratch + SK_MEMINFO_BYTES;
     this.control.words[size >> 2] = SK_MEMINFO_BYTES;
@@ -281,7 +289,7 @@ export class FrameCalls extends FrameMemory {
     };
   }
 
-  /** Writes a sockaddr_in or sockaddr_in6 and answers its size. */
+  /** Writes a sockaddr_in or sockaddr_in6 and returns its size. */
   #writeAddress({ host, port }: SocketAddress): number {
     const { bytes, address } = this.control;
     const at = this.#address;
@@ -296,7 +304,7 @@ export class FrameCalls extends FrameMemory {
     return version6 ? 28 : 16;
   }
 
-  /** Lets the kernel hand out packets together that came in one run. Linux before 5.0 cannot. */
+  /** Lets the kernel deliver packets of one run together. Linux before 5.0 cannot. */
   #takeRuns(socket: number): void {
     this.control.words[this.#scratch >> 2] = 1;
     this.#libc.setsockopt(socket, SOL_UDP, UDP_GRO, this.control.address + this.#scratch, 4);

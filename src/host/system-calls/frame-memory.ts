@@ -1,22 +1,22 @@
-// The memory of the frames in flight: slots, the vectors by which the kernel finds them, and what is yet to be done to a frame.
+// The memory of the frames in flight: slots, the vectors that point the kernel to them, and offloads still to be done.
 
 import { Slab } from './libc.ts';
 
 /**
- * Room of one slot for a frame, in bytes: whole pages, more than any frame. The longest are IP packets of 65,535 bytes behind
- * an Ethernet header with two VLAN tags.
+ * Size of a slot in bytes: whole pages, more than any frame. The longest frames are IP packets of 65,535 bytes with an
+ * Ethernet header and two VLAN tags.
  */
 export const SLOT_BYTES = 17 * 4096;
 
-/** Frames that can be received between two turns. */
+/** Frames that can be received in one turn. */
 export const SLOTS = 64;
 
-/** Slots behind these, for the frames that a super-frame is cut into. */
+/** Additional slots for the frames that a super-frame is split into. */
 export const SEGMENT_SLOTS = 256;
 
 const ALL_SLOTS = SLOTS + SEGMENT_SLOTS;
 
-// Sizes and offsets of structures that 64-bit Linux shares.
+// Sizes and offsets of structures that are the same on all 64-bit Linux.
 const IOVEC_BYTES = 16;
 export const MMSGHDR_BYTES = 64;
 export const MSG_IOV = 16;
@@ -34,8 +34,8 @@ export const OFFLOAD_WORDS = OFFLOAD_STRIDE_BYTES / 2;
 const CONTROL_SLAB_BYTES = 1 << 20;
 
 /**
- * Slots for frames, with two vectors each: one for the frame's virtio-net header, which lies apart, and one for the frame.
- * The first {@link SLOTS} slots can be received into, all can be sent from.
+ * Slots for frames, with two vectors each: one for the frame's virtio-net header, stored separately, and one for the
+ * frame. Only the first {@link SLOTS} slots can be received into; all can be sent from.
  */
 export class FrameMemory {
   /** @internal Memory for headers, addresses and options. */
@@ -46,7 +46,7 @@ export class FrameMemory {
   readonly #sendVectors = this.#vectors(ALL_SLOTS);
   readonly #runVectors = this.#framesAlone();
 
-  /** The memory of all slots, one behind the other. */
+  /** The memory of all slots, one after the other. */
   readonly allSlots: Uint8Array = this.#frames.bytes;
 
   /** The memory of each slot. */
@@ -62,8 +62,9 @@ export class FrameMemory {
   );
 
   /**
-   * Each slot's virtio-net header, {@link OFFLOAD_WORDS} words apart: flags and type of segmentation (the lower and the upper
-   * byte), length of the headers, bytes of each segment, where the checksum begins, and where it goes from there. Zeros: a plain frame.
+   * Each slot's virtio-net header, {@link OFFLOAD_WORDS} words apart: flags and type of segmentation (lower and upper
+   * byte), length of the headers, bytes per segment, start of the checksummed data, and the checksum's offset from
+   * there. All zeros: a plain frame.
    */
   readonly offloads = new Uint16Array(
     this.control.bytes.buffer,
@@ -71,13 +72,13 @@ export class FrameMemory {
     ALL_SLOTS * OFFLOAD_WORDS,
   );
 
-  /** Length in bytes with which the slot is sent. */
+  /** Length in bytes to send the slot with. */
   setLength(slot: number, length: number): void {
     this.control.words[(this.#sendVectors + (2 * slot + 1) * IOVEC_BYTES + 8) >> 2] = length;
     this.control.words[(this.#runVectors + slot * IOVEC_BYTES + 8) >> 2] = length;
   }
 
-  /** Length in bytes with which the slot is sent. */
+  /** Length in bytes to send the slot with. */
   lengthOf(slot: number): number {
     return this.control.words[(this.#sendVectors + (2 * slot + 1) * IOVEC_BYTES + 8) >> 2]!;
   }
@@ -92,7 +93,7 @@ export class FrameMemory {
     return this.control.address + this.#sendVectors + 2 * slot * IOVEC_BYTES;
   }
 
-  /** @internal Address of the slot's vector among those that lie behind one another: a run of slots is one packet. */
+  /** @internal Address of the slot's vector in the contiguous array: a run of slots is one packet. */
   runVector(slot: number): number {
     return this.control.address + this.#runVectors + slot * IOVEC_BYTES;
   }
@@ -102,7 +103,9 @@ export class FrameMemory {
     return this.#frames.address + slot * SLOT_BYTES;
   }
 
-  /** @internal Offset of one mmsghdr for each slot that can be received into; `offloads`: with the virtio-net header. */
+  /**
+   * @internal Offset of one mmsghdr for each slot that can be received into; `offloads`: with the virtio-net header.
+   */
   receiveMessages(offloads: boolean): number {
     return this.#messages(SLOTS, this.#receiveVectors, offloads);
   }
@@ -112,7 +115,8 @@ export class FrameMemory {
     return this.#messages(ALL_SLOTS, this.#sendVectors, offloads);
   }
 
-  // Vectors and messages never change but for the lengths: slot n's message points at slot n's vectors, and these at slot n.
+  // Vectors and messages never change except for lengths: slot n's message points to slot n's vectors, and these to
+  // slot n.
 
   #vectors(count: number): number {
     const vectors = this.control.carve(count * 2 * IOVEC_BYTES);

@@ -1,4 +1,4 @@
-// Unix datagram sockets whose frames come behind a short header, which lies apart from the frame: so do images of IOU speak.
+// Unix datagram sockets whose frames have a short header, kept separately from the frame. IOU images use them.
 
 import { type FrameMemory, MMSGHDR_BYTES, MSG_IOV, MSG_IOVLEN, MSG_LEN, SLOT_BYTES, SLOTS } from './frame-memory.ts';
 import {
@@ -23,7 +23,7 @@ const ENAMETOOLONG = 36;
 const IOVEC_BYTES = 16;
 const MSG_NAME = 0;
 const MSG_NAMELEN = 8;
-/** Messages of one sending call. */
+/** Messages per send call. */
 const MESSAGES = 64;
 
 /** Length of the header. */
@@ -70,7 +70,7 @@ export class HeadedDatagramCalls {
     }
   }
 
-  /** A non-blocking socket that is bound to a path at which nothing is. @throws SystemError of `bind` and others */
+  /** A non-blocking socket bound to an unused path. @throws SystemError of `bind` and others */
   open(path: string, bufferBytes: number): number {
     const socket = check('socket', this.#libc.socket(AF_UNIX, SOCK_DGRAM | NONBLOCK | CLOEXEC, 0));
     try {
@@ -84,13 +84,19 @@ export class HeadedDatagramCalls {
     }
   }
 
-  /** Receives up to `count` datagrams, the frames of which come into the slots from `first` on. Answers their number or a negative errno. */
+  /**
+   * Receives up to `count` datagrams and puts their frames into the slots from `first` on. Returns their number or a
+   * negative errno.
+   */
   receive(socket: number, first: number, count: number): number {
     const messages = this.#memory.control.address + this.#receiveMessages + first * MMSGHDR_BYTES;
     return resultOrErrno(this.#libc.recvmmsg(socket, messages, count, MSG_DONTWAIT, 0));
   }
 
-  /** Length of the frame in the slot, without its header; 0 or less when there is none. It is sent from there with the same length. */
+  /**
+   * Length of the frame in the slot, without its header; 0 or less if there is none. Sending the slot uses the same
+   * length.
+   */
   receivedLength(slot: number): number {
     const length =
       this.#memory.control.words[(this.#receiveMessages + slot * MMSGHDR_BYTES + MSG_LEN) >> 2]! - HEADER_BYTES;
@@ -98,14 +104,14 @@ export class HeadedDatagramCalls {
     return length;
   }
 
-  /** A byte of the header of what was received into the slot. */
+  /** A byte of the header of the datagram received into the slot. */
   receivedHeader(slot: number, at: number): number {
     return this.#memory.control.bytes[this.#receiveHeaders + slot * HEADER_STRIDE_BYTES + at]!;
   }
 
   /**
-   * Sends the frames of some slots to a socket, each behind the header, of which two bytes, at 4 and 5, are its own. Answers how many
-   * went (64 at the most) or a negative errno for the first.
+   * Sends the frames of some slots to a socket, each after the header. Bytes 4 and 5 of the header differ per frame.
+   * Returns the number sent (at most 64) or a negative errno for the first.
    */
   send(
     socket: number,

@@ -12,7 +12,7 @@ const ARPHRD_ETHER = 1;
 
 /** One struct ifreq. */
 export class InterfaceRequest {
-  /** Bytes of a slab that has room for one. */
+  /** Bytes that one request takes in a slab. */
   static readonly BYTES = (IFREQ_BYTES + 15) & ~15;
   readonly #slab: Slab;
   readonly #at: number;
@@ -22,7 +22,7 @@ export class InterfaceRequest {
     this.#at = slab.carve(IFREQ_BYTES);
   }
 
-  /** Clears the request, and writes a name and, behind it, 16 bits of flags. */
+  /** Clears the request, and writes a name followed by 16 bits of flags. */
   prepare(name: string, flags = 0): void {
     const { bytes } = this.#slab;
     bytes.fill(0, this.#at, this.#at + IFREQ_BYTES);
@@ -30,12 +30,12 @@ export class InterfaceRequest {
     bytes.writeUInt16LE(flags, this.#at + NAME_BYTES);
   }
 
-  /** The ioctl's result; SystemError when it is negative. */
+  /** The ioctl's result; throws SystemError if it is negative. */
   send(descriptor: number, request: number, name: string): void {
     check(name, libc().ioctl(descriptor, request, this.#slab.address + this.#at));
   }
 
-  /** Index of the interface. Throws SystemError `ENODEV` without one of that name. */
+  /** Index of the interface. Throws SystemError `ENODEV` if it does not exist. */
   index(socket: number, name: string): number {
     this.prepare(name);
     this.send(socket, SIOCGIFINDEX, 'SIOCGIFINDEX');

@@ -1,4 +1,4 @@
-// Where koffi, the foreign function interface, comes from: out of the executable, or, run from source, from its npm package.
+// Loads koffi, the foreign function interface, from the executable or, run from source, from its npm package.
 
 import { createRequire } from 'node:module';
 import { isPackaged } from '../files/assets.ts';
@@ -6,12 +6,12 @@ import { loadAddon } from '../processes/addons.ts';
 
 export type Koffi = typeof import('koffi');
 
-/** Stack of calls that are made in another thread: what they call may look up names, for which the usual 128 KiB are little. */
+/** Stack of calls made in another thread: they may look up names, for which the usual 128 KiB are too small. */
 const ASYNC_STACK_BYTES = 1024 * 1024;
 
 let loaded: Koffi | undefined;
 
-/** Loads koffi, in the main thread or in a worker. It costs memory: ask for it only where it is used. */
+/** Loads koffi, in the main thread or in a worker. It takes memory, so load it only where it is used. */
 export function loadKoffi(): Koffi {
   if (loaded === undefined) {
     loaded = (isPackaged() ? loadAddon('koffi.node') : createRequire(import.meta.url)('koffi')) as Koffi;

@@ -1,5 +1,5 @@
-// The C library's functions, the memory that they are given, and how they fail. Raw pointers stay in this folder: every
-// address that is given to the kernel lies in a slab, which is allocated once, off V8's heap, and never moves.
+// The C library's functions, their memory and their errors. Raw pointers stay in this folder: every address passed to
+// the kernel lies in a slab, which is allocated once, outside V8's heap, and never moves.
 
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import { loadKoffi } from './koffi.ts';
@@ -19,7 +19,7 @@ export class SystemError extends Error {
   }
 }
 
-/** What a TAP whose interface is gone answers; libuv has no name for it. */
+/** The errno of a TAP whose interface is gone; libuv has no name for it. */
 export const EBADFD = 77;
 
 function nameOf(errno: number): string {
@@ -90,18 +90,18 @@ function declare() {
 export type Libc = ReturnType<typeof declare>;
 let declared: Libc | undefined;
 
-/** Gives back the pages that nothing of the process's native memory lies in any more; the C library keeps them otherwise. */
+/** Returns unused pages of the process's native memory to the system; the C library would keep them. */
 export function trimAllocator(): void {
   libc().malloc_trim(0);
 }
 
-/** The declarations of this thread, made at the first use. */
+/** The declarations of this thread, created at the first use. */
 export function libc(): Libc {
   declared ??= declare();
   return declared;
 }
 
-/** A zeroed block of memory off V8's heap, with its address. Only the pages that are touched cost memory. */
+/** A zeroed block of memory outside V8's heap, with its address. Only touched pages take memory. */
 export class Slab {
   readonly bytes: Buffer;
   readonly address: number;
@@ -115,7 +115,7 @@ export class Slab {
     this.words = new Uint32Array(this.bytes.buffer, this.bytes.byteOffset, size >> 2);
   }
 
-  /** Offset of a fresh piece of the slab, aligned for every structure. */
+  /** Offset of an unused piece of the slab, aligned for every structure. */
   carve(size: number): number {
     const offset = this.#used;
     this.#used += (size + 15) & ~15;
@@ -128,13 +128,13 @@ export class Slab {
   }
 }
 
-/** The result, or SystemError when it is negative. */
+/** The result; throws SystemError if it is negative. */
 export function check(name: string, result: number): number {
   if (result < 0) throw new SystemError(name, libc().errno());
   return result;
 }
 
-/** The result, or the negative errno when it is negative: for calls whose failures are daily bread. */
+/** The result, or the negative errno if it is negative: for calls that often fail. */
 export function resultOrErrno(result: number): number {
   return result < 0 ? -libc().errno() : result;
 }
@@ -153,7 +153,7 @@ export function setOption(
 }
 
 /**
- * Asks for so many bytes of buffers in both directions: with CAP_NET_ADMIN they are given, else the kernel gives no more than
+ * Requests buffers of so many bytes in both directions. With CAP_NET_ADMIN they get that size, otherwise at most
  * net.core.rmem_max and wmem_max. `scratch` is the offset of a free word of the slab.
  */
 export function setBuffers(socket: number, bytes: number, slab: Slab, scratch: number): void {

@@ -1,4 +1,4 @@
-// Requests to the kernel about interfaces and addresses (rtnetlink(7)): it answers at once.
+// Requests to the kernel about interfaces and addresses (rtnetlink(7)), answered synchronously.
 
 import { constants } from 'node:os';
 import { CLOEXEC, check, libc, MSG_DONTWAIT, Slab, SOCK_RAW, SystemError } from './libc.ts';
@@ -12,14 +12,14 @@ export const NETLINK_HEADER_BYTES = 16;
 
 const SOCKADDR_BYTES = 16;
 const REQUEST_BYTES = 1 << 12;
-/** The kernel fills at most 32 KiB at a time. */
+/** The kernel sends at most 32 KiB at a time. */
 const ANSWER_BYTES = 1 << 16;
 
 let slab: Slab | undefined;
 
 /**
- * Sends a request, a whole message with its header, and gives the messages of the answer, each with its header.
- * @param name what the request is called in errors
+ * Sends a request, a whole message with its header, and returns the messages of the answer, each with its header.
+ * @param name the request's name in errors
  * @throws SystemError such as `EPERM`, `ENODEV`, `EEXIST`
  */
 export function netlinkRequest(name: string, request: Buffer): Buffer[] {
@@ -35,7 +35,7 @@ export function netlinkRequest(name: string, request: Buffer): Buffer[] {
     const answers = SOCKADDR_BYTES + REQUEST_BYTES;
     for (;;) {
       const length = check('recv', libc().recv(socket, address + answers, ANSWER_BYTES, MSG_DONTWAIT));
-      // A copy, as the messages outlive the slab's next use.
+      // A copy, because the messages outlive the slab's next use.
       const received = Buffer.from(bytes.subarray(answers, answers + length));
       for (let at = 0; at + NETLINK_HEADER_BYTES <= length; ) {
         const size = received.readUInt32LE(at);

@@ -1,4 +1,4 @@
-// TCP connections within the network of another process, to its loopback address.
+// TCP connections to the loopback address in the network of another process.
 
 import { constants } from 'node:os';
 import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, Slab, SystemError } from './libc.ts';
@@ -12,7 +12,8 @@ const LOOPBACK = 0x7f000001;
 let slab: Slab | undefined;
 
 /**
- * A socket that is connecting to a port of the process's 127.0.0.1: whether it comes through is seen when it is read or written.
+ * A socket that is connecting to a port of the process's 127.0.0.1. A failed connection shows when the socket is read
+ * or written.
  * @throws SystemError as {@link inNetworkOf}
  */
 export function connectInNetworkOf(process: number, port: number): number {

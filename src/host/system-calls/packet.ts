@@ -1,4 +1,4 @@
-// Packet sockets (packet(7)): the frames of an interface that the host has already.
+// Packet sockets (packet(7)): the frames of an existing interface of the host.
 
 import {
   type FrameMemory,
@@ -72,10 +72,11 @@ export class PacketCalls {
   }
 
   /**
-   * A non-blocking socket that hears all that the interface receives, whomever it is for, and nothing that this host sends.
-   * Its frames have virtio-net headers and may be super-frames. Leaves the interface, which may be down, as it is.
-   * @throws SystemError by `call`: `socket` (`EPERM`, `EAFNOSUPPORT`), `SIOCGIFINDEX` (`ENODEV`),
-   * `SIOCGIFHWADDR` (`EPROTONOSUPPORT` for what is not Ethernet)
+   * A non-blocking socket that receives all frames that reach the interface, whatever their destination, and none that
+   * this host sends. Its frames have virtio-net headers and may be super-frames. Leaves the interface, which may be
+   * down, unchanged.
+   * @throws SystemError by `call`: `socket` (`EPERM`, `EAFNOSUPPORT`), `SIOCGIFINDEX` (`ENODEV`), `SIOCGIFHWADDR`
+   * (`EPROTONOSUPPORT` if it is not Ethernet)
    */
   open(name: string, bufferBytes: number): { socket: number; index: number } {
     const socket = check('socket', this.#libc.socket(AF_PACKET, SOCK_RAW | NONBLOCK | CLOEXEC, 0));
@@ -95,22 +96,22 @@ export class PacketCalls {
     }
   }
 
-  /** Index of the interface of that name, 0 without one. */
+  /** Index of the interface of that name, 0 if it does not exist. */
   indexOf(name: string): number {
     return this.#libc.if_nametoindex(name);
   }
 
-  /** Receives up to `count` frames into the slots from `first` on. Answers their number or a negative errno. */
+  /** Receives up to `count` frames into the slots from `first` on. Returns their number or a negative errno. */
   receive(socket: number, first: number, count: number): number {
     const { words } = this.#memory.control;
-    // The kernel has put the lengths that it used here.
+    // Reset the lengths, which the kernel has overwritten.
     for (let slot = first; slot < first + count; slot++)
       words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_CONTROLLEN) >> 2] = CONTROL_BYTES;
     const headers = this.#memory.control.address + this.#receiveHeaders + first * MMSGHDR_BYTES;
     return resultOrErrno(this.#libc.recvmmsg(socket, headers, count, MSG_DONTWAIT, 0));
   }
 
-  /** Puts the VLAN tag back that the kernel has taken out of the received frame, and answers the frame's length. */
+  /** Restores the VLAN tag that the kernel removed from the received frame, and returns the frame's length. */
   receivedLength(slot: number): number {
     const { words, bytes } = this.#memory.control;
     const length = words[(this.#receiveHeaders + slot * MMSGHDR_BYTES + MSG_LEN) >> 2]! - OFFLOAD_BYTES;
@@ -130,13 +131,13 @@ export class PacketCalls {
     return length + VLAN_TAG_BYTES;
   }
 
-  /** Sends `count` slots from `first` on. Answers how many went or a negative errno for the first. */
+  /** Sends `count` slots from `first` on. Returns the number sent or a negative errno for the first. */
   send(socket: number, first: number, count: number): number {
     const headers = this.#memory.control.address + this.#sendHeaders + first * MMSGHDR_BYTES;
     return resultOrErrno(this.#libc.sendmmsg(socket, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL));
   }
 
-  /** Frames that the kernel has dropped since the last call as the socket's receive queue was full. */
+  /** Frames dropped by the kernel since the last call because the socket's receive queue was full. */
   takeOverflow(socket: number): number {
     const { words, address } = this.#memory.control;
     const size = this.#scratch + 16;
@@ -161,7 +162,9 @@ export class PacketCalls {
     check('setsockopt', result);
   }
 
-  /** Only now frames come: a socket that is opened with a protocol would hear all interfaces until it is bound. */
+  /**
+   * Frames arrive only after this: a socket opened with a protocol would receive from all interfaces until it is bound.
+   */
   #bind(socket: number, index: number): void {
     const { bytes, address } = this.#memory.control;
     bytes.fill(0, this.#scratch, this.#scratch + 20);

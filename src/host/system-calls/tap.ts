@@ -1,4 +1,5 @@
-// TAP interfaces (Documentation/networking/tuntap.rst): a program at the end of what the kernel takes for an Ethernet interface.
+// TAP interfaces (Documentation/networking/tuntap.rst): Ethernet interfaces for the kernel with a program at the other
+// end.
 
 import { constants } from 'node:os';
 import { type FrameMemory, OFFLOAD_BYTES } from './frame-memory.ts';
@@ -34,9 +35,10 @@ const F_DUPFD_CLOEXEC = 1030;
 let programRequest: InterfaceRequest | undefined;
 
 /**
- * A new TAP whose frames have virtio-net headers, for a program that sets up the rest of it. It is gone with its last descriptor.
- * @param lowest no number below this one is the descriptor's
- * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY` for a name that is taken)
+ * A new TAP whose frames have virtio-net headers, for a program that sets up the rest of it. It disappears with its
+ * last descriptor.
+ * @param lowest the descriptor's number is at least this
+ * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY` for a name in use)
  */
 export function makeProgramTap(name: string, lowest = 0): number {
   programRequest ??= new InterfaceRequest(new Slab(InterfaceRequest.BYTES));
@@ -55,8 +57,8 @@ export function makeProgramTap(name: string, lowest = 0): number {
 }
 
 /**
- * Makes a TAP, as `TapCalls.open` opens them later, that stays until it is removed or its network namespace goes. It has no carrier
- * while nobody has it open. @throws SystemError `open`, `TUNSETIFF`, `TUNSETPERSIST`
+ * Creates a TAP that `TapCalls.open` can open later. It stays until it is removed or its network namespace ends, and
+ * has no carrier while it is not open. @throws SystemError `open`, `TUNSETIFF`, `TUNSETPERSIST`
  */
 export function makeTap(name: string): void {
   const tap = makeProgramTap(name);
@@ -68,9 +70,9 @@ export function makeTap(name: string): void {
 }
 
 export interface TapOptions {
-  /** `if-missing` (when not given), `always`: there must be none of that name, or `never`: there must be one. */
+  /** `if-missing` (default); `always`: the name must be free; `never`: the TAP must exist. */
   create?: 'if-missing' | 'always' | 'never' | undefined;
-  /** Whether the interface stays when it is closed; as it was, when not given. */
+  /** Whether the interface stays when it is closed. Default: unchanged. */
   persistent?: boolean | undefined;
   /** Number of the user who may open it later without privileges. */
   owner?: number | undefined;
@@ -90,9 +92,9 @@ export class TapCalls {
   }
 
   /**
-   * A non-blocking TAP whose frames have virtio-net headers, and which may be super-frames.
-   * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY`, `EINVAL` for what is no TAP),
-   * `SIOCGIFINDEX` (`EEXIST`, `ENODEV` for what `create` asks)
+   * A non-blocking TAP. Its frames have virtio-net headers and may be super-frames.
+   * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY`, `EINVAL` if it is not a
+   * TAP), `SIOCGIFINDEX` (`EEXIST`, `ENODEV` as `create` demands)
    */
   open(name: string, { create = 'if-missing', persistent, owner }: TapOptions): number {
     const exists = this.#libc.if_nametoindex(name) !== 0;
@@ -114,18 +116,18 @@ export class TapCalls {
     }
   }
 
-  /** Reads one frame into the slot. Answers its length or a negative errno. */
+  /** Reads one frame into the slot. Returns its length or a negative errno. */
   read(tap: number, slot: number): number {
     const length = resultOrErrno(this.#libc.readv(tap, this.#memory.receiveVector(slot), 2));
     return length < 0 ? length : length - OFFLOAD_BYTES;
   }
 
-  /** Writes the slot's frame. Answers a negative errno when it cannot be. */
+  /** Writes the slot's frame. Returns a negative errno on failure. */
   write(tap: number, slot: number): number {
     return resultOrErrno(this.#libc.writev(tap, this.#memory.sendVector(slot), 2));
   }
 
-  /** Segmentation of UDP came with Linux 6.2. */
+  /** Segmentation of UDP needs Linux 6.2. */
   #offerOffloads(tap: number): void {
     const offer = (offloads: number): number => resultOrErrno(this.#libc.ioctl(tap, TUNSETOFFLOAD, offloads));
     const result = offer(TCP_OFFLOADS | TUN_F_USO4 | TUN_F_USO6);

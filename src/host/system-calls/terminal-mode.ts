@@ -1,14 +1,14 @@
-// The mode of a terminal: cooked, as it is made, or raw.
+// The mode of a terminal: cooked (the default), or raw.
 
 import { check, libc, Slab } from './libc.ts';
 
-/** More than struct termios has. */
+/** More than the size of struct termios. */
 const TERMIOS_BYTES = 128;
 const TCSANOW = 0;
 
 let slab: Slab | undefined;
 
-/** Bytes pass a terminal unchanged from now on, in both directions, and are not echoed. @throws SystemError */
+/** Makes bytes pass a terminal unchanged in both directions, without echo. @throws SystemError */
 export function makeTerminalRaw(descriptor: number): void {
   slab ??= new Slab(TERMIOS_BYTES);
   const { address } = slab;

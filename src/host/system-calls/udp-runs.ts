@@ -1,4 +1,5 @@
-// Runs of frames of one length as one packet for the kernel, which cuts it into UDP packets as late as it can (UDP_SEGMENT, udp(7)).
+// Sends runs of frames of one length as one packet to the kernel, which splits it into UDP packets as late as possible
+// (UDP_SEGMENT, udp(7)).
 
 import { type FrameMemory, MMSGHDR_BYTES, MSG_CONTROL, MSG_CONTROLLEN, MSG_IOV, MSG_IOVLEN } from './frame-memory.ts';
 import { libc, MSG_DONTWAIT, MSG_NOSIGNAL, resultOrErrno } from './libc.ts';
@@ -12,11 +13,11 @@ const CMSG_LEVEL = 8;
 const CMSG_TYPE = 12;
 const CMSG_DATA = 16;
 
-/** Messages of one call. */
+/** Messages per call. */
 const MESSAGES = 64;
 /** The kernel's limit (UDP_MAX_SEGMENTS; 128 since Linux 6.9). */
 const MOST_FRAMES = 64;
-/** A little less than what fits into an IPv4 packet. */
+/** Slightly less than an IPv4 packet holds. */
 const MOST_BYTES = 65_000;
 
 export class UdpRuns {
@@ -43,8 +44,8 @@ export class UdpRuns {
   }
 
   /**
-   * Sends `count` slots from `first` on to the socket's peer; frames of up to `longest` bytes in runs. Answers how many went or a
-   * negative errno for the first run, which has {@link firstRun} frames.
+   * Sends `count` slots from `first` on to the socket's peer; frames of up to `longest` bytes in runs. Returns the
+   * number sent or a negative errno for the first run, which has {@link firstRun} frames.
    */
   send(socket: number, first: number, count: number, longest: number): number {
     const { words, address } = this.#memory.control;
@@ -70,7 +71,7 @@ export class UdpRuns {
     return sent < 0 ? sent : frames;
   }
 
-  /** The slot behind the run that begins with `slot`: frames of its length, the last of which may be shorter. */
+  /** The slot after the run that starts at `slot`: frames of equal length, the last of which may be shorter. */
   #runEnd(slot: number, end: number, longest: number): number {
     const size = this.#memory.lengthOf(slot);
     if (size > longest) return slot + 1;

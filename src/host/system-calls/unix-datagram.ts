@@ -10,7 +10,7 @@ const SLAB_BYTES = 1 << 20;
 let slab: Slab | undefined;
 
 /**
- * Sends one datagram to a Unix socket (`@name` is the abstract address), without ever waiting.
+ * Sends one datagram to a Unix socket (`@name` is the abstract address) without blocking.
  * @throws SystemError such as `ECONNREFUSED`, `ENOENT`, `EAGAIN` when the receiver's queue is full
  */
 export function sendUnixDatagram(path: string, data: Buffer): void {

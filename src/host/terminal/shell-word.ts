@@ -1,11 +1,11 @@
-// Words of command lines that people copy into a shell.
+// Quotes words of command lines that people copy into a shell.
 
-/** As a shell takes it, whatever it is. */
+/** Quotes a word so that a shell takes it literally. */
 export function alwaysQuoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The same, bare where it can be. */
+/** The same, without quotes if they are not needed. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : alwaysQuoted(word);
 }

@@ -1,24 +1,24 @@
-// What is said of a host that was looked at: what is there, what is missing, and what to do about it.
+// Results of checks of a host: what was found, what is missing, and the fix.
 
-/** `warning`: the server runs, but not as well as it could. `missing`: it does not start, or its nodes do not. */
+/** `warning`: the server runs, with restrictions. `missing`: the server or its nodes do not start. */
 export type State = 'ok' | 'warning' | 'missing';
 
 export interface Verdict {
   state: State;
   detail: string;
-  /** What to do about it; for `warning` and `missing`. */
+  /** The fix; for `warning` and `missing`. */
   fix?: string;
-  /** Lines for a shell that do it; none where it is a choice, or needs more than this host tells. */
+  /** Shell commands of the fix; missing if it is a choice, or needs more information than this host has. */
   commands?: readonly string[];
 }
 
-/** What to do, in words, and the commands that do it. */
+/** The fix in words, and its commands. */
 export interface Remedy {
   words: string;
   commands: readonly string[];
 }
 
-/** A remedy that is nothing but commands. */
+/** A fix that consists of commands only. */
 export const commands = (...lines: string[]): Remedy => ({ words: lines.join('; '), commands: lines });
 
 function told(state: State, detail: string, fix: string | Remedy): Verdict {

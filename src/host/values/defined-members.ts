@@ -1,4 +1,4 @@
-// Members that are there: requests and files may lack any of them.
+// Drops undefined members: requests and files may omit any of them.
 
 /** The members of an object whose value is not undefined. */
 export function defined<T extends object>(members: T): { [Member in keyof T]?: Exclude<T[Member], undefined> } {

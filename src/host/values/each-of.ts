@@ -1,6 +1,6 @@
-// Work on many things, some at a time.
+// Runs a task for many items with limited concurrency.
 
-/** Runs `task` for every item in order, at most `atOnce` at the same time; the first failure ends it. */
+/** Runs `task` for every item in order, at most `atOnce` at the same time. Stops at the first failure. */
 export async function eachOf<T>(items: readonly T[], atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
   const queue = items[Symbol.iterator]();
   const worker = async (): Promise<void> => {

@@ -1,6 +1,6 @@
-// Values that nobody can change any more.
+// Immutable values.
 
-/** Freezes a JSON value with all that is in it; what is frozen already is taken to be so throughout. */
+/** Freezes a JSON value deeply. Frozen parts are assumed to be deeply frozen. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -1,9 +1,9 @@
-// One at a time per key, in the order of arrival.
+// Runs tasks one at a time per key, in the order of arrival.
 
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /** Runs `task` when everything that came before it under the same key has ended, however it ended. */
+  /** Runs `task` when all earlier tasks of the same key have ended, successfully or not. */
   async run<T>(key: string, task: () => T | Promise<T>): Promise<T> {
     const previous = this.#tails.get(key);
     const turn = previous ? previous.then(task, task) : Promise.resolve().then(task);

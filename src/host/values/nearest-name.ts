@@ -1,7 +1,7 @@
-// The name that somebody meant who wrote another one.
+// Suggests the intended name for a misspelled one.
 import { messageOf } from '../../failures.ts';
 
-/** How many letters have to be changed, left out, added or exchanged with their neighbour. */
+/** Number of letters to change, remove, add or swap with their neighbour. */
 export function distance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row++) {
@@ -23,7 +23,7 @@ export function distance(one: string, other: string): number {
   return rows[one.length]![other.length]!;
 }
 
-/** The one of these names that is most like the given one; undefined when none is like it. */
+/** The most similar of these names; undefined if none is similar. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const word = given.toLowerCase().slice(0, 64);
   let found: { name: string; away: number } | undefined;
@@ -34,13 +34,13 @@ export function nearest(given: string, names: readonly string[]): string | undef
   return found?.name;
 }
 
-/** What stands behind a name that is unknown: `; did you mean "list"?`, or nothing. */
+/** The text after an unknown name: `; did you mean "list"?`, or empty. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
   return meant === undefined ? '' : `; did you mean "${meant}"?`;
 }
 
-/** What is wrong with flags, as `parseArgs` says it, with the flag that was meant. */
+/** The message of `parseArgs` about wrong flags, with the intended flag. */
 export function flagMistake(error: unknown, flags: readonly string[]): string {
   const [said = ''] = messageOf(error).split('. ');
   const [, flag] = /^Unknown option '--([^']+)'/.exec(said) ?? [];
@@ -51,7 +51,7 @@ export function flagMistake(error: unknown, flags: readonly string[]): string {
 /** Longer lists of names are cut in messages. */
 export const MOST_NAMES = 8;
 
-/** The end of a sentence: the name that was meant, or those that there are. */
+/** The end of a sentence: the intended name, or the valid ones. */
 export function suggestion(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
   if (meant !== undefined) return `did you mean "${meant}"?`;

@@ -1,12 +1,12 @@
-// Passwords as they may lie on a disk: scrypt (RFC 7914), written in the PHC string format
+// Password hashes for storage: scrypt (RFC 7914), written in the PHC string format
 // `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, with ln the binary logarithm of the cost N.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** OWASP's password storage advice for scrypt: N = 2^15, r = 8, p = 3; 32 MiB and some 0.2 s of one core for each check. */
+/** OWASP's password storage advice for scrypt: N = 2^15, r = 8, p = 3; 32 MiB and some 0.2 s of one core per check. */
 const COST = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** More than these costs would be a way to stop the server, not to protect it. */
+/** Upper limits: higher costs would let a hash block the server. */
 const MOST = { ln: 18, r: 16, p: 8 };
 
 const PATTERN = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
@@ -41,7 +41,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$scrypt$ln=${COST.ln},r=${COST.r},p=${COST.p}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** Whether the password made the hash; false for a text that is no hash. Compares in constant time. */
+/** Whether the password matches the hash; false for an invalid hash. Compares in constant time. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const parsed = parse(hash);
   if (parsed === undefined) return false;

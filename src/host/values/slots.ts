@@ -1,17 +1,17 @@
-// Work of which only so much is done at the same time, whoever asks for it. Those who wait may leave the line.
+// Limits how much work runs at the same time, across all callers. Waiting callers may give up.
 
 export class Slots {
   #free: number;
   readonly #line: (() => void)[] = [];
 
-  /** @param count how much at the same time */
+  /** @param count number of concurrent slots */
   constructor(count: number) {
     this.#free = count;
   }
 
   /**
-   * Waits for a slot in the order of arrival; it is free again when it is disposed of.
-   * @throws the reason of the signal, when that is aborted before there is one
+   * Waits for a slot in the order of arrival. Disposing of it frees the slot.
+   * @throws the reason of the signal, if it is aborted before a slot is free
    */
   async take(signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted();

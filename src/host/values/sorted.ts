@@ -1,7 +1,6 @@
-// JSON data with the members of every object in order of their names, as everything that people and other programs
-// read here.
+// JSON data with the members of every object sorted by name, as in all files and output that people read.
 
-/** An own copy of plain JSON data, members sorted by name at every level. */
+/** A copy of plain JSON data, members sorted by name at every level. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (value === null || typeof value !== 'object') return value;

@@ -1,7 +1,9 @@
-// Who asks: HTTP Basic with the password of an account, or a token. A password may be known as a hash; what was right once is then known
-// again without the hash's cost.
+// Authentication: HTTP Basic with an account's password, or a token. Correct passwords that are stored as a hash are cached, because
+// checking the hash is expensive.
+
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { log } from '../../host/log.ts';
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { isPasswordHash, verifyPassword } from '../../host/values/password-hash.ts';
 import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../../store/roles.ts';
 import type { Identity } from './identity.ts';
@@ -9,23 +11,23 @@ import { type Guess, Guesses, sourceOf } from './password-guesses.ts';
 
 export interface Credentials {
   user: string;
-  /** In clear, or its hash (host/values/password-hash.ts). */
+  /** Plain text or a hash (host/values/password-hash.ts). */
   password: string;
 }
 
-/** An account as it is now. */
+/** An account's current state. */
 export interface KnownAccount {
   id: string;
   name: string;
   role: Role;
-  /** In clear, or its hash. */
+  /** Plain text or a hash. */
   password: string;
 }
 
-/** A token as it is now. */
+/** A token's current state. */
 export interface KnownToken {
   id: string;
-  /** Id of its account. */
+  /** Its account's id. */
   account: string;
   name: string;
   hash: string;
@@ -33,44 +35,44 @@ export interface KnownToken {
   expires: string | null;
 }
 
-/** All that can log in. An object that is the same again is not looked at again. */
+/** All accounts and tokens. The index is rebuilt only if this is a different object. */
 export interface KnownAccounts {
-  /** Whether anybody is asked to log in. */
+  /** Whether authentication is on. */
   asked: boolean;
   accounts: readonly KnownAccount[];
   tokens: readonly KnownToken[];
 }
 
-/** `wait`: milliseconds until the next guess is looked at. `nobody` where nobody is asked. */
+/** `wait`: milliseconds until the next guess is checked. `nobody`: authentication is off. */
 export type Decision =
   | { kind: 'right'; identity: Identity }
   | { kind: 'nobody' }
   | { kind: 'wrong' }
   | { kind: 'later'; wait: number };
 
-/** Headers known to be right: those of a school, each written in one way. */
+/** Maximum cached headers: enough for a school. */
 const MOST_KNOWN = 2_048;
-/** Guesses that may wait for their turn: a class that logs in at the same time. One is checked at a time, so that guessing takes one core at most. */
+/** Maximum queued password checks: a class that logs in at once. They run one at a time, so guessing takes at most one core. */
 const MOST_WAITING = 64;
-/** What who is too many waits. */
+/** How long (ms) a client must wait when the queue is full. */
 const BUSY_WAIT_MS = 1_000;
-/** Id of the one account that the configuration, or `account.json`, has. */
+/** Id of the single account from the configuration or `account.json`. */
 export const HOST_ACCOUNT = 'host';
-/** Stands for programs that come by the local socket; no digest looks like that. */
+/** Tag of clients of the local socket; no digest looks like it. */
 const THIS_HOST = 'this host';
-/** Whether somebody is known by the local socket, as root or the server's own user, and by no account. */
+/** Whether the identity is root or the server's own user on the local socket, without an account. */
 export function isOfThisHost({ tag }: Identity): boolean {
   return tag === THIS_HOST;
 }
-/** Nobody's password: a name that is not there takes as long as one that is. */
+/** Checked for unknown names, so that they take as long as known ones. */
 const NOBODY = '$scrypt$ln=15,r=8,p=3$bm9ib2R5J3Mgc2FsdCEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 
-/** The value of the `Authorization` header that these credentials make. */
+/** The `Authorization` header for these credentials. */
 export function basicHeader({ user, password }: Credentials): string {
   return `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`;
 }
 
-/** User and password of the header; undefined when there are none. */
+/** User and password in the header; undefined if there are none. */
 export function credentialsOf(header: string | undefined): Credentials | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/]*)={0,2} *$/i.exec(header ?? '') ?? [];
   if (encoded === undefined) return undefined;
@@ -83,47 +85,47 @@ function tokenOf(header: string | undefined): string | undefined {
   return token?.startsWith(TOKEN_PREFIX) ? token : undefined;
 }
 
-/** A host with one account, which may do everything. */
+/** A host with a single account, which may do everything. */
 export function oneAccount({ user, password }: Credentials): KnownAccounts {
   return { asked: true, accounts: [{ id: HOST_ACCOUNT, name: user, role: 'admin', password }], tokens: [] };
 }
 
-/** Accounts and tokens, ready to be looked up. */
+/** Accounts and tokens, indexed. */
 interface Index {
   of: KnownAccounts;
   byName: ReadonlyMap<string, { account: KnownAccount; identity: Identity }>;
   byToken: ReadonlyMap<string, { identity: Identity; expires: number }>;
-  /** By what stands for them. */
+  /** By tag. */
   byTag: ReadonlyMap<string, { identity: Identity; expires: number }>;
-  /** Whether a check of a password takes its time. */
+  /** Whether password checks are expensive. */
   slow: boolean;
 }
 
-/** Decides who sends a request. */
+/** Identifies the client of a request. */
 export class Authentication {
   readonly #accounts: () => KnownAccounts | Promise<KnownAccounts>;
   readonly #guesses: Guesses;
-  /** Of this process: what lies in memory tells nothing about passwords. */
+  /** Random per process, so that a memory dump gives no passwords away. */
   readonly #key = randomBytes(32);
-  /** From the digest of a header that was right to what stands for its account. */
+  /** From the digest of a correct header to its account's tag. */
   readonly #known = new Map<string, string>();
   #index: Index | undefined;
   /** By source and guess. */
   readonly #checking = new Map<string, Promise<Decision>>();
   #turn: Promise<unknown> = Promise.resolve();
-  /** Called when a token was used. */
+  /** Called when a token is used. */
   tokenUsed: (id: string) => void = () => {};
 
-  /** @param accounts the accounts as they are now; asked for each request */
+  /** @param accounts returns the current accounts; called for each request */
   constructor(accounts: () => KnownAccounts | Promise<KnownAccounts>, guesses: Guesses = new Guesses()) {
     this.#accounts = accounts;
     this.#guesses = guesses;
   }
 
   /**
-   * Who is meant by what stood for somebody a while ago; undefined when it stands for nobody any more: after a removal, another password
-   * or role, or the end of a token.
-   * @param tag of an identity; undefined for whoever came in without being asked
+   * The current identity for an earlier tag; undefined if it is no longer valid: account removed, password or role changed, or token
+   * expired.
+   * @param tag undefined for clients admitted without authentication
    */
   async stillThere(tag: string | undefined): Promise<{ identity: Identity | undefined } | undefined> {
     if (tag === THIS_HOST) return { identity: undefined };
@@ -133,16 +135,19 @@ export class Authentication {
     return found !== undefined && found.expires > Date.now() ? { identity: found.identity } : undefined;
   }
 
-  /** A program of root or of the server's own user, which needs no password; undefined where nobody is asked. Never throws. */
+  /**
+   * The identity of a client on the local socket that runs as root or the server's own user; it needs no password. Undefined if
+   * authentication is off. Never throws.
+   */
   async ofThisHost(user: number): Promise<Identity | undefined> {
-    // Whoever comes to mend accounts that cannot be read is let in.
+    // Let in even if the accounts cannot be read, so that they can be repaired.
     const of = await Promise.resolve(this.#accounts()).catch(() => undefined);
     if (of?.asked === false) return undefined;
     const alone = of === undefined || of.accounts.every(({ id }) => id === HOST_ACCOUNT);
     return { id: HOST_ACCOUNT, name: user === 0 ? 'root' : `user ${user}`, role: 'admin', alone, tag: THIS_HOST };
   }
 
-  /** @param address the client's */
+  /** @param address of the client */
   async decide(header: string | undefined, address: string): Promise<Decision> {
     const index = await this.#now();
     if (!index.of.asked) return { kind: 'nobody' };
@@ -157,7 +162,7 @@ export class Authentication {
     const wait = this.#guesses.wait(guess);
     if (wait > 0) return { kind: 'later', wait };
     const checking = `${guess.source} ${digest}`;
-    // The same guess, sent twice at once, is checked and counted once.
+    // The same guess sent twice at once is checked and counted once.
     const under = this.#checking.get(checking);
     if (under) return under;
     if (this.#checking.size >= MOST_WAITING) return { kind: 'later', wait: BUSY_WAIT_MS };
@@ -171,15 +176,16 @@ export class Authentication {
     return checked;
   }
 
-  /** A token cannot be guessed: nobody has to wait. */
+  /** Tokens cannot be guessed, so there is no wait. */
   #ofToken({ byToken }: Index, token: string): Decision {
     const found = byToken.get(hashOfToken(token));
     if (found === undefined || found.expires <= Date.now()) return { kind: 'wrong' };
-    this.tokenUsed(found.identity.token!.id);
-    return { kind: 'right', identity: found.identity };
+    const { identity } = found;
+    if (identity.token) this.tokenUsed(identity.token.id);
+    return { kind: 'right', identity };
   }
 
-  /** Those that came at the same time and were checked before may have been wrong: only now is it known whether this one has to wait. */
+  /** Guesses checked meanwhile may have been wrong, so the wait is checked again here. */
   async #check(
     { guess, address }: { guess: Guess; address: string },
     given: Credentials,
@@ -190,13 +196,12 @@ export class Authentication {
     if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
     const wait = this.#guesses.wait(guess);
     if (wait > 0) return { kind: 'later', wait };
-    if (await this.#isRight(given, found?.account, slow)) {
-      const { identity } = found!;
+    if ((await this.#isRight(given, found?.account, slow)) && found) {
+      const { identity } = found;
       this.#guesses.right(guess);
       this.#known.delete(digest);
       this.#known.set(digest, identity.tag);
-      const [oldest] = this.#known.keys();
-      if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest!);
+      dropOldest(this.#known, MOST_KNOWN);
       return { kind: 'right', identity };
     }
     const wrong = this.#guesses.wrong(guess);
@@ -204,7 +209,7 @@ export class Authentication {
     return { kind: 'wrong' };
   }
 
-  /** Takes the same time whatever is wrong. */
+  /** Takes the same time for a wrong name and a wrong password. */
   async #isRight(given: Credentials, account: KnownAccount | undefined, slow: boolean): Promise<boolean> {
     if (account === undefined || !isPasswordHash(account.password)) {
       if (slow) await verifyPassword(given.password, NOBODY);
@@ -220,7 +225,7 @@ export class Authentication {
   }
 
   #indexed(of: KnownAccounts): Index {
-    const alone = of.accounts.length === 1 && of.accounts[0]!.id === HOST_ACCOUNT;
+    const alone = of.accounts.length === 1 && of.accounts[0]?.id === HOST_ACCOUNT;
     const identities = of.accounts.map((account): { account: KnownAccount; identity: Identity } => {
       const { id, name, role, password } = account;
       return {
@@ -241,7 +246,7 @@ export class Authentication {
     const entries = identities.map(({ identity }) => ({ identity, expires: Number.POSITIVE_INFINITY }));
     return {
       of,
-      // Should two have one name, the host's own, which comes first, is meant.
+      // If two accounts have the same name, the host's own (the first) is used.
       byName: new Map(identities.toReversed().map((one) => [normalName(one.account.name), one])),
       byToken: new Map(tokens.map((one) => [one.hash, one])),
       byTag: new Map([...entries, ...tokens].map((one) => [one.identity.tag, one])),
@@ -262,12 +267,12 @@ export class Authentication {
   }
 }
 
-/** The answer to a request without the right user and password. */
+/** The response to missing or wrong credentials. */
 export function unauthorized(): Response {
   return new Response('', { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="GNS3 server"' } });
 }
 
-/** The answer to a guess that comes too early. */
+/** The response to a guess that came too early. */
 export function tooManyGuesses(wait: number): Response {
   const seconds = Math.ceil(wait / 1000);
   return new Response(`429: Too many wrong passwords. Try again in ${seconds} s.`, {

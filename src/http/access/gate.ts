@@ -1,4 +1,4 @@
-// What stands before every route: the guard, cross-origin headers, authentication. As Hono middleware, in this order.
+// Middleware before all routes, in this order: guard, cross-origin headers, authentication.
 import type { MiddlewareHandler } from 'hono';
 import { Failure } from '../../failures.ts';
 import type { AppEnvironment } from '../app/app.ts';
@@ -12,7 +12,7 @@ import { Farewells } from './logout-requests.ts';
 import { TrustedProxies } from './proxies.ts';
 import { Tickets, ticketOf } from './tickets.ts';
 
-/** Origins of the web clients that release 2.2.57 serves, as its interface documents them. */
+/** Origins of web clients in release 2.2.57, listed in its documentation. */
 export const DOCUMENTED_ORIGINS = [
   'http://127.0.0.1:3080',
   'http://localhost:3080',
@@ -22,23 +22,23 @@ export const DOCUMENTED_ORIGINS = [
   'https://gns3.github.io',
 ];
 
-/** Origins without TLS: on a host with accounts nobody in the middle of a connection is to serve a page of these. */
+/** Excluded on a host with accounts: on a connection without TLS an attacker could serve a page of such an origin. */
 export const isWithoutTls = (origin: string): boolean => !origin.startsWith('https:');
 
 const METHODS = 'DELETE,GET,POST,PUT';
 
 export interface GateOptions {
-  /** As they are now, where they may change. */
+  /** The current rules; a function if they can change. */
   rules: GuardRules | (() => Promise<GuardRules>);
   authentication: Authentication | undefined;
-  /** Used where there is authentication. */
+  /** Used if authentication is on. */
   tickets?: Tickets;
   proxies?: TrustedProxies;
 }
 
 type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
 
-/** Refuses requests of foreign pages and under foreign names with 403. */
+/** Refuses requests from foreign pages and to foreign host names with 403. */
 function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper {
   return async (context, next) => {
     const { socket } = context.env.incoming ?? {};
@@ -66,7 +66,7 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
   };
 }
 
-/** Lets pages of the origins that passed the guard read answers; each origin by name, so credentials never meet a wildcard. */
+/** Lets pages of allowed origins read responses. Origins are named, so credentials never meet a wildcard. */
 const crossOrigin: MiddlewareHandler = async (context, next) => {
   const origin = context.req.header('origin');
   if (context.req.method === 'OPTIONS') {
@@ -91,7 +91,7 @@ const crossOrigin: MiddlewareHandler = async (context, next) => {
   return;
 };
 
-/** Headers of browsers and proxies: who asks is not the process at the other end of the local socket then. */
+/** Headers of browsers and proxies: with one of them the client is not the process at the other end of the local socket. */
 const OF_OTHERS =
   /^(?:origin|referer|sec-fetch-.*|via|forwarded|x-forwarded.*|x-(?:real|client|original|cluster-client).*|true-client-ip|cf-.*|x-envoy-.*)$/;
 
@@ -100,8 +100,8 @@ function isOfOthers(headers: Headers): boolean {
 }
 
 /**
- * Asks who it is on every route, pages included, where there are accounts; of a WebSocket, a ticket will do. Programs of root and of the
- * server's own user that come by the local socket are known by that.
+ * Authenticates requests to all routes, including pages; WebSockets may use a ticket. Root and the server's own user need no password on
+ * the local socket.
  */
 function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
   const farewells = new Farewells();

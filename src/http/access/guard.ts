@@ -1,16 +1,16 @@
-// Who may talk to this server at all, decided before every route and upgrade. A page that a colleague's browser shows can reach
-// addresses of this host; these rules keep such pages out (DNS rebinding, cross-site requests) and let programs pass.
+// Checks where a request comes from, before every route and upgrade. A web page open in a browser on this network can send requests to this
+// host; these rules refuse such pages (DNS rebinding, cross-site requests) and let programs pass.
 
 import { hostname } from 'node:os';
 
 export interface GuardRules {
-  /** Host names, beside IP literals, localhost, *.localhost and *.local, under which this server may be addressed. */
+  /** Allowed host names besides IP literals, localhost, *.localhost and *.local. */
   hosts: readonly string[];
-  /** Origins, beside those of the same site, whose pages may send requests. */
+  /** Allowed origins besides the server's own. */
   origins: readonly string[];
 }
 
-/** What the decision rests on; absent headers are undefined. */
+/** The parts of a request that decide; missing headers are undefined. */
 export interface GuardedRequest {
   method: string;
   /** Without the query. */
@@ -20,11 +20,11 @@ export interface GuardedRequest {
   secFetchSite: string | undefined;
   secFetchMode: string | undefined;
   secFetchDest: string | undefined;
-  /** Whether the client speaks TLS, with this server or with a proxy that is trusted. */
+  /** Whether the client uses TLS, with this server or a trusted proxy. */
   secure: boolean;
 }
 
-/** The name in a `Host` header, lower case, without port and brackets; undefined when it is not one. */
+/** The host name in a `Host` header, lower case, without port and brackets; undefined if invalid. */
 export function hostName(header: string): string | undefined {
   if (!/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/.test(header)) return undefined;
   return header
@@ -44,8 +44,8 @@ function hostAllowed(name: string, rules: GuardRules): boolean {
 }
 
 /**
- * Whether a page of this origin may use the server addressed as `host`: its own pages may, whose scheme, host and port are those of the
- * request. Another port of this host is another program.
+ * Whether pages of this origin may use the server at `host`. The server's own pages have the same scheme, host and port; another port is
+ * another program.
  */
 function originAllowed(origin: string, { host, secure }: GuardedRequest, rules: GuardRules): boolean {
   if (rules.origins.includes(origin)) return true;
@@ -54,7 +54,7 @@ function originAllowed(origin: string, { host, secure }: GuardedRequest, rules: 
   return /^https?:\/\//i.test(origin) && new URL(origin).origin === new URL(own).origin;
 }
 
-/** Why a request is refused; undefined when it may pass. */
+/** Why the request is refused; undefined if it may pass. */
 export function refusal(request: GuardedRequest, rules: GuardRules): string | undefined {
   const { host, origin } = request;
   if (host !== undefined) {
@@ -68,20 +68,20 @@ export function refusal(request: GuardedRequest, rules: GuardRules): string | un
     if (originAllowed(origin, request, rules)) return undefined;
     return `Pages of ${origin} may not use this server: add it to allowed_origins in the [Server] section if they should. Behind a proxy that speaks HTTPS, name the address that browsers show there, or the proxy in trusted_proxies.`;
   }
-  // Without Origin a browser still says where a request comes from. "same-site" is another port, or another name of the same domain.
+  // Without Origin, Sec-Fetch-Site still says where a request comes from. "same-site" is another port, or another name of the same domain.
   if ((request.secFetchSite === 'cross-site' || request.secFetchSite === 'same-site') && !isHarmless(request)) {
     return 'Pages of other sites may not use this server.';
   }
   return undefined;
 }
 
-/** Following a link to here, and showing the picture of a symbol: the page that does it cannot read what comes. */
+/** Following a link and showing a symbol's picture: the foreign page cannot read the response. */
 function isHarmless({ method, path, secFetchMode, secFetchDest }: GuardedRequest): boolean {
   if (method !== 'GET') return false;
   return secFetchMode === 'navigate' || (secFetchDest === 'image' && /^\/v2\/symbols\/.+\/raw$/.test(path));
 }
 
-/** Names of this machine, under which its users know it. */
+/** The names of this host. */
 export function ownNames(): string[] {
   const name = hostname().toLowerCase();
   return [...new Set([name, name.split('.')[0] as string])];

@@ -1,23 +1,23 @@
-// Who sends a request, where people log in.
+// The identity of an authenticated client.
 import type { Role } from '../../store/roles.ts';
 
-/** An account that has logged in, by its password or by a token. */
+/** An account, authenticated by password or token. */
 export interface Identity {
-  /** Of the account; it stays the same under another name, and is never given out again. */
+  /** The account's id; it survives renaming and is never reused. */
   id: string;
   name: string;
-  /** What is allowed; a token may be allowed less than its account. */
+  /** The rights; a token may have fewer than its account. */
   role: Role;
-  /** Whether the host has this one account and no other. */
+  /** Whether this is the host's only account. */
   alone: boolean;
-  /** Stands for account, password, role and token as they are now. */
+  /** Changes with the account's password or role, or the token. */
   tag: string;
-  /** By which token it came; what its account may do without one. */
+  /** The token used, and the role of its account. */
   token?: { id: string; name: string; ofRole: Role };
 }
 
-/** How a request was let through. */
+/** How a request was admitted. */
 export interface Admission {
-  /** It may look, and what it sends to a console is dropped. */
+  /** Read-only: what it sends to a console is dropped. */
   watches: boolean;
 }

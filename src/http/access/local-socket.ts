@@ -1,4 +1,4 @@
-// The server's socket in the file system: one server at a path, and what a killed one left there is replaced.
+// The server's socket in the file system: one server per path; a stale socket is replaced.
 import { randomUUID } from 'node:crypto';
 import { lstatSync, unlinkSync } from 'node:fs';
 import { chmod, link, lstat, rename, unlink } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import { Failure, messageOf, systemCode } from '../../failures.ts';
 /** Longest path of a socket (unix(7)). */
 const PATH_BYTES = 107;
 const PROBE_MS = 2_000;
-/** Its owner alone, and root. */
+/** For its owner and root only. */
 const MODE = 0o600;
 
-/** What becomes of a connection to this socket: undefined when it is open, else the system's code. */
+/** Tries to connect: undefined on success, otherwise the system's error code. */
 function probe(path: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const socket = connect(path);
@@ -26,23 +26,23 @@ function probe(path: string): Promise<string | undefined> {
   return promise;
 }
 
-/** Whether this user can connect to a program that listens at this socket. */
+/** Whether this user can connect to a program listening at this socket. */
 export async function isReachable(path: string): Promise<boolean> {
   return (await probe(path)) === undefined;
 }
 
-/** Whether a program listens at this socket; who does not answer in time, or may not be asked, may be one. */
+/** Whether a program listens at this socket. If it does not answer in time, or access is denied, assume so. */
 async function isListening(path: string): Promise<boolean> {
   const code = await probe(path);
   return code !== 'ECONNREFUSED' && code !== 'ENOENT';
 }
 
 /**
- * Listens at this path, which vanishes with the server.
- * @throws Failure `conflict` when another program listens there, or what is there is no socket, or the path cannot be used
+ * Listens at this path; the socket is removed with the server.
+ * @throws Failure `conflict` if another program listens there, the path is no socket, or it cannot be used
  */
 export async function listenAt(server: Server, path: string): Promise<void> {
-  // Nobody finds it before it listens and has its mode: so two servers that start at once never take each other's for a stale one.
+  // The socket gets its name only when it listens with the right mode, so a second server never takes it for a stale one.
   const aside = asideOf(path);
   if (Math.max(Buffer.byteLength(path), Buffer.byteLength(aside)) > PATH_BYTES) {
     throw new Failure(
@@ -65,10 +65,10 @@ export async function listenAt(server: Server, path: string): Promise<void> {
   }
 }
 
-/** A name beside this one that nobody else has. */
+/** A unique name in the same directory. */
 const asideOf = (path: string): string => join(dirname(path), `.${randomUUID().slice(0, 8)}`);
 
-/** Gives the socket its name; one at which nobody listens makes way. */
+/** Renames the socket to its path and replaces a stale one. */
 async function publish(aside: string, path: string): Promise<void> {
   const isFree = (): Promise<boolean> =>
     link(aside, path).then(
@@ -101,7 +101,7 @@ async function listen(server: Server, path: string): Promise<void> {
   }
 }
 
-/** Removes a socket at which nobody listens. */
+/** Removes a stale socket. */
 async function removeStale(path: string): Promise<void> {
   const found = await lstat(path).catch(unlessGone);
   if (found === undefined) return;
@@ -109,7 +109,7 @@ async function removeStale(path: string): Promise<void> {
     throw new Failure('conflict', `${path} is there and is no socket: remove it, or name another with socket_path`);
   }
   if (await isListening(path)) throw taken(path);
-  // Another server may have found the same and be quicker: what is removed is looked at once more under a name that nobody knows.
+  // Another server may replace it at the same moment, so it is checked again under a unique name.
   const aside = asideOf(path);
   const moved = await rename(path, aside).then(() => true, unlessGone);
   if (!moved) return;

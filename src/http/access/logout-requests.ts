@@ -1,9 +1,10 @@
-// Logging out of HTTP Basic: a browser forgets a password when it is refused once. The page goes to this address with a word that it has
-// just made up; the first time that is refused, and when somebody has logged in again it leads to the labs.
+// Logout for HTTP Basic: browsers forget a password when it is refused once. The page opens this address with a random word; the first
+// request with it is refused, and after a new login it redirects to the labs.
+import { dropOldest } from '../../host/values/drop-oldest.ts';
 
-/** The address. */
+/** The path. */
 export const LOGOUT = '/logout';
-/** Words that are remembered. */
+/** Maximum remembered words. */
 const MOST = 1_024;
 const LONGEST = 64;
 
@@ -11,7 +12,7 @@ export class Farewells {
   readonly #heard = new Set<string>();
 
   /**
-   * Whether somebody logs out by this request: it is the first with its word, and no other site has led there.
+   * Whether this request is a logout: the first with its word, and not from another site.
    * @param site the header `Sec-Fetch-Site`
    */
   isFirst(target: string, site: string | undefined): boolean {
@@ -19,8 +20,7 @@ export class Farewells {
     if (path !== LOGOUT || word === '' || word.length > LONGEST || this.#heard.has(word)) return false;
     if (site === 'cross-site' || site === 'same-site') return false;
     this.#heard.add(word);
-    const [oldest] = this.#heard;
-    if (this.#heard.size > MOST) this.#heard.delete(oldest!);
+    dropOldest(this.#heard, MOST);
     return true;
   }
 }

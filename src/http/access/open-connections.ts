@@ -1,16 +1,16 @@
-// What lasts: WebSockets, streams, and requests whose bodies or work take their time. It ends when the client loses the right to it.
+// Long-lived requests: WebSockets, streams, slow bodies and long work. They end when the client loses its right.
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Authentication } from './authentication.ts';
 import type { Identity } from './identity.ts';
 
-/** How often the rights of what lasts are checked again. */
+/** How often (ms) rights are checked again. */
 const CHECK_MS = 2_000;
 
 export interface Lasting {
-  /** Of who was let in; undefined where nobody was asked. */
+  /** The client's tag; undefined without authentication. */
   tag: string | undefined;
-  /** Throws a Failure when it would not be allowed any more. */
+  /** Throws a Failure if the client is no longer allowed. */
   check?: ((identity: Identity) => void) | undefined;
   end: (reason: Failure) => void;
 }
@@ -24,7 +24,10 @@ export class Admissions {
     this.#authentication = authentication;
   }
 
-  /** Looks after something that lasts. @returns what is to be called when it is over */
+  /**
+   * Registers a long-lived request.
+   * @returns a function to call when it has ended
+   */
   watch(lasting: Lasting): () => void {
     this.#lasting.add(lasting);
     this.#timer ??= setInterval(() => void this.check(), CHECK_MS).unref();
@@ -36,7 +39,7 @@ export class Admissions {
     };
   }
 
-  /** @throws Failure `forbidden`, `not-found` if it is not allowed any more */
+  /** @throws Failure `forbidden`, `not-found` if it is no longer allowed */
   async confirm({ tag, check }: Pick<Lasting, 'tag' | 'check'>): Promise<void> {
     const there = await this.#authentication.stillThere(tag);
     if (there === undefined)
@@ -44,7 +47,7 @@ export class Admissions {
     if (there.identity) check?.(there.identity);
   }
 
-  /** Ends now what is not allowed any more. Accounts that cannot be read let nobody in; those who are in may stay. */
+  /** Ends everything that is no longer allowed. If the accounts cannot be read, open connections stay. */
   async check(): Promise<void> {
     for (const lasting of [...this.#lasting]) {
       try {

@@ -1,20 +1,22 @@
-// Who guesses passwords waits. Wrong ones count by address and account, so that a class behind one address does not share the wait of one
-// who mistypes; and by address alone, so that nobody guesses at all accounts at once.
-import ipaddr from 'ipaddr.js';
+// Delays password guessing. Wrong guesses count per address and account, so that one person's mistakes do not delay others behind the same
+// address; and per address, so that nobody can try all accounts at once.
 
-/** Wrong guesses at one account that cost nothing: people mistype. Then each costs twice the time of the one before. */
+import ipaddr from 'ipaddr.js';
+import { dropOldest } from '../../host/values/drop-oldest.ts';
+
+/** Wrong guesses at one account without a delay, for typing errors. Each further one doubles the delay. */
 const FREE = 5;
-/** Milliseconds: the first wait, the longest, and how long a wrong guess is remembered. */
+/** In ms: the first delay, the longest, and how long a wrong guess is remembered. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 const MEMORY_MS = 15 * 60_000;
-/** Wrong guesses of one address at whatever accounts: a class that mistypes. After so many, one is looked at in each such time. */
+/** Wrong guesses per address, over all accounts, without a delay: a class with typing errors. Then one is checked per this time. */
 const FREE_OF_ADDRESS = 100;
 const PACE_OF_ADDRESS_MS = 30_000;
-/** Pairs, and addresses, that are remembered; then the one that was heard of longest ago is forgotten. */
+/** Maximum remembered pairs and addresses; the least recent is forgotten. */
 const MOST = 4_096;
 
-/** One guess. The names are digests, so that a long one takes no more memory. */
+/** One guess. Names are digests to limit memory. */
 export interface Guess {
   source: string;
   account: string;
@@ -23,22 +25,22 @@ export interface Guess {
 
 interface Guesser {
   wrong: number;
-  /** Milliseconds on the clock that is given. */
+  /** Milliseconds on the given clock. */
   last: number;
-  /** The password that was wrong last. */
+  /** The last wrong password. */
   password: string;
 }
 
-/** A bucket that leaks: so many wrong guesses as of then. */
+/** A leaky bucket: the number of wrong guesses at that time. */
 interface Address {
   level: number;
   at: number;
 }
 
-/** An IPv6 host has 2^64 addresses to guess from; its network counts. */
+/** An IPv6 host has 2^64 addresses, so its network counts. */
 export function sourceOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
-  const found = ipaddr.process(address); // an IPv4 address that is written as an IPv6 one counts as what it is
+  const found = ipaddr.process(address); // an IPv4-mapped IPv6 address counts as IPv4
   if (found instanceof ipaddr.IPv4) return found.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${found.toNormalizedString().replace(/%.*$/, '')}/64`)}/64`;
 }
@@ -49,30 +51,30 @@ export class Guesses {
   readonly #guessers = new Map<string, Guesser>();
   readonly #addresses = new Map<string, Address>();
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now milliseconds on a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Milliseconds until this address may guess again at this account, 0 if it may now. */
+  /** Milliseconds until this address may try this account again; 0: now. */
   wait(guess: Pick<Guess, 'source' | 'account'>): number {
     return Math.max(this.#waitOfPair(keyOf(guess)), this.#waitOfAddress(guess.source));
   }
 
-  /** Answers how often this address was wrong at this account. */
+  /** Counts a wrong guess; returns the count for this address and account. */
   wrong(guess: Guess): number {
     const now = this.#now();
     const key = keyOf(guess);
     const before = this.#guessers.get(key);
     const wrong = before !== undefined && now - before.last < MEMORY_MS ? before.wrong + 1 : 1;
     putLast(this.#guessers, key, { wrong, last: now, password: guess.password });
-    // A program with a password of before says the same again and again: it guesses nothing, and nobody else is to wait for it.
+    // A program that repeats an outdated password is not guessing and must not delay others.
     if (before?.password !== guess.password)
       putLast(this.#addresses, guess.source, { level: this.#levelOf(guess.source) + 1, at: now });
     return wrong;
   }
 
-  /** What was wrong at other accounts still counts: who has an account does not get more guesses at those of others. */
+  /** The address count stays: a user must not get extra guesses at other accounts. */
   right(guess: Pick<Guess, 'source' | 'account'>): void {
     this.#guessers.delete(keyOf(guess));
   }
@@ -96,10 +98,9 @@ export class Guesses {
 
 const keyOf = ({ source, account }: Pick<Guess, 'source' | 'account'>): string => `${source} ${account}`;
 
-/** Puts an entry behind all others; what was heard of longest ago goes. */
+/** Moves the entry to the end; the oldest is removed if there are too many. */
 function putLast<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST) map.delete(oldest!);
+  dropOldest(map, MOST);
 }

@@ -1,13 +1,13 @@
-// Proxies before this server, which know better than the connection who the client is and whether it speaks TLS.
+// Trusted proxies: their headers name the real client and say whether it uses TLS.
 import { isAddress, Networks } from '../../host/network/address-lists.ts';
 
 export interface SeenClient {
   address: string;
-  /** Whether the client speaks TLS. */
+  /** Whether the client uses TLS. */
   secure: boolean;
 }
 
-/** Reads a header of a request, by its name in lower case. */
+/** Reads a request header by its lower-case name. */
 type ReadHeader = (name: string) => string | undefined;
 
 export class TrustedProxies {
@@ -18,12 +18,12 @@ export class TrustedProxies {
     this.#proxies = new Networks(names);
   }
 
-  /** The client of a request. `X-Forwarded-For` and `X-Forwarded-Proto` count on connections of trusted proxies alone. */
+  /** The client of a request. `X-Forwarded-For` and `X-Forwarded-Proto` are used only on connections from trusted proxies. */
   client(connection: SeenClient, header: ReadHeader): SeenClient {
     if (!this.#proxies.includes(connection.address)) return connection;
     const scheme = listOf(header('x-forwarded-proto')).at(-1)?.toLowerCase();
     const secure = scheme === 'https' || (scheme !== 'http' && connection.secure);
-    // Each proxy adds who has asked it: the last one that is no proxy of ours is the client; what stands before may be invented.
+    // Each proxy appends its client. The last address that is not a trusted proxy is the client; earlier ones may be forged.
     const address = listOf(header('x-forwarded-for')).findLast(
       (name) => isAddress(name) && !this.#proxies.includes(name),
     );

@@ -1,8 +1,8 @@
-// The right to a request that changes something, for as long as its body arrives and its work lasts.
+// The right to a modifying request, checked until its body has arrived and its work is done.
 import type { Progress } from '../../host/values/progress.ts';
 import type { Admissions, Lasting } from './open-connections.ts';
 
-/** The body of a request; before it ends the right is confirmed, so that nothing is kept of a body that came too late. */
+/** The body of a request. The right is confirmed before its end, so that a late body has no effect. */
 function confirmed(body: ReadableStream<Uint8Array>, right: StandingRight): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream(
@@ -37,7 +37,7 @@ export class StandingRight implements Disposable {
     this.#over = admissions.watch({ ...holder, end: (reason) => this.#ended.abort(reason) });
   }
 
-  /** Aborted with a Failure when the right ends. */
+  /** Aborted with a Failure when the right is lost. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
@@ -51,7 +51,7 @@ export class StandingRight implements Disposable {
     return stream && confirmed(stream, this);
   }
 
-  /** What the work of the request is part of: it ends with the right. */
+  /** Progress of the request's work, which is cancelled with the right. */
   get progress(): Progress {
     const check = (): void => this.signal.throwIfAborted();
     const nothing = (): void => {};

@@ -1,4 +1,4 @@
-// One-time tickets: they let a WebSocket in where a browser does not send the password with one, as Safari.
+// One-time tickets for WebSockets, for browsers that send no password with them, such as Safari.
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
@@ -7,38 +7,38 @@ import type { Identity } from './identity.ts';
 
 const TICKET_BYTES = 32;
 const LIFE_MS = 30_000;
-/** Tickets of one account that are known at the same time; a page needs some at once after a cut. */
+/** Maximum unused tickets per account; after a network failure a page needs several at once. */
 const MOST = 128;
-/** Of all accounts. */
+/** Maximum over all accounts. */
 const MOST_OF_ALL = 16_384;
 
 interface Ticket {
   path: string;
   address: string;
-  /** Stands for whoever asked for it. */
+  /** The client's tag. */
   tag: string;
-  /** Id of its account. */
+  /** The account's id. */
   account: string;
-  /** On the clock that is given. */
+  /** On the given clock. */
   end: number;
 }
 
 export class Tickets {
   readonly #now: () => number;
-  /** By their text, oldest first. */
+  /** By ticket, oldest first. */
   readonly #tickets = new Map<string, Ticket>();
-  /** Tickets by account. */
+  /** Number of unused tickets by account. */
   readonly #unused = new Map<string, number>();
 
-  /** @param now milliseconds on a clock that never goes back */
+  /** @param now milliseconds on a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
   /**
-   * A ticket for one opening of this path, without query, by a client at this address.
-   * @param identity undefined where nobody logs in
-   * @throws Failure `unavailable` when there are too many
+   * A ticket for opening this path (without query) once from this address.
+   * @param identity undefined without authentication
+   * @throws Failure `unavailable` if there are too many
    */
   issue(path: string, address: string, identity: Pick<Identity, 'id' | 'tag'> | undefined): string {
     this.#forget();
@@ -52,7 +52,7 @@ export class Tickets {
     return text;
   }
 
-  /** What stands for whoever got this ticket, if it is for this path and address; it is used up then, and also if it is not. */
+  /** The tag of the ticket's owner if the ticket is for this path and address. The ticket is used up in any case. */
   take(text: string, path: string, address: string): string | undefined {
     const ticket = this.#tickets.get(text);
     this.#delete(text);
@@ -71,13 +71,13 @@ export class Tickets {
     const ticket = this.#tickets.get(text);
     if (ticket === undefined) return;
     this.#tickets.delete(text);
-    const left = this.#unused.get(ticket.account)! - 1;
+    const left = (this.#unused.get(ticket.account) ?? 0) - 1;
     if (left > 0) this.#unused.set(ticket.account, left);
     else this.#unused.delete(ticket.account);
   }
 }
 
-/** The ticket in the query of a request's target. */
+/** The ticket in the query of a request target. */
 export function ticketOf(target: string): string | undefined {
   const query = target.indexOf('?');
   return query < 0 ? undefined : (new URLSearchParams(target.slice(query)).get('ticket') ?? undefined);
@@ -85,7 +85,7 @@ export function ticketOf(target: string): string | undefined {
 
 const TicketRequest = v.strictObject({ path: v.string() });
 
-/** @param isSocket whether a path is that of a WebSocket */
+/** @param isSocket whether a path is a WebSocket route */
 export function ticketRoute(tickets: Tickets, isSocket: (path: string) => boolean): Route {
   const words = {
     summary:

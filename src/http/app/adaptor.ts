@@ -1,4 +1,4 @@
-// Makes answers of an application's: requests and WebSockets of node:http become those of the Fetch standard, and back again.
+// Connects node:http and the App: converts requests, responses and WebSockets to and from those of the Fetch standard.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
@@ -32,7 +32,7 @@ export class Adaptor {
   }
 }
 
-/** A body that its reader may cancel without losing the connection, and with it the answer. */
+/** A body that its reader may cancel without closing the connection, which is needed for the response. */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const reader = (Readable.toWeb(incoming) as ReadableStream<Uint8Array>).getReader();
   return new ReadableStream(

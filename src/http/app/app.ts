@@ -1,5 +1,5 @@
-// Makes one application of a list of routes: parameters, bodies, answers, errors, 404 and 405, WebSockets.
-// The same application answers the network (through server.ts) and callers in this process (`request`, `openSocket`).
+// The App: one application made from a list of routes, with parameters, bodies, responses, errors, 404, 405 and WebSockets. It serves the
+// network (through server.ts) and callers in this process (`request`, `openSocket`).
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { answerText } from '../../events/json.ts';
@@ -29,30 +29,30 @@ import { targetOf } from './target.ts';
 import { breakingOff } from './truncated-responses.ts';
 import { type Schema, validated } from './validation.ts';
 
-/** What comes with a request besides itself. */
+/** What accompanies a request. */
 export interface AppEnvironment {
   /**
-   * The request target as it stood on the wire (or as a caller in this process wrote it). Routing goes by it and not by the
-   * URL of the Request, in which dot segments, plain or encoded, would already be folded away.
+   * The request target as sent (or as written by a caller in this process). Routing uses it rather than the Request's URL, in which dot
+   * segments, plain or encoded, would already be resolved.
    */
   target?: string;
-  /** The request as the network server got it. */
+  /** The request of the network server. */
   incoming?: { socket: { remoteAddress?: string | undefined; encrypted?: boolean } };
-  /** Who asks, as the gate knows it. */
+  /** The client, as identified by the gate. */
   client?: RequestClient;
-  /** Tells this request from others, in the log and to its client. */
+  /** Identifies this request in the log and for its client. */
   requestId?: string;
-  /** The pattern of the route that was found. */
+  /** The pattern of the matched route. */
   route?: string;
-  /** The body of a GET, which a Request cannot have, and which the release reads. */
+  /** The body of a GET: a Request cannot have one, but the release reads it. */
   body?: () => ReadableStream<Uint8Array>;
-  /** The network's side of the answer. */
+  /** The network response. */
   outgoing?: { destroy(): void; once(event: 'close', over: () => void): void };
-  /** Given when the request is the complete opening of a WebSocket: called with what a route does once that is open. */
+  /** Set if the request is a complete WebSocket opening; called with the route's function for the open socket. */
   connect?: (connected: Connected) => void;
-  /** Set for what lasts: throws when whoever has opened it would not be admitted any more. */
+  /** Set for long-lived requests: throws if the client is no longer allowed. */
   check?: (identity: Identity) => void;
-  /** What a request with `Upgrade` lacks to be such an opening. */
+  /** Why a request with `Upgrade` is not a complete opening. */
   openingProblem?: string | undefined;
 }
 
@@ -68,17 +68,17 @@ export interface RequestOptions {
 export interface AppOptions {
   /** Runs before every route, in this order. */
   middleware?: readonly MiddlewareHandler<{ Bindings: AppEnvironment }>[];
-  /** Shared between applications that serve the same nodes. */
+  /** Shared by applications that serve the same nodes. */
   lock?: KeyedLock;
-  /** Decides what those who have logged in may do. */
+  /** Decides the rights of authenticated clients. */
   access?: AccessControl | undefined;
-  /** Looks after WebSockets and answers that last. */
+  /** Watches WebSockets and long-lived responses. */
   admissions?: Admissions | undefined;
-  /** Called with every JSON request, before it is checked. */
+  /** Called with every JSON request, before validation. */
   record?: ((request: RecordedRequest) => void) | undefined;
 }
 
-/** What the routes of a compute begin with. */
+/** Prefix of a compute's routes. */
 const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
@@ -88,13 +88,13 @@ const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefin
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
   readonly routes: readonly Route[];
-  /** The WebSocket routes alone. */
+  /** Only the WebSocket routes. */
   readonly #sockets = new TrieRouter<SocketRoute>();
   readonly #lock: KeyedLock;
   readonly #record: AppOptions['record'];
   readonly #access: AccessControl | undefined;
   readonly admissions: Admissions | undefined;
-  /** Matches of the middleware, which every request has. */
+  /** Number of middleware matches, equal for all requests. */
   readonly #before: number;
 
   constructor(
@@ -123,18 +123,18 @@ export class App {
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
 
-  /** Whether there is a route for such a request. */
+  /** Whether a route matches. */
   has(method: string, target: string): boolean {
-    // Whatever the path is, the middleware matches; a route is what matches beyond it.
+    // Middleware matches every path, so any further match is a route.
     return this.hono.router.match(method, pathOfTarget(target))[0].length > this.#before;
   }
 
-  /** Whether `target`, path and query as they stood on the wire, is that of a WebSocket route. */
+  /** Whether `target` (path and query as sent) is a WebSocket route. */
   hasSocket(target: string): boolean {
     return this.#sockets.match('GET', pathOfTarget(target))[0].length > 0;
   }
 
-  /** A request of this process; `target` is path and query, used exactly as written. */
+  /** A request within this process; `target` is path and query, used unchanged. */
   async request(target: string, options: RequestOptions = {}): Promise<Response> {
     const init: RequestInit & { duplex?: 'half' } = { method: options.method ?? 'GET' };
     if (options.headers) init.headers = options.headers;
@@ -144,8 +144,8 @@ export class App {
   }
 
   /**
-   * Opens a WebSocket route of this process.
-   * @throws Failure with the message of the refusal
+   * Opens a WebSocket route within this process.
+   * @throws Failure with the refusal's message
    */
   async openSocket(target: string, headers: Record<string, string> = {}): Promise<MessageSocket> {
     const [near, far] = socketPair();
@@ -174,7 +174,7 @@ export class App {
       const admission = access.admit(route, request, identity);
       told.admission = admission;
       request.client = { ...request.client, watches: admission.watches };
-      // Who may type no more has to come again, so that what he types is dropped.
+      // A client that lost write access must reconnect as a viewer.
       context.env.check = (now) => {
         const { watches } = access.admit(route, request, now);
         if (watches && !admission.watches) throw new Failure('forbidden', 'You may only watch this lab from now on.');
@@ -188,7 +188,7 @@ export class App {
     return response;
   }
 
-  /** @param admit throws when the request is not allowed; what it gives is told the answer */
+  /** @param admit throws if the request is not allowed; its result is called with the response */
   async #answer(
     route: Route,
     context: HonoContext,
@@ -227,14 +227,14 @@ export class App {
     }
   }
 
-  /** The right to a change, which may end before the change is done; undefined where nobody logs in. */
+  /** The right to a change, which may be lost before the change is done; undefined without authentication. */
   #rightTo({ method }: Route, { env: { client, check } }: HonoContext): StandingRight | undefined {
     const tag = client?.identity?.tag;
     if (this.admissions === undefined || tag === undefined || method === 'GET') return undefined;
     return new StandingRight(this.admissions, { tag, check });
   }
 
-  /** An answer that may last ends when its client is not allowed it any more. */
+  /** Ends a long-lived response when its client is no longer allowed. */
   #lookAfter(outgoing: NonNullable<AppEnvironment['outgoing']>, { env }: HonoContext): void {
     const over = this.admissions?.watch({
       tag: env.client?.identity?.tag,
@@ -244,7 +244,7 @@ export class App {
     if (over) outgoing.once('close', over);
   }
 
-  /** A compute does what it is asked of one node one after the other, as the release does; a controller's projects order their changes themselves. */
+  /** A compute handles one request per node at a time, as in the release; a controller's projects order their changes themselves. */
   #inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
     const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
     const { options, pattern } = route;
@@ -263,13 +263,13 @@ export class App {
   }
 }
 
-/** To schemas of objects a list is an object without members; to clients it is a mistake. */
+/** Schemas of objects accept an array as an object without members; for clients it is an error. */
 function validatedBody(schema: Schema, body: unknown): unknown {
   if (Array.isArray(body)) throw new Failure('invalid', 'Invalid request: body: expected an object, received a list');
   return validated(schema, body);
 }
 
-/** The path that routing goes by. */
+/** The path used for routing. */
 function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
   return pathOfTarget(targetOf(request, options?.env));
 }
@@ -309,7 +309,7 @@ async function render(answer: Answer, route: HttpRoute, asked: Headers): Promise
   return new Response('', { status, headers: { ...headers, 'Content-Type': 'application/octet-stream' } });
 }
 
-/** `{name}` -> `:name`, `{name:regex}` -> `:name{regex}`, in Hono's spelling. A plain parameter is one segment that is not empty. */
+/** `{name}` -> `:name`, `{name:regex}` -> `:name{regex}` for Hono. A plain parameter is one non-empty segment. */
 function honoPath(pattern: string): string {
   return pattern.replaceAll(/\{(\w+)(?::([^{}]+))?\}/g, (_whole, name: string, regex?: string) =>
     regex === undefined ? `:${name}` : `:${name}{${regex.replaceAll('\\d', '[0-9]')}}`,

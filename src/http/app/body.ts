@@ -1,18 +1,18 @@
-// Reading JSON bodies: bounded in size, in depth and in time.
+// Reads JSON bodies, limited in size, depth and time.
 import { Failure } from '../../failures.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 
 /** The release's limit for bodies that are not files, in bytes. */
 export const BODY_LIMIT_BYTES = 1_048_576;
-/** More than any client sends; few enough for every recursive walk, and for others not to wait. */
+/** More than any client needs, and little enough for recursive code and other clients. */
 const BOUNDS = { maxDepth: 64, maxContainers: 20_000, maxValues: 100_000 };
-/** A JSON body is small: a client that needs longer than this (milliseconds) is stuck or hostile. */
+/** A JSON body is small: a client that needs longer (ms) is stuck or hostile. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Chunks below this size, in bytes, are copied into blocks: each chunk takes some hundred bytes more than its content. */
+/** Smaller chunks (bytes) are copied into blocks, as each chunk costs some hundred extra bytes. */
 const SMALL_BYTES = 4 * 1024;
 const BLOCK_BYTES = 16 * 1024;
 
-/** A body that is not JSON; `request` of the answer shows it as the release does. */
+/** An invalid JSON body; the error's `request` shows it as in the release. */
 export class MalformedBody extends Failure {
   readonly request: { malformed_json: string };
 
@@ -22,13 +22,13 @@ export class MalformedBody extends Failure {
   }
 }
 
-/** A body's chunks. They become text only at its end: a body that is refused costs less time, and less garbage is left. */
+/** A body's chunks, converted to text only at the end: a refused body then costs less time and garbage. */
 class Chunks {
   readonly #whole: Uint8Array[] = [];
-  /** Where small chunks are copied to, and how much of it is used. */
+  /** The block for small chunks, and its used length. */
   #block = new Uint8Array();
   #used = 0;
-  /** Bytes so far. */
+  /** Bytes received. */
   size = 0;
 
   add(chunk: Uint8Array): void {

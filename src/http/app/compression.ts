@@ -1,13 +1,13 @@
-// JSON answers: large ones are gzipped for clients that take it, in the thread pool, so that nobody else waits for it.
+// JSON responses; large ones are gzipped in the thread pool for clients that accept it, without blocking others.
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 
 const compress = promisify(gzip);
 
-/** Below this a round trip costs more than the bytes. */
+/** Smaller responses do not gain from compression. */
 const SMALLEST_COMPRESSED_BYTES = 8 * 1024;
 
-/** Whether `Accept-Encoding` (RFC 9110, section 12.5.3) lets an answer be gzipped. Who names no encoding gets none. */
+/** Whether `Accept-Encoding` (RFC 9110, section 12.5.3) allows gzip. Without the header: no. */
 export function acceptsGzip(header: string | null): boolean {
   let any = false;
   for (const item of (header ?? '').toLowerCase().split(',')) {
@@ -25,12 +25,12 @@ interface AnswerHead {
 }
 
 /**
- * An answer of JSON. One that is compressed has the weak form of its tag: the bytes differ, the meaning does not.
+ * A JSON response. A compressed one has a weak entity tag, as its bytes differ but not its meaning.
  * @param asked the request's headers
  */
 export async function compressed(text: string, { status, headers }: AnswerHead, asked: Headers): Promise<Response> {
   const all = new Headers({ ...headers, 'Content-Type': 'application/json' });
-  // Our JSON is ASCII: a character is a byte.
+  // The JSON is ASCII: one byte per character.
   if (text.length < SMALLEST_COMPRESSED_BYTES) return new Response(text, { status, headers: all });
   all.append('Vary', 'Accept-Encoding');
   if (!acceptsGzip(asked.get('accept-encoding'))) return new Response(text, { status, headers: all });

@@ -1,38 +1,38 @@
-// Connections that clients have made: each has its handlers from its first byte, and those whose client has vanished are ended.
+// Client connections: handles their errors from the first byte and ends those of vanished clients.
 import type { Socket } from 'node:net';
 import { log } from '../../host/log.ts';
 import { lookAtTcp } from '../../host/network/tcp-state.ts';
 
-/** In milliseconds, but for the number of probes. */
+/** In ms, except the number of probes. */
 export interface ConnectionLimits {
-  /** Silence of a client after which the kernel asks whether it is still there, every `keepAliveInterval`, `keepAliveProbes` times. */
+  /** After this silence the kernel probes the client `keepAliveProbes` times, every `keepAliveInterval`. */
   keepAliveIdle: number;
   keepAliveInterval: number;
   keepAliveProbes: number;
-  /** How long the kernel of a client may leave what was sent without an acknowledgement, looked at every `look`. */
+  /** Longest time that sent data may stay unacknowledged; checked every `look`. */
   unacknowledged: number;
   look: number;
 }
 
-/** A client that has vanished is noticed within 70 s. */
+/** A vanished client is noticed within 70 s. */
 const LIMITS: ConnectionLimits = {
   ...{ keepAliveIdle: 30_000, keepAliveInterval: 5_000, keepAliveProbes: 5 },
   ...{ unacknowledged: 50_000, look: 10_000 },
 };
 
-/** A socket as Node keeps it: the descriptor is known to its handle alone. */
+/** Node keeps the descriptor only in the socket's handle. */
 type SocketWithHandle = Socket & { _handle?: { fd?: number } | null };
 
 interface Connection {
   descriptor: () => number;
-  /** Whether the last look found that something had been unacknowledged for too long. */
+  /** Whether data was unacknowledged for too long at the last check. */
   suspected: boolean;
 }
 
 /**
- * The connections of one server. A client that lost its network or its power sends no end. While nothing is on the way, the kernel's
- * keep-alive finds that out; while something is, only its own count of acknowledgements tells, as it goes on sending for a quarter of an
- * hour. A client that is merely slow, or stopped, acknowledges all the same and stays.
+ * The connections of a server. A client without network or power sends no end. On an idle connection the kernel's keep-alive detects that;
+ * with unacknowledged data the kernel would retry for a quarter of an hour, so this class checks acknowledgements. Slow or paused clients
+ * still acknowledge and stay.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -43,13 +43,13 @@ export class Connections {
     this.#limits = limits;
   }
 
-  /** Takes a connection as the listener accepts it; below TLS, that is the plain one. */
+  /** Takes a connection as accepted; with TLS the one below it. */
   accept(socket: Socket): void {
     guardSocket(socket);
     socket.setNoDelay(true);
     const { keepAliveIdle, keepAliveInterval, keepAliveProbes, look } = this.#limits;
     socket.setKeepAlive(true, keepAliveIdle, keepAliveInterval, keepAliveProbes);
-    // TLS takes the handle away from the socket, but not its descriptor.
+    // TLS takes the handle from the socket; the descriptor stays.
     const handle = (socket as SocketWithHandle)._handle;
     this.#open.set(socket, { descriptor: () => handle?.fd ?? -1, suspected: false });
     socket.once('close', () => this.#open.delete(socket));
@@ -61,7 +61,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Ends all of them at once. */
+  /** Closes all connections at once. */
   destroy(): void {
     clearInterval(this.#timer);
     for (const socket of this.#open.keys()) socket.destroy();
@@ -88,7 +88,7 @@ export class Connections {
   }
 }
 
-/** A reset of a connection that nobody listens to any more ends that connection, and nothing else. */
+/** Without a listener the reset of one connection would end the process. */
 export function guardSocket(socket: Socket): void {
   socket.on('error', () => {});
 }

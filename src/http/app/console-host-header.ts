@@ -1,2 +1,2 @@
-/** The header of a compute's capabilities that says on which address its consoles listen; the release does not have it. */
+/** A header in a compute's capabilities with the address of its consoles; not in the release. */
 export const CONSOLE_HOST = 'X-Console-Host';

@@ -1,7 +1,7 @@
-// Entity tags (RFC 9110, section 8.8.3): what tells a client that it has the content already.
+// Entity tags (RFC 9110, section 8.8.3), by which clients avoid loading the same content again.
 import { createHash } from 'node:crypto';
 
-/** The strong tag of a content. */
+/** The strong tag of the content. */
 export function entityTag(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`;
 }

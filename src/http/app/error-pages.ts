@@ -1,4 +1,4 @@
-// Refusals as a browser shows them to a person who has followed a link or typed an address. Programs get their JSON.
+// Refusals as HTML pages for users who opened a link or address in a browser. Programs get JSON.
 import { createHash } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import { LOGOUT } from '../access/logout-requests.ts';
@@ -11,7 +11,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 
 interface Words {
   title: string;
-  /** What to do, as HTML. */
+  /** What the user can do, as HTML. */
   advice: string;
 }
 
@@ -33,7 +33,7 @@ const LOGGED_OUT: Words = {
   advice: '<p><a href="/">Log in</a></p>',
 };
 
-/** Replaces the body of a 401 and a 403 where a browser opens a page. */
+/** Replaces the body of 401 and 403 responses when a browser opens a page. */
 export const pagesForPeople: MiddlewareHandler<{ Bindings: AppEnvironment }> = async (context, next) => {
   await next();
   const { status } = context.res;
@@ -58,7 +58,7 @@ function isNavigation(method: string, header: (name: string) => string | undefin
   return /\btext\/html\b/i.test(header('accept') ?? '');
 }
 
-/** The sentence of a refusal in JSON, or the text itself. */
+/** The message in a JSON error, or the text itself. */
 function messageOf(body: string): string {
   try {
     return String(JSON.parse(body).message ?? '');

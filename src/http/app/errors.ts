@@ -1,4 +1,4 @@
-// The one place where failures become status codes and error bodies (as in release 2.2.57).
+// The only place that maps failures to status codes and error bodies (as in release 2.2.57).
 
 import { answerText } from '../../events/json.ts';
 import { Failure, type FailureCode, messageOf, systemCode } from '../../failures.ts';
@@ -18,7 +18,7 @@ const STATUS: Record<FailureCode, number> = {
   'out-of-space': 507,
 };
 
-/** What a 400 tells of the request that it refuses. */
+/** Members of a 400 response about the rejected request. */
 export interface RefusedRequest {
   /** The route's pattern. */
   path: string;
@@ -27,7 +27,7 @@ export interface RefusedRequest {
   request: unknown;
 }
 
-/** Renders anything that was thrown; only a foreseen failure's message reaches the client. */
+/** Renders any thrown value; only messages of expected failures reach the client. */
 export function renderFailure(thrown: unknown, refused?: RefusedRequest, requestId?: string): Response {
   const failure = shortage(thrown) ?? asFailure(thrown, refused, requestId);
   const status = STATUS[failure.code];
@@ -41,12 +41,12 @@ export function renderFailure(thrown: unknown, refused?: RefusedRequest, request
 function asFailure(thrown: unknown, refused: RefusedRequest | undefined, requestId: string | undefined): Failure {
   if (thrown instanceof Failure) return thrown;
   if (!(thrown instanceof SuppressedError)) return unexpected(thrown, refused, requestId);
-  // What went wrong first is what the client has asked about; that it could not be undone comes on top.
+  // The client gets the original error; the failed rollback is only logged.
   log.error('what a failed request has done cannot be undone', { request: requestId, reason: messageOf(thrown.error) });
   return asFailure(thrown.suppressed, refused, requestId);
 }
 
-/** Without a file descriptor to spare nothing is wrong with the request: it succeeds as soon as others have ended. */
+/** The request is valid, but there are no free file descriptors; it will succeed later. */
 function shortage(thrown: unknown): Failure | undefined {
   for (let cause = thrown; cause instanceof Error; cause = cause.cause) {
     const code = systemCode(cause);
@@ -65,12 +65,12 @@ function unexpected(thrown: unknown, refused: RefusedRequest | undefined, reques
   return new Failure('internal', `Internal error: the server log has the details${where}.`);
 }
 
-/** The router's own answer for a path that does not exist. */
+/** The router's response for an unknown path. */
 export function unknownPath(): Response {
   return new Response('404: Not Found', { status: 404, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
 }
 
-/** The router's own answer for a known path that does not take this method. */
+/** The router's response for a known path with another method. */
 export function methodNotAllowed(methods: readonly string[]): Response {
   return new Response('405: Method Not Allowed', {
     status: 405,

@@ -1,4 +1,4 @@
-// Files of a directory over HTTP, both ways, never held in memory.
+// Uploads and downloads files of a directory without holding them in memory.
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -6,8 +6,8 @@ import { Failure } from '../../failures.ts';
 import { openContainedForRead, type WriteOptions, writeContained } from '../../host/files/contained-files.ts';
 
 /**
- * A file below `root` as a response; its type follows from its name.
- * @param range what a client wants of it (RFC 9110, section 14.2): `bytes=N-` or `bytes=N-M`; for anything else it gets the whole file
+ * Serves a file below `root`; its media type follows from its name.
+ * @param range the requested range (RFC 9110, section 14.2): `bytes=N-` or `bytes=N-M`; otherwise the whole file is sent
  * @throws Failure `forbidden`, `not-found`, `conflict` (a directory)
  */
 export async function downloadFile(root: string, path: string, range?: string | null): Promise<Response> {
@@ -20,14 +20,14 @@ export async function downloadFile(root: string, path: string, range?: string | 
     'Accept-Ranges': 'bytes',
     ...(part && { 'Content-Range': `bytes ${start}-${end}/${stat.size}` }),
     'Last-Modified': stat.mtime.toUTCString(),
-    // A page that somebody put into a project must not act with the rights of this server's pages.
+    // A page stored in a project must not get the rights of this server's pages.
     'Content-Security-Policy': 'sandbox',
     'X-Content-Type-Options': 'nosniff',
   };
   return new Response(await contentOf(handle, start, end), { status: part ? 206 : 200, headers });
 }
 
-/** The first and the last byte of a part. */
+/** First and last byte of the range. */
 function partOf(range: string, size: number): { start: number; end: number } | undefined {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(range) ?? [];
   const start = Number(first);
@@ -35,14 +35,14 @@ function partOf(range: string, size: number): { start: number; end: number } | u
   return first !== undefined && start <= end ? { start, end } : undefined;
 }
 
-/** By the name's extension; text is taken for UTF-8. */
+/** By the name's extension; text is assumed to be UTF-8. */
 async function mediaType(path: string): Promise<string> {
-  const { lookup } = await import('mime-types'); // 1,000 types, which a start need not read
+  const { lookup } = await import('mime-types'); // 1,000 types, not needed at the start
   const type = lookup(extname(path)) || 'application/octet-stream';
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }
 
-/** As many bytes as were announced, though the file may grow meanwhile. */
+/** Exactly the announced number of bytes, even if the file grows. */
 async function contentOf(handle: FileHandle, start: number, end: number): Promise<ReadableStream<Uint8Array> | null> {
   if (end >= start) return Readable.toWeb(handle.createReadStream({ start, end })) as ReadableStream<Uint8Array>;
   await handle.close();
@@ -55,8 +55,8 @@ export interface Upload extends WriteOptions {
 }
 
 /**
- * Creates or replaces a file below `root` as a whole.
- * @throws Failure `forbidden`, `not-found`, `conflict` (a directory), `out-of-space`, `time-out` when the client leaves too early
+ * Creates or replaces a whole file below `root`.
+ * @throws Failure `forbidden`, `not-found`, `conflict` (a directory), `out-of-space`, `time-out` if the client disconnects early
  */
 export async function uploadFile(root: string, path: string, { content, signal, ...options }: Upload): Promise<void> {
   try {

@@ -1,16 +1,16 @@
-// Files that pages send as forms (multipart/form-data, RFC 7578), as they arrive.
+// Streams files that pages send as forms (multipart/form-data, RFC 7578).
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Busboy } from '@fastify/busboy';
 import { Failure, messageOf } from '../../failures.ts';
 
-/** A form has few fields beside its file, and small ones. */
+/** Forms have few and small fields besides the file. */
 const LIMITS = { files: 1, parts: 50, fieldSize: 64 * 1024, headerPairs: 50, headerSize: 16 * 1024 };
 
 /**
- * The body itself, or, of a form, the first file in it; what else the form holds is left out.
- * @throws Failure `conflict` while it is read: a form without a file, or one that ends too early
+ * The body, or the first file in a form; other fields are ignored.
+ * @throws Failure `conflict` while reading: a form without a file, or a truncated one
  */
 export function uploaded(
   headers: Headers,

@@ -1,10 +1,13 @@
-// How a controller gives a virtual PC the number that its MAC address is made of: a header, as computes of the release take no such member.
+// The header by which a controller sends a virtual PC's MAC number: the release's computes accept no such member.
 import { Failure } from '../../failures.ts';
 import { MAC_ADDRESSES } from '../../pc/mac.ts';
 
 const HEADER = 'X-Mac-Number';
 
-/** The number that a request gives, from 0; undefined without one. @throws Failure `invalid` */
+/**
+ * The number in the request, from 0; undefined without one.
+ * @throws Failure `invalid`
+ */
 export function macNumberIn(headers: Headers): number | undefined {
   const text = headers.get(HEADER);
   if (text === null) return undefined;

@@ -1,4 +1,4 @@
-// Numbers in the query of a request.
+// Numbers in a request's query.
 import { Failure } from '../../failures.ts';
 import { MOST_LAST_BYTES } from '../../store/captures.ts';
 
@@ -8,7 +8,10 @@ export interface WholeNumber {
   unit: string;
 }
 
-/** A whole number of the query; undefined when there is none. @throws Failure `invalid`, which names the parameter and its range */
+/**
+ * An integer parameter; undefined if missing.
+ * @throws Failure `invalid` with the parameter and its range
+ */
 export function wholeInQuery(
   query: Readonly<Record<string, string>>,
   name: string,
@@ -25,7 +28,7 @@ export function wholeInQuery(
   );
 }
 
-/** `?last=`: how many bytes before the end of a capture reading begins. */
+/** `?last=`: start reading this many bytes before the end of a capture. */
 export function lastBytes(query: Readonly<Record<string, string>>): number | undefined {
   return wholeInQuery(query, 'last', { least: 0, most: MOST_LAST_BYTES, unit: 'bytes' });
 }

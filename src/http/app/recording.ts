@@ -1,4 +1,4 @@
-// `--record FILE`: one curl line for each JSON request, so that what a client did can be done again by hand.
+// `--record FILE`: writes a curl line for each JSON request, so that a client's actions can be repeated by hand.
 import { appendFile } from 'node:fs/promises';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -6,7 +6,7 @@ import { alwaysQuoted } from '../../host/terminal/shell-word.ts';
 
 export interface RecordedRequest {
   method: string;
-  /** Path and query as they stood on the wire. */
+  /** Path and query as sent. */
   target: string;
   /** The parsed body. */
   body: unknown;

@@ -1,34 +1,34 @@
-// What is noted of each request from the network: a number, a line in the log, and counts for the metrics.
+// Gives each network request a number, a log line and metrics.
 import type { MiddlewareHandler } from 'hono';
 import { log } from '../../host/log.ts';
 import { Counters, Histogram, type Metric } from '../../host/metrics.ts';
 import type { AppEnvironment } from './app.ts';
 import { targetOf } from './target.ts';
 
-/** Seconds. Streams and consoles are counted when they begin. */
+/** Seconds. Streams and consoles are counted at their start. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Characters of a path that go into the log. */
+/** Characters of a path in the log. */
 const LOGGED_CHARACTERS = 200;
 
-/** Header of an answer that tells its request from others. */
+/** Response header with the request's number. */
 export const REQUEST_ID = 'X-Request-Id';
 
-/** A request whose answer has not begun. */
+/** A request without a response yet. */
 export interface Seen {
   id: string;
   /** On the clock of `performance`. */
   since: number;
 }
 
-/** A request whose answer has begun. */
+/** A request whose response has started. */
 export interface Answered {
   method: string;
-  /** Path and query as they stood on the wire. */
+  /** Path and query as sent. */
   target: string;
   /** The pattern of its route. */
   route: string;
   status: number;
-  /** Who has asked. */
+  /** The client. */
   client: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Observation {
   readonly metrics: readonly Metric[];
   readonly #requests = new Counters();
   readonly #durations = new Histogram(DURATION_BUCKETS_SECONDS);
-  /** Numbers of two starts of the server do not meet. They are no secret, and node:crypto would be 9 ms of the start. */
+  /** Distinguishes starts of the server. It is no secret, so it does not load node:crypto (9 ms). */
   readonly #prefix = Math.floor(Math.random() * 2 ** 24)
     .toString(16)
     .padStart(6, '0');
@@ -66,7 +66,7 @@ export class Observation {
     ];
   }
 
-  /** To stand before everything else. */
+  /** Must be the first middleware. */
   get middleware(): MiddlewareHandler<{ Bindings: AppEnvironment }> {
     return async (context, next) => {
       const { env } = context;
@@ -86,14 +86,14 @@ export class Observation {
     };
   }
 
-  /** A request has come. */
+  /** Called for each new request. */
   begin(): Seen {
     this.#last += 1;
     this.#running += 1;
     return { id: `${this.#prefix}-${this.#last.toString(36)}`, since: performance.now() };
   }
 
-  /** A request that did not come by the middleware has its answer. */
+  /** Called for the response to a request that did not pass the middleware. */
   end(seen: Seen, answered: Answered): void {
     this.#running -= 1;
     this.#note(seen, answered);

@@ -1,5 +1,5 @@
-// How a route is written down: `route('POST /v2/projects', { body: ProjectCreate, status: 201 }, ({ body }) => ...)`.
-// The pattern is the one of the interface documents: `{name}` is one segment, `{name:\d+}` digits, `{name:.+}` the rest of the path.
+// Defines routes: `route('POST /v2/projects', { body: ProjectCreate, status: 201 }, ({ body }) => ...)`. Patterns are those of the
+// interface documents: `{name}` is one segment, `{name:\d+}` digits, `{name:.+}` the rest of the path.
 import type * as v from 'valibot';
 import type { Json } from '../../events/json.ts';
 import type { Identity } from '../access/identity.ts';
@@ -8,40 +8,40 @@ import type { Schema } from './validation.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** The names in braces of a pattern. */
+/** The parameter names of a pattern. */
 type ParameterNames<Pattern extends string> = Pattern extends `${string}{${infer Inner}}${infer Rest}`
   ? (Inner extends `${infer Name}:${string}` ? Name : Inner) | ParameterNames<Rest>
   : never;
 
 export type Parameters<Pattern extends string> = Record<ParameterNames<Pattern>, string>;
 
-/** What a handler is given. Path parameters are percent-decoded once. */
+/** A handler's argument. Path parameters are percent-decoded once. */
 export interface RouteRequest<Pattern extends string = string, Body = unknown> {
   params: Parameters<Pattern>;
-  /** The JSON body with the query parameters merged in, checked against the route's schema; on raw routes the query alone. */
+  /** The JSON body with the query parameters merged in, validated by the route's schema; on raw routes only the query. */
   body: Body;
   query: Record<string, string>;
   headers: Headers;
-  /** The body as it arrives; only raw routes may read it. */
+  /** The unread body, for raw routes only. */
   stream: ReadableStream<Uint8Array> | null;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
-  /** The `Host` header, which clients of a wildcard address are told to use. */
+  /** The `Host` header, returned to clients where the server's own address is a wildcard. */
   host: string;
   client: RequestClient;
 }
 
-/** Who sends a request. */
+/** The client of a request. */
 export interface RequestClient {
-  /** Its address, also behind a trusted proxy. */
+  /** The client's address, also behind a trusted proxy. */
   address: string;
-  /** Who it is; undefined where nobody is asked, and of this process: such a request may do everything. */
+  /** Undefined without authentication and for requests of this process, which may do everything. */
   identity: Identity | undefined;
-  /** It may look and change nothing: what it sends to a console is to be dropped. */
+  /** Read-only: its input to a console is dropped. */
   watches?: boolean;
 }
 
-/** An answer whose JSON is written already. */
+/** A response with finished JSON. */
 export class JsonText {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,35 +52,35 @@ export class JsonText {
   }
 }
 
-/** JSON, nothing, or a whole response where neither will do. */
+/** JSON, nothing, or a complete Response if neither fits. */
 export type Answer = Json | object | undefined | Response | JsonText;
 
-/** What the API document says of a route. */
+/** A route's texts for the API document. */
 export interface RouteWords {
   summary: string;
-  /** Statuses of refusals beyond those that follow from the route's form. */
+  /** Error statuses besides those that follow from the route's definition. */
   errors?: readonly number[];
-  /** Query parameters that are not members of the body. */
+  /** Query parameters that are not body members. */
   query?: Readonly<Record<string, string>>;
-  /** Type of the answer, where it is neither JSON nor, for a file, bytes; empty for an answer without content. */
+  /** Media type of the response if it is neither JSON nor a file; empty without content. */
   answer?: string;
 }
 
 export interface RouteOptions<S extends Schema | undefined> {
-  /** Schema of the body after the query was merged in; without it any JSON will do. */
+  /** Schema of the body merged with the query; without it any JSON is accepted. */
   body?: S;
-  /** For the API document: what the body is in full, one schema a form, where `body` checks what all forms share. */
+  /** For the API document: the complete body schemas, if `body` validates only their common part. */
   forms?: () => readonly Schema[];
-  /** Status of success; 200 when not given. */
+  /** Success status; default 200. */
   status?: number;
-  /** The body is not parsed: it is a file, or not there. */
+  /** The body is not parsed: it is a file or missing. */
   raw?: boolean;
-  /** For the API document, of routes that `openapi/route-words.ts` does not have: those of one kind of node. */
+  /** For the API document, for routes of one kind of node, which are not in `openapi/route-words.ts`. */
   words?: RouteWords;
   /** Runs at once, before the request waits for its turn. */
   // biome-ignore lint/suspicious/noExplicitAny: as with the handler
   ahead?: (params: any) => void;
-  /** Requests with a `node_id` run one at a time per node, unless this is set (streams that last). */
+  /** Requests with a `node_id` run one at a time per node unless this is set (for streams). */
   concurrent?: boolean;
 }
 
@@ -93,7 +93,7 @@ export interface HttpRoute {
   handle: (request: RouteRequest<any, any>) => Answer | Promise<Answer>;
 }
 
-/** What a WebSocket route does once the socket is open. */
+/** A WebSocket route's function, called with the open socket. */
 export type Connected = (socket: MessageSocket) => void;
 
 export interface SocketRoute {
@@ -121,7 +121,7 @@ export function route<Spelling extends `${Method} /${string}`, S extends Schema 
   return { kind: 'http', method, pattern, options, handle };
 }
 
-/** A route that becomes a WebSocket; a plain GET of it is a 400. */
+/** A WebSocket route; a plain GET gets a 400. */
 export function socketRoute<Pattern extends `/${string}`>(
   pattern: Pattern,
   accept: (request: RouteRequest<Pattern, undefined>) => Connected | Promise<Connected>,

@@ -1,4 +1,4 @@
-// The network side: listens, hands requests to the application, ends cleanly.
+// The network server: listens, passes requests to the App, and stops cleanly.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
@@ -17,7 +17,7 @@ export interface ListenOptions {
 }
 
 const SERVER_OPTIONS = {
-  // Keeps a slow header from holding a connection; bodies may take as long as they need (uploads), JSON ones are timed in body.ts.
+  // A slow header must not hold a connection. Bodies (uploads) may take any time; JSON has a limit in body.ts.
   headersTimeout: 20_000,
   requestTimeout: 0,
   keepAliveTimeout: 30_000,
@@ -37,8 +37,8 @@ export class HttpServer {
   }
 
   /**
-   * Listens; resolves with the address in use.
-   * @throws Failure `conflict` when the address is taken or not ours
+   * Listens; resolves with the actual address.
+   * @throws Failure `conflict` if the address is taken or not of this host
    */
   async start(): Promise<AddressInfo> {
     const { host, port, tls } = this.#options;
@@ -51,7 +51,7 @@ export class HttpServer {
     return server.address() as AddressInfo;
   }
 
-  /** Listens at a path, too, and never speaks TLS there. A server without its local socket is of use all the same. */
+  /** Also listens at a local path, without TLS. Failing is not fatal. */
   async startLocally(path: string): Promise<void> {
     const server = await this.#listener(undefined);
     const { notePeer } = await import('../access/local-peers.ts');
@@ -82,12 +82,12 @@ export class HttpServer {
     return server;
   }
 
-  /** Connections of clients, WebSockets included. */
+  /** Number of client connections, including WebSockets. */
   get connectionCount(): number {
     return this.#connections.size;
   }
 
-  /** Takes no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for answers under way. */
+  /** Accepts no more requests, closes WebSockets (1001), and waits at most `patience` milliseconds for pending responses. */
   async stop(patience = 2_000): Promise<void> {
     const servers = this.#servers.splice(0);
     if (servers.length === 0) return;

@@ -1,4 +1,4 @@
-// Listeners that speak TLS. A start without HTTPS does not read this.
+// TLS listeners. Not loaded without HTTPS.
 import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
@@ -11,7 +11,7 @@ export interface TlsFiles {
   key: string;
 }
 
-/** @throws Failure `invalid` for files that cannot be read, or do not belong together */
+/** @throws Failure `invalid` if the files cannot be read or do not match */
 export function createTlsServer(options: ServerOptions, files: TlsFiles): Server {
   return createServer({ ...options, ...readTls(files) });
 }

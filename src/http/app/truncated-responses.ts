@@ -1,10 +1,10 @@
-// Answers whose content breaks off: a file that cannot be read on, a compute that vanishes.
+// Responses whose content fails midway: an unreadable file, a vanished compute.
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 
 /**
- * The same answer; if its content breaks off so does the connection, and its client sees that something is missing. The adaptor to the
- * network would write the error into the content and end that in due form, and its stack to standard error.
+ * The same response, but an error in its content closes the connection, so that the client notices. Otherwise the adaptor would write the
+ * error into the content, end it normally, and print the stack to standard error.
  */
 export function breakingOff(answer: Response, connection: { destroy(): void }, route: string): Response {
   if (answer.body === null) return answer;

@@ -1,14 +1,14 @@
-// Checks data against a valibot schema; a refusal names the member and what would fit.
+// Validates data with valibot schemas; errors name the member and the expected value.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { describeIssue } from '../../store/issues.ts';
 
-/** Any schema whose check is synchronous. */
+/** Any synchronous schema. */
 export type Schema = v.GenericSchema<unknown, unknown>;
 
 /**
- * The value as the schema sees it.
- * @throws Failure `invalid`, listing every member that does not fit.
+ * The validated value.
+ * @throws Failure `invalid` that lists all invalid members
  */
 export function validated<S extends Schema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });

@@ -1,17 +1,17 @@
-// A request as it came, with its target as it stood on the wire, and a body that is read without delaying other clients.
+// A request with its unchanged target, and a body that is read without delaying other clients.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { DISCARDING, READING } from './body-turns.ts';
 
-/** An unread body is discarded whole if it says that it has no more bytes than this. */
+/** An unread body of at most this announced size is discarded completely. */
 const DISCARDED_WHOLE_BYTES = 64 * 1024 * 1024;
-/** Of any other only so much is discarded before its connection is closed. */
+/** Of other bodies only this much is discarded before the connection is closed. */
 const DISCARDED_BYTES = 8 * 1024 * 1024;
-/** The connection is closed, too, if discarding takes longer than this. */
+/** The connection is also closed if discarding takes longer. */
 const DISCARDING_LIMIT_MS = 10_000;
 
 /**
- * A request that keeps its target as it stood on the wire. The adaptor makes a URL of `url`, which folds dot segments and refuses
- * some spellings; routing goes by the target instead, so `url` is the same for all requests.
+ * A request that keeps its target. The adaptor makes a URL from `url`, which resolves dot segments and rejects some spellings; routing uses
+ * the target instead, so `url` is the same for all requests.
  */
 export class WireMessage extends IncomingMessage {
   target = '/';
@@ -27,7 +27,7 @@ export class WireMessage extends IncomingMessage {
     this.target = originForm(value);
   }
 
-  /** Takes a chunk from the parser. False makes the parser stop reading from the connection until `_read` is called. */
+  /** Takes a chunk from the parser. False pauses the connection until `_read` is called. */
   override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {
     super.push(chunk, encoding);
     return false;
@@ -42,20 +42,20 @@ export class WireMessage extends IncomingMessage {
     return this.#seemsEnded || Reflect.get(IncomingMessage.prototype, 'readableEnded', this);
   }
 
-  /** Node calls this after the answer if nothing was read of the body. It would discard the body with no limit, ahead of everything else. */
+  /** Called by Node after the response if the body was not read. Node would discard it without a limit and before all else. */
   _dump(): void {
     // @ts-expect-error: not in the types of the base class
     if (this.complete) super._dump();
     else this.discardRest();
   }
 
-  /** Discards the unread rest of the body, so that the client gets to read its answer and the connection can be used again. */
+  /** Discards the rest of the body, so that the client reads its response and the connection stays usable. */
   discardRest(answer?: ServerResponse): void {
-    // The stream through which the body was read would keep it from flowing.
+    // The stream that read the body would keep it paused.
     if (!this.readableEnded && !this.#discards) this.removeAllListeners('data');
     if (this.complete || this.destroyed || this.#discards) return;
     this.#discards = true;
-    // The adaptor would close the connection half a second after the answer, if the body has not ended by then.
+    // Otherwise the adaptor closes the connection if the body has not ended half a second after the response.
     answer?.once('close', () => {
       this.#seemsEnded = true;
     });

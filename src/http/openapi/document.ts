@@ -1,16 +1,15 @@
-// The OpenAPI document of a list of routes: made from their patterns and from the very schemas that check the bodies, when
-// somebody asks for it the first time.
+// The OpenAPI document, made at the first request from the routes' patterns and the schemas that validate their bodies.
 import type { Json } from '../../events/json.ts';
 import { answerText } from '../../events/json.ts';
 import { type HttpRoute, JsonText, type Route, type RouteWords, route } from '../app/route.ts';
 import type { Schema } from '../app/validation.ts';
 
 type Node = { [member: string]: Json };
-/** The schema of a body of the route with this pattern. */
+/** The body schema of a route. */
 type SchemaOf = (schema: Schema, pattern: string) => Node;
 
 export interface OpenApiOptions {
-  /** Release of the API that the routes speak. */
+  /** Release of the API. */
   version: string;
 }
 
@@ -19,7 +18,7 @@ const DESCRIPTION = `Labwire speaks the GNS3 API, version 2.
 Query parameters are written over the members of a JSON body before it is checked. A body that is empty is an empty object. Each
 refusal has a body \`{"message", "status"}\`; that of an emulator also has \`exception\`.`;
 
-/** What a refusal means, by its status. */
+/** Meaning of each error status. */
 const REFUSALS: Record<number, string> = {
   304: 'Not changed since the ETag that was sent',
   400: 'The request makes no sense as it stands; the message names the member and what would fit',
@@ -34,7 +33,7 @@ const REFUSALS: Record<number, string> = {
   507: 'No space is left on the disk',
 };
 
-/** `GET /v2/openapi.json` for these routes and itself; with `path` for that path alone, which is made anew and costs little. */
+/** `GET /v2/openapi.json` for these routes and itself; `path` limits it to one path, which is cheap and not cached. */
 export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): Route {
   let text: Promise<string> | undefined;
   const own: Route = route('GET /v2/openapi.json', {}, async ({ query: { path } }) => {
@@ -49,7 +48,7 @@ export function openApiRoute(routes: readonly Route[], options: OpenApiOptions):
 }
 
 export async function openApiDocument(routes: readonly Route[], { version }: OpenApiOptions): Promise<Node> {
-  // Not before they are needed.
+  // Loaded only when needed.
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const { wordsOf } = await import('./route-words.ts');
   const { describedBody } = await import('./setting-words.ts');
@@ -58,7 +57,7 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
       target: 'draft-2020-12',
       typeMode: 'input',
       errorMode: 'ignore',
-      // Objects whose members nobody here knows.
+      // Objects with unknown members.
       overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? { type: 'object' } : undefined),
     });
     return inlined(plain as Node);
@@ -108,7 +107,7 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
   };
 }
 
-/** The schema without `$defs`: its references would mean another place within the document. Lazy schemas, which have them, are not recursive. */
+/** Inlines `$defs`, whose references would be wrong in the document. Lazy schemas, which have them, are not recursive. */
 function inlined({ $defs, ...schema }: Node): Node {
   if ($defs === undefined) return schema;
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
@@ -141,7 +140,7 @@ function operation(each: Route, words: RouteWords | undefined, schemaOf: SchemaO
   };
 }
 
-/** What a route brings along. */
+/** Texts defined with the route. */
 function ownWords(each: Route): RouteWords | undefined {
   return each.kind === 'http' ? each.options.words : each.words;
 }
@@ -170,11 +169,11 @@ function queryParameters(query: Readonly<Record<string, string>>): Node[] {
   }));
 }
 
-/** The statuses that follow from the form of a route. */
+/** Error statuses that follow from the route's definition. */
 function refusalsOf({ kind, method, pattern, ...rest }: Route): number[] {
   const { raw, body } = 'options' in rest ? rest.options : { raw: false, body: undefined };
   const found = [401, 403, 500];
-  // Computes check the form of identifiers.
+  // Computes validate ids.
   if (body || kind === 'socket' || /^\/v2\/compute\/.*\{(project|node)_id\}/.test(pattern)) found.push(400);
   if (!raw && method !== 'GET') found.push(400, 413);
   if (pattern.includes('{')) found.push(404);
@@ -204,10 +203,10 @@ function identifier({ method, pattern }: Route): string {
   return [method.toLowerCase(), ...(pathOf(pattern).match(/\w+/g) ?? [])].join('_');
 }
 
-/** Nouns of a project that have routes of their own. */
+/** Parts of a project with their own routes. */
 const NOUNS = ['nodes', 'links', 'drawings', 'snapshots', 'templates'];
 
-/** What a route is about: a noun of the controller, or `compute` and a noun of it. */
+/** The subject of a route: a noun of the controller, or `compute` and a noun. */
 function tagOf(pattern: string): string {
   const [, , first = '', second = '', third = '', fourth, fifth] = pattern.split('/');
   if (first === 'compute') return `compute ${fifth === 'nodes' ? fourth : second}`;

@@ -1,6 +1,5 @@
-// What the routes are for, in words, for the OpenAPI document: beside the route table, so that a daemon that is never asked for
-// the document does not hold it. Where routes are made for several kinds of node,
-// `{node_type}` stands for each, and `{emulator}` for those that have images. Routes of one kind alone bring their words along.
+// Route texts for the OpenAPI document, in a separate file that is loaded only for it. `{node_type}` stands for each kind of node with the
+// same route, `{emulator}` for those with images. Routes of one kind define their own texts.
 
 import type { RouteWords } from '../app/route.ts';
 
@@ -427,7 +426,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   },
 };
 
-/** The words of a route, by its method and pattern. */
+/** The texts of a route. */
 export function wordsOf(method: string, pattern: string): RouteWords | undefined {
   const general = pattern
     .replace(/^(\/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{node_type}/nodes')

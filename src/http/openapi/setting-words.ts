@@ -1,23 +1,21 @@
-// What the settings of nodes and templates are for, for the OpenAPI document and the forms that are made of it: one text for a
-// node, a template and every kind that has the setting. Beside the schemas, so that a daemon that is never asked for the document
-// does not hold it.
+// Texts for settings of nodes and templates, in the OpenAPI document and the forms made from it; shared by all kinds that have the setting.
+// Loaded only for the document.
 
+import { effectOf, READ_ONLY_PROPERTIES } from '../../api/kinds/kinds.ts';
 import type { Json } from '../../events/json.ts';
 
 export interface SettingWords {
-  /** What a form calls it. */
+  /** Label in a form. */
   title: string;
   description?: string;
   unit?: string;
-  /** Its text may have several lines. */
+  /** Multi-line text. */
   lines?: true;
-  /** It names an image of its kind. */
+  /** Names an image of its kind. */
   images?: true;
-  /** Clients may send it back; it changes nothing. */
-  told?: true;
-  /** Nodes that have its default do not have the member; a form shows it all the same. */
+  /** Nodes with the default omit the member; a form shows it anyway. */
   absent?: true;
-  /** A form does not show what is typed. */
+  /** Hidden input. */
   secret?: true;
 }
 
@@ -40,10 +38,10 @@ const drive = (letter: string) => ({
     'writeback, unless set, keeps what the guest has flushed; writethrough and directsync keep every write, but are slow.',
     { absent: true },
   ),
-  [`hd${letter}_disk_image_md5sum`]: words(`Checksum of disk ${letter.toUpperCase()}`, 'MD5.', { told: true }),
+  [`hd${letter}_disk_image_md5sum`]: words(`Checksum of disk ${letter.toUpperCase()}`, 'MD5.'),
 });
 
-/** By the group that a form shows them in, and by name, both in the order of a form; without a group first. */
+/** By form group and name, in the form's order; those without a group first. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> = {
   '': {
     template_type: words('Type', 'Kind of its nodes; it cannot be changed later.'),
@@ -53,14 +51,14 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     compute_id: words('Host', 'Where its nodes are made; it cannot be changed later.'),
     default_name_format: words('Names of nodes', '{name} is the name of the template, {0} a number.'),
     usage: words('Notes', 'What people should know to use it: users, passwords, first steps.', { lines: true }),
-    node_id: words('Id of the node', undefined, { told: true }),
-    project_id: words('Id of the project', undefined, { told: true }),
-    template_id: words('Id of the template', undefined, { told: true }),
-    builtin: words('Built in', undefined, { told: true }),
-    status: words('State', undefined, { told: true }),
-    node_directory: words('Directory', 'Where its files are.', { told: true }),
-    command_line: words('Command line', undefined, { told: true }),
-    halt_reason: words('Halted because', 'Absent unless QEMU has halted the node.', { told: true }),
+    node_id: words('Id of the node'),
+    project_id: words('Id of the project'),
+    template_id: words('Id of the template'),
+    builtin: words('Built in'),
+    status: words('State'),
+    node_directory: words('Directory', 'Where its files are.'),
+    command_line: words('Command line'),
+    halt_reason: words('Halted because', 'Absent unless QEMU has halted the node.'),
     locked: words('Locked', 'It stays where it is on the map.'),
     start_order: words('Start order', 'When all are started: nodes with a lower number come first.'),
     start_delay: words('Delay', 'Time between the start of the nodes before and its own.', { unit: 's' }),
@@ -82,10 +80,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     vmname: words('Machine', 'Its name in VirtualBox.'),
     vmx_path: words('Machine', 'Path of its .vmx file.'),
     application_id: words('Number', 'From 1 to 511, each once on a host.'),
-    dynamips_id: words('Number', 'Of the router in the project.', { told: true }),
-    image_md5sum: words('Checksum of the image', 'MD5.', { told: true }),
-    md5sum: words('Checksum of the image', 'MD5.', { told: true }),
-    container_id: words('Id of the container', undefined, { told: true }),
+    dynamips_id: words('Number', 'Of the router in the project.'),
+    image_md5sum: words('Checksum of the image', 'MD5.'),
+    md5sum: words('Checksum of the image', 'MD5.'),
+    container_id: words('Id of the container'),
     use_default_iou_values: words('Sizes of the image', 'Memory and NVRAM as the image has them.'),
     ram: words('Memory', undefined, { unit: 'MiB' }),
     nvram: words('NVRAM', 'Memory that keeps the configuration.', { unit: 'KiB' }),
@@ -114,16 +112,16 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     ...drive('c'),
     ...drive('d'),
     cdrom_image: words('CD-ROM', 'File of the disc.', { images: true }),
-    cdrom_image_md5sum: words('Checksum of the CD-ROM', 'MD5.', { told: true }),
+    cdrom_image_md5sum: words('Checksum of the CD-ROM', 'MD5.'),
     boot_priority: words('Boot order', 'c is the disk, d the CD-ROM, n the network.'),
     uefi: words('UEFI', 'Start by UEFI firmware.'),
     bios_image: words('Firmware', 'File of the BIOS; the emulator has one of its own.', { images: true }),
-    bios_image_md5sum: words('Checksum of the firmware', 'MD5.', { told: true }),
+    bios_image_md5sum: words('Checksum of the firmware', 'MD5.'),
     kernel_image: words('Kernel', 'File of a kernel to start without a boot loader.', { images: true }),
-    kernel_image_md5sum: words('Checksum of the kernel', 'MD5.', { told: true }),
+    kernel_image_md5sum: words('Checksum of the kernel', 'MD5.'),
     kernel_command_line: words('Kernel command line', 'Words that the kernel is given.'),
     initrd: words('Initial RAM disk', 'File that goes with the kernel.', { images: true }),
-    initrd_md5sum: words('Checksum of the RAM disk', 'MD5.', { told: true }),
+    initrd_md5sum: words('Checksum of the RAM disk', 'MD5.'),
     create_config_disk: words('Configuration disk', 'Disk D is made by the server and holds configurations.'),
     tpm: words('TPM', 'A trusted platform module; needs swtpm on the host.'),
     disk0: words('Disk 0', 'Size of the PCMCIA disk; 0 for none.', { unit: 'MiB' }),
@@ -148,7 +146,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> =
     extra_hosts: words('Hosts', 'Lines for /etc/hosts, name:address.', { lines: true }),
     ports_mapping: words('Ports'),
     port_number: words('Number'),
-    interfaces: words('Interfaces of the host', undefined, { told: true }),
+    interfaces: words('Interfaces of the host'),
     special: words('Special'),
     type: words('Type'),
     vlan: words('VLAN', 'Of an access port; the native one of a trunk; the outer one of a tunnel.'),
@@ -203,7 +201,7 @@ const GROUP_OF = new Map(
 const SETTINGS: Readonly<Record<string, SettingWords>> = Object.assign({}, ...Object.values(GROUPS));
 const ORDER = Object.keys(SETTINGS);
 
-/** Where a kind means something else by a name. */
+/** Kinds where a name has another meaning. */
 const OF_KIND: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> = {
   dynamips: {
     image: words('Image', 'File of the IOS image.', { images: true }),
@@ -212,46 +210,25 @@ const OF_KIND: Readonly<Record<string, Readonly<Record<string, SettingWords>>>> 
   virtualbox: { ram: words('Memory', "0 leaves the machine's own.", { unit: 'MiB' }) },
 };
 
-/** What a setting is for, of a kind of node. */
+/** The text for a setting of a kind of node. */
 export function settingWords(kind: string | undefined, name: string): SettingWords | undefined {
   return OF_KIND[kind ?? '']?.[name] ?? SETTINGS[name];
 }
 
-interface Effects {
-  effect: 'start' | 'anew';
-  but: readonly string[];
-}
+/** Clients may send these back; they are ignored. */
+const READ_ONLY: ReadonlySet<string> = new Set([...READ_ONLY_PROPERTIES, 'template_id', 'builtin', 'halt_reason']);
 
-/**
- * When a running node takes a change: `start` for its next one, `anew` if it is made and started again for it. `but` are taken at
- * once, as is everything of kinds that are not here.
- */
-const EFFECTS: Readonly<Record<string, Effects>> = {
-  qemu: {
-    effect: 'start',
-    but: ['name', 'usage', 'cdrom_image', 'cpu_throttling', 'on_close', 'console', 'console_type'],
-  },
-  dynamips: {
-    effect: 'start',
-    but: ['name', 'usage', 'idlepc', 'idlemax', 'idlesleep', 'auto_delete_disks', 'console', 'console_type', 'aux'],
-  },
-  iou: { effect: 'start', but: ['name', 'usage', 'console', 'console_type'] },
-  virtualbox: { effect: 'start', but: ['name', 'usage', 'on_close', 'console', 'console_type'] },
-  vmware: { effect: 'start', but: ['name', 'usage', 'on_close', 'console', 'console_type'] },
-  docker: { effect: 'anew', but: ['name', 'usage'] },
-};
-
-/** The bodies whose members are such settings. */
+/** Bodies that contain such settings. */
 const BODIES =
   /^\/v2\/(compute\/projects\/\{project_id\}\/\w+\/nodes|projects\/\{project_id\}\/nodes|templates|computes)(\/|$)/;
 const KIND = /^\/v2\/compute\/projects\/\{project_id\}\/(\w+)\/nodes/;
 
-/** The schema of a body of the route with this pattern, with its settings described. */
+/** The route's body schema with texts for its settings. */
 export function describedBody(schema: Node, pattern: string): Node {
   if (!BODIES.test(pattern)) return schema;
   const type = KIND.exec(pattern)?.[1];
-  // Of a template its type says the kind; its settings count for nodes that are made later.
-  return type === undefined ? described(schema, kindOfTemplate(schema)) : described(schema, type, EFFECTS[type]);
+  // A template's type gives the kind; its settings apply to nodes created later.
+  return type === undefined ? described(schema, kindOfTemplate(schema)) : described(schema, type, true);
 }
 
 type Node = { [member: string]: Json };
@@ -261,8 +238,8 @@ function kindOfTemplate({ properties }: Node): string | undefined {
   return isNode(type) && typeof type['const'] === 'string' ? type['const'] : undefined;
 }
 
-/** The schema with its settings described, those within lists, too. `kind` is the type of the node or template. */
-function described(schema: Node, kind: string | undefined, effects?: Effects): Node {
+/** Adds texts to the schema, also within lists. `kind` is the type of the node, if `ofNode`, or of the template. */
+function described(schema: Node, kind: string | undefined, ofNode = false): Node {
   const result: Node = { ...schema };
   for (const member of ['oneOf', 'anyOf', 'prefixItems'] as const) {
     const forms = schema[member];
@@ -273,30 +250,31 @@ function described(schema: Node, kind: string | undefined, effects?: Effects): N
   result['properties'] = Object.fromEntries(
     Object.entries(schema['properties']).map(([name, property]) => [
       name,
-      setting(name, property as Node, kind, effects),
+      setting(name, property as Node, kind, ofNode),
     ]),
   );
   return result;
 }
 
-function setting(name: string, property: Node, kind: string | undefined, effects?: Effects): Node {
+function setting(name: string, property: Node, kind: string | undefined, ofNode: boolean): Node {
   const found = settingWords(kind, name);
   const inner = described(property, undefined);
   if (!found) return inner;
-  const { title, description, unit, lines, images, told, absent, secret } = found;
+  const { title, description, unit, lines, images, absent, secret } = found;
+  const effect = ofNode ? effectOf(kind!, name) : undefined;
   return {
     ...inner,
     title,
     ...(description !== undefined && { description }),
     'x-order': ORDER.indexOf(name),
     ...(GROUP_OF.get(name) && { 'x-group': GROUP_OF.get(name)! }),
-    ...(told && { readOnly: true }),
+    ...(READ_ONLY.has(name) && { readOnly: true }),
     ...(absent && { 'x-absent': true }),
     ...(unit !== undefined && { 'x-unit': unit }),
     ...(lines && { 'x-lines': true }),
     ...(secret && { 'x-secret': true }),
     ...(images && kind !== undefined && { 'x-images': kind }),
-    ...(effects && !told && !effects.but.includes(name) && { 'x-effect': effects.effect }),
+    ...(effect && effect !== 'live' && { 'x-effect': effect }),
   };
 }
 

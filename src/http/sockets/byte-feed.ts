@@ -1,28 +1,28 @@
-// Bytes of a source that grows, over a WebSocket: binary messages at the client's pace, and beside them what the client should know.
+// Sends a growing source over a WebSocket: binary messages at the client's pace, and status messages as text.
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { MessageSocket } from './message-socket.ts';
 
-/** Bytes that a client may leave unread before the source has to wait. */
+/** Unread bytes at which the source must wait. */
 const BACKLOG_BYTES = 1024 * 1024;
-/** Milliseconds after which such a client is looked at again. */
+/** How often (ms) such a client is checked. */
 const PATIENCE_MS = 20;
-/** Milliseconds between two tellings. */
+/** Least time (ms) between two status messages. */
 const TELLING_MS = 1000;
 
 export interface ByteSource {
-  /** What comes next; undefined at the end. */
+  /** The next bytes; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Ends reading: a `read` that waits answers, or is not waited for any more. */
+  /** Ends reading; a pending `read` may stay unanswered. */
   close(): Promise<void>;
-  /** What is told as JSON text, whenever it has changed, and once a second at most. */
+  /** The status, sent as JSON when it has changed, at most once a second. */
   told?(): Promise<object>;
-  /** Why the source has ended, for the client. */
+  /** The reason of the end, for the client. */
   end: string;
 }
 
-/** Sends everything until the source ends or the client goes; the source is closed then. */
+/** Sends until the source ends or the client disconnects, then closes the source. */
 export async function feedBytes(socket: MessageSocket, source: ByteSource): Promise<void> {
   let open = true;
   const leave = (): void => {

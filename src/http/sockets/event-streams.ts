@@ -1,6 +1,6 @@
-// Notification streams: a line per event over HTTP, or a text frame per event over WebSocket. A ping opens each stream and follows every silence.
-// A listener that asks with `?since=` is given a `sequence` with every message; coming back with the last one it gets what it has missed, or
-// is told that it cannot (`notifications.gap`). Others see what release 2.2.57 sends.
+// Notification streams: one event per line over HTTP, or per text frame over WebSocket. A ping is sent at the start and after each silence.
+// With `?since=` each message has a `sequence`, by which a returning client gets what it missed, or a `notifications.gap`. Without it the
+// stream is as in release 2.2.57.
 
 import { lineText } from '../../events/json.ts';
 import { type Message, withSequence } from '../../events/message.ts';
@@ -9,28 +9,28 @@ import type { Connected } from '../app/route.ts';
 import type { MessageSocket } from './message-socket.ts';
 
 export interface StreamOptions {
-  /** Milliseconds without any event after which a ping is sent: 5,000 for controllers, 1,000 for computes. */
+  /** Silence (ms) before a ping: 5,000 for controllers, 1,000 for computes. */
   silence: number;
   /** Payload of a ping: `cpu_usage_percent` and `memory_usage_percent`. */
   ping: () => object;
-  /** The text of a message. */
+  /** Formats a message. */
   text: (message: Message) => string;
   /**
-   * Events that come in quick succession wait for each other, a few milliseconds at most. Not for a controller: what it is told of a node
-   * must be with it before the answer to the request that has changed the node.
+   * Collects quick events for a few milliseconds. Not for a controller: it must get a node's events before the response to the request that
+   * caused them.
    */
   gathers?: boolean;
-  /** Called once when the listener has gone. */
+  /** Called once when the listener disconnects. */
   left?: () => void;
 }
 
-/** Bytes that a WebSocket's client may leave unread before its queue grows instead of its socket's. */
+/** Unread bytes at which a WebSocket client's messages stay in the queue. */
 const SOCKET_BACKLOG_BYTES = 256 * 1024;
-/** Milliseconds after which such a client is looked at again. */
+/** How often (ms) such a client is checked. */
 const PATIENCE_MS = 50;
-/** Milliseconds between two writes to one listener: events that come faster leave together. */
+/** Least time (ms) between two writes to a listener. */
 const GATHER_MS = 5;
-/** Messages that leave in one write. */
+/** Messages per write. */
 const BATCH_MESSAGES = 500;
 
 function pingLine({ numbering }: Subscription, options: StreamOptions): string {
@@ -43,7 +43,7 @@ function messageLine({ numbering }: Subscription, options: StreamOptions, messag
   return numbering ? withSequence(line, numbering.epoch, message.sequence) : line;
 }
 
-/** What a stream begins with. */
+/** The first lines of a stream. */
 function openingLines(subscription: Subscription, options: StreamOptions): string[] {
   const { gap } = subscription;
   if (gap === undefined) return [pingLine(subscription, options)];
@@ -54,12 +54,12 @@ function openingLines(subscription: Subscription, options: StreamOptions): strin
   ];
 }
 
-/** Why a stream ends, in a form that every client of notifications understands. */
+/** The reason of a stream's end, in a form that all notification clients understand. */
 function farewellLine(reason: string): string {
   return lineText({ action: 'log.warning', event: { message: reason } });
 }
 
-/** The stream as a response with one JSON object per line. The client's own pace decides when the next line is made. */
+/** The stream as a response with one JSON object per line, made at the client's pace. */
 export function lineStream(subscription: Subscription, options: StreamOptions): Response {
   const encoder = new TextEncoder();
   let first = true;
@@ -97,12 +97,12 @@ export function lineStream(subscription: Subscription, options: StreamOptions): 
   return new Response(body, { headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } });
 }
 
-/** The same over a WebSocket. */
+/** The stream over a WebSocket. */
 export function socketStream(subscription: Subscription, options: StreamOptions): Connected {
   return (socket) => new SocketFeed(socket, subscription, options).start();
 }
 
-/** Feeds one WebSocket; what comes in quick succession together, if it may, as each write costs more than its content. */
+/** Feeds one WebSocket; combines quick events if allowed, as a write costs more than its content. */
 class SocketFeed {
   readonly #socket: MessageSocket;
   readonly #subscription: Subscription;
@@ -142,7 +142,7 @@ class SocketFeed {
     this.#scheduled = true;
     const flush = (): void => this.#flush();
     const wait = this.#sentAt + GATHER_MS - performance.now();
-    // Within this process a write costs nothing.
+    // Within this process writes are free.
     if (!this.#options.gathers || this.#socket.cork === undefined) queueMicrotask(flush);
     else if (wait > 0) setTimeout(flush, wait);
     else setImmediate(flush);

@@ -1,4 +1,4 @@
-// A WebSocket as the rest of the server sees it: messages both ways, how much waits to be sent, and an end with a code and a reason.
+// The server's interface to a WebSocket: messages, send backlog, and closing with code and reason.
 
 /** Text or bytes. */
 export type SocketData = string | Uint8Array;
@@ -6,23 +6,23 @@ export type SocketData = string | Uint8Array;
 export interface SocketEvents {
   message?: (data: SocketData) => void;
   close?: (code: number, reason: string) => void;
-  /** Bytes that the listener has taken but not passed on yet: a sender within this process sees them in its `bufferedAmount`. */
+  /** Bytes taken but not passed on by the listener; a sender in this process sees them in its `bufferedAmount`. */
   backlog?: () => number;
 }
 
-/** One end of an open WebSocket, or of an in-process stand-in with the same behaviour. */
+/** One end of a WebSocket, or of an equivalent within this process. */
 export interface MessageSocket {
   send(data: SocketData): void;
-  /** Bytes handed to `send` that have not left yet. */
+  /** Bytes passed to `send` but not sent yet. */
   readonly bufferedAmount: number;
   close(code?: number, reason?: string): void;
-  /** Calls `send`; what is sent in it leaves in one write. Absent where that is of no use. */
+  /** Combines all sends within the callback into one write. Missing if useless. */
   cork?(send: () => void): void;
-  /** Sets what is called from now on; what came before is delivered first, in order. */
+  /** Sets the handlers; earlier messages are delivered first. */
   listen(events: SocketEvents): void;
 }
 
-/** Keeps what arrives until somebody listens, so that nothing of the first moments is lost. */
+/** Keeps early messages until there is a listener. */
 export class SocketInbox {
   readonly #waiting: SocketData[] = [];
   #ended: { code: number; reason: string } | undefined;
@@ -51,7 +51,7 @@ export class SocketInbox {
   }
 }
 
-/** Two joined ends within this process: what one sends the other receives, in order, never within the sender's own call. */
+/** Two connected ends within this process. Messages arrive in order, never within the sender's call. */
 export function socketPair(): [MessageSocket, MessageSocket] {
   const inboxes = [new SocketInbox(), new SocketInbox()] as const;
   let open = true;
@@ -75,7 +75,7 @@ export function socketPair(): [MessageSocket, MessageSocket] {
   return [end(inboxes[0], inboxes[1]), end(inboxes[1], inboxes[0])];
 }
 
-/** Passes everything from each socket to the other, until one of them closes. */
+/** Passes all messages between two sockets until one closes. */
 export function joinSockets(one: MessageSocket, other: MessageSocket): void {
   const pass = (from: MessageSocket, to: MessageSocket): void =>
     from.listen({
@@ -87,7 +87,7 @@ export function joinSockets(one: MessageSocket, other: MessageSocket): void {
   pass(other, one);
 }
 
-/** A socket that is sent nothing: whoever is joined with it may only watch. */
+/** A socket that drops what is sent to it, for read-only clients. */
 export function outputOnly(socket: MessageSocket): MessageSocket {
   return {
     send: () => {},
@@ -97,7 +97,7 @@ export function outputOnly(socket: MessageSocket): MessageSocket {
   };
 }
 
-/** Codes that stand for "no code was sent" must not be sent on (RFC 6455, section 7.4.1). */
+/** Codes for "no code was sent" must not be sent (RFC 6455, section 7.4.1). */
 function sendable(code: number): number {
   return code === 1005 || code === 1006 || code === 1015 ? 1000 : code;
 }

@@ -1,14 +1,14 @@
-// From a TCP socket to a WebSocket, at the pace at which that is read.
+// Pipes a TCP socket to a WebSocket, at the reader's pace.
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageSocket } from './message-socket.ts';
 
-/** What may wait for the WebSocket before no more is read for it, and when reading goes on. */
+/** Backlog at which reading pauses, and at which it resumes. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 const RESUME_BYTES = 256 * 1024;
 const POLL_MS = 20;
 
-/** Sends what the socket receives in binary messages, and reads from it from now on. */
+/** Sends all received bytes as binary messages, from now on. */
 export function pipeToMessages(socket: Socket, messages: MessageSocket): void {
   socket.on('data', (bytes) => {
     messages.send(bytes);

@@ -1,4 +1,4 @@
-// WebSockets: nothing is opened behind a route before the answer is certain to be 101.
+// Upgrades WebSockets: a route's work starts only when the response is certain to be 101.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type VerifyClientCallbackAsync, type WebSocket, WebSocketServer } from 'ws';
@@ -9,22 +9,22 @@ import type { WireMessage } from '../app/wire-message.ts';
 import { type MessageSocket, type SocketData, SocketInbox } from './message-socket.ts';
 import { refuse } from './websocket-requests.ts';
 
-/** Keystrokes and terminal sizes; no client sends anything larger over a WebSocket. */
+/** Only keystrokes and terminal sizes are received. */
 const MESSAGE_BYTES = 1024 * 1024;
-/** A question to each client: what is on the way without an answer shows who has vanished, and proxies see that the connection is in use. */
+/** Pings reveal vanished clients and show proxies that the connection is in use. */
 const PING_MS = 30_000;
 /** Close code of RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
 /** Close code of a connection that ended without a closing frame (RFC 6455, section 7.1.5). */
 const ABNORMAL = 1006;
 
-/** What the application said to a complete opening. */
+/** The application's decision on a complete opening. */
 interface Decision {
   connected: Connected | undefined;
-  /** Looks after what lasts. */
+  /** Watches long-lived connections. */
   app: App;
   headers: Headers;
-  /** Who opened it, and whether that is still allowed. */
+  /** The client and its right. */
   environment: AppEnvironment;
 }
 
@@ -49,17 +49,17 @@ export class Upgrades {
         if (!OF_THE_BODY.has(name)) lines.push(`${name}: ${value}`);
       });
     });
-    // The opening is complete but for what the library finds in its extensions and protocols.
+    // The opening is valid except for extensions or protocols, which the library rejects.
     this.#sockets.on('wsClientError', (error, socket) => refuse(socket, 400, { message: error.message, status: 400 }));
   }
 
-  /** Tells all clients that the server stops (1001). */
+  /** Closes all sockets when the server stops (1001). */
   close(): void {
     clearInterval(this.#pings);
     for (const socket of this.#sockets.clients) socket.close(1001, 'The server is stopping.');
   }
 
-  /** Answers a request that `Openings` has let through. */
+  /** Handles a request that `Openings` let through. */
   upgrade(request: WireMessage, socket: Duplex, head: Buffer): void {
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const decision = this.#decisions.get(request);
@@ -69,7 +69,7 @@ export class Upgrades {
     });
   }
 
-  /** Called when all of the opening is as it should be: the guard, authentication and the route decide. */
+  /** Called for a valid opening: guard, authentication and route decide. */
   async #ask(request: WireMessage, answer: Parameters<VerifyClientCallbackAsync>[1]): Promise<void> {
     let connected: Connected | undefined;
     const environment: AppEnvironment = {
@@ -92,7 +92,7 @@ export class Upgrades {
       log.error('a WebSocket could not be opened', { error: String(error) });
       answer(false, 500, '', {});
     }
-    // The client has gone meanwhile: what was accepted for it ends as if it had come and left.
+    // The client has disconnected meanwhile: its accepted socket is closed at once.
     if (this.#decisions.delete(request)) connected?.(closedSocket());
   }
 
@@ -101,7 +101,7 @@ export class Upgrades {
   }
 }
 
-/** After a change of the password: those who were let in with the old one come again, or not. */
+/** After a change of rights, clients must reconnect. */
 function lookAfter(socket: WebSocket, { app, environment: { client, check } }: Decision): void {
   const over = app.admissions?.watch({
     tag: client?.identity?.tag,
@@ -112,16 +112,16 @@ function lookAfter(socket: WebSocket, { app, environment: { client, check } }: D
   if (over) socket.once('close', over);
 }
 
-/** Headers of an answer that have no place in a 101. */
+/** Response headers that do not belong in a 101. */
 const OF_THE_BODY = new Set(['content-length', 'content-type', 'transfer-encoding', 'connection']);
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
-  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   return headers;
 }
 
-/** As the library takes them, which adds a length of its own and knows one header by its usual spelling alone. */
+/** In the library's form: it adds its own length and knows one header only in its usual spelling. */
 function refusalHeaders(headers: Headers): OutgoingHttpHeaders {
   const { 'content-type': type = 'text/plain; charset=utf-8', ...others } = Object.fromEntries(headers);
   return { ...others, 'Content-Type': type };
@@ -153,7 +153,7 @@ function messageSocket(webSocket: WebSocket, connection: Duplex): MessageSocket 
   };
 }
 
-/** A socket whose client has gone already. */
+/** The socket of a client that has disconnected already. */
 function closedSocket(): MessageSocket {
   const inbox = new SocketInbox();
   inbox.close(ABNORMAL, '');

@@ -1,4 +1,4 @@
-// Which requests become WebSockets: what is no complete opening of a WebSocket route is answered as the plain request that it also is.
+// Decides which requests become WebSockets; incomplete openings are answered as plain requests.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { hostName } from '../access/guard.ts';
@@ -7,7 +7,7 @@ import type { WireMessage } from '../app/wire-message.ts';
 
 /** RFC 6455, section 4.2.2. */
 const VERSION = '13';
-/** Why a request that asks for an upgrade is no complete opening of a WebSocket; undefined when it is. */
+/** Why an upgrade request is not a complete opening; undefined if it is. */
 export function openingProblem(request: IncomingMessage): string | undefined {
   const { headers } = request;
   if (headers.upgrade?.toLowerCase() !== 'websocket') return 'Upgrade must be "websocket"';
@@ -25,29 +25,29 @@ function tokens(header: string | undefined): string[] {
   return (header ?? '').split(',').map((token) => token.trim().toLowerCase());
 }
 
-/** Tells the openings of WebSockets from other requests. */
+/** Recognizes WebSocket openings. */
 export class Openings {
   readonly #app: App;
-  /** Answers under way, by connection. */
+  /** Pending responses by connection. */
   readonly #answering = new WeakMap<Duplex, number>();
 
   constructor(app: App) {
     this.#app = app;
   }
 
-  /** Option of Node's server: whether a request with `Upgrade` leaves HTTP behind. */
+  /** Node's option: whether a request with `Upgrade` leaves HTTP. */
   readonly wants = (request: IncomingMessage): boolean =>
     request.method === 'GET' &&
     openingProblem(request) === undefined &&
     hostName(request.headers.host ?? '') !== undefined &&
-    // Whoever asks for a WebSocket before the answers to earlier requests are complete would find them between its frames.
+    // Pending responses would otherwise be mixed with WebSocket frames.
     !this.#answering.get(request.socket) &&
     this.#app.hasSocket((request as WireMessage).target);
 
   attach(server: Server): void {
     server.prependListener('request', (request, response) => {
       const { socket, headers } = request;
-      // Node drops what came with such a request in one read: its client is told that nothing behind it was heard.
+      // Node drops anything received together with such a request, so the connection is closed after it.
       if (headers.upgrade !== undefined && tokens(headers.connection).includes('upgrade'))
         response.shouldKeepAlive = false;
       this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
@@ -57,7 +57,7 @@ export class Openings {
   }
 }
 
-/** An answer on a connection that has left HTTP. */
+/** Responds on a connection that has left HTTP. */
 export function refuse(socket: Duplex, status: 400 | 405, body: object | string): void {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const lines = [

@@ -1,4 +1,4 @@
-// What a command of the shell is, and what it has to work with.
+// The interface of a shell command and its environment.
 
 import type { DhcpClient } from '../dhcp.ts';
 import type { Host } from '../host.ts';
@@ -14,7 +14,7 @@ export interface Surroundings {
   print(text: string): void;
   /** Reads a file of the PC; undefined if there is none. */
   readFile(name: string): Job<string | undefined>;
-  /** Writes a file of the PC; answers what went wrong. */
+  /** Writes a file of the PC; returns the problem, if any. */
   writeFile(name: string, text: string): Job<string | undefined>;
   /** Runs the lines of a script. */
   runScript(text: string): Job;
@@ -26,7 +26,7 @@ export interface Surroundings {
 export interface Command {
   /** Printed for `?` as an argument. */
   readonly help: string;
-  /** One line in the list of commands, after the command's name: arguments and what it does. */
+  /** Help after the command's name: arguments and effect. */
   readonly summary: readonly [arguments: string, does: string];
   /** Words that may follow, for completion. */
   readonly words?: readonly string[];
@@ -41,8 +41,8 @@ export function bold(text: string): string {
 }
 
 /**
- * The one of the words that begins so.
- * @throws Complaint when there is none
+ * The word with this prefix.
+ * @throws Complaint if there is none
  */
 export function choose(word: string, words: readonly string[], complaint: string): string {
   const fitting = matching(word, words);

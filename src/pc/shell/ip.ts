@@ -1,4 +1,4 @@
-// `ip` and `dhcp`: addresses, by hand and from others.
+// `ip` and `dhcp`: sets addresses manually or automatically.
 
 import {
   formatAddress,

@@ -1,11 +1,11 @@
-// The line that is being typed: editing keys, history and completion. What it prints keeps the terminal's line as it is here.
+// The line editor: editing keys, history and completion. Its output keeps the terminal in step.
 
 const LINE_CHARACTERS = 1024;
 const HISTORY_LINES = 50;
 
 const ESCAPE = '\x1b';
 
-/** What a key did: a whole line, Ctrl+C, the end of input, or nothing that anybody else must know. */
+/** The effect of a key: a complete line, Ctrl+C, end of input, or nothing to report. */
 export type Typed = { kind: 'line'; line: string } | { kind: 'interrupt' } | undefined;
 
 export interface EditorTerminal {

@@ -1,4 +1,4 @@
-// Options of commands, such as `-c 5`.
+// Parses command options, such as `-c 5`.
 
 import { Complaint } from './command.ts';
 
@@ -6,7 +6,7 @@ import { Complaint } from './command.ts';
 export type OptionRules = Readonly<Record<string, readonly [least: number, most: number] | 'text' | 'flag'>>;
 
 export interface Options {
-  /** What is no option. */
+  /** Arguments that are not options. */
   words: string[];
   numbers: Map<string, number>;
   texts: Map<string, string>;

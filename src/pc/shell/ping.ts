@@ -90,7 +90,7 @@ function line(ping: Ping, sequence: number, answer: Answer | undefined): string 
   if (answer === undefined) return `${formatAddress(ping.destination)} ${numbered} timeout`;
   const rest = `${formatAddress(answer.source)} ${numbered} ttl=${answer.ttl} ${time(answer)}`;
   if (answer.kind === 'error') return `*${rest} (${describeError(answer)})`;
-  // The length of the whole packet, as far as users of IPv4 know it.
+  // The length of the whole packet, as `ping` shows it for IPv4.
   return six === '' ? `${answer.bytes + 20} bytes from ${rest}` : rest;
 }
 
@@ -147,7 +147,7 @@ function* connect(ping: Ping, pc: Surroundings, number: number): Job {
     if (sent === undefined) reset();
     return;
   }
-  // What the other end sends back is taken, and not looked at.
+  // Data from the other end is accepted and ignored.
   next = { ...next, sequence: expected, flags: FLAG.ack | FLAG.fin | FLAG.psh };
   const closed = yield* tcpProbe(ping, [next], ({ acknowledgement }) => acknowledgement === (expected + 1) >>> 0);
   if (tell('Close', closed)) {

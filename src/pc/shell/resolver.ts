@@ -1,4 +1,4 @@
-// Which name servers and domain a PC uses: those that were set, else those of its lease.
+// The PC's name servers and domain: as set by the user, otherwise from the lease.
 
 import type { Resolver } from '../target.ts';
 import type { Surroundings } from './command.ts';

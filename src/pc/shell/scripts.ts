@@ -1,4 +1,4 @@
-// `save`, `load`, `echo`, `sleep`: commands for scripts and about them.
+// `save`, `load`, `echo`, `sleep`: commands for scripts.
 
 import { formatAddress } from '../address.ts';
 import { DEFAULT_MTU } from '../ipv4.ts';
@@ -11,7 +11,7 @@ export const STARTUP_FILE = 'startup.vpc';
 const FILE_NAME = /^[\w-][\w. -]{0,99}$/;
 const LONGEST_SLEEP_SECONDS = 86_400;
 
-/** The commands that make the PC what it is. */
+/** The commands that restore the PC's configuration. */
 function configuration({ host, settings, dhcp }: Surroundings): string[] {
   const commands: string[] = [];
   if (settings.name !== DEFAULT_NAME) commands.push(`set pcname ${settings.name}`);

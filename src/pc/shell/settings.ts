@@ -1,4 +1,4 @@
-// `set` and `clear`: everything that is not an address.
+// `set` and `clear`: all settings except addresses.
 
 import { describeFrame } from '../dump.ts';
 import type { Job } from '../job.ts';

@@ -1,4 +1,4 @@
-// The command line of a PC: a prompt, one command at a time, what is typed meanwhile, and scripts.
+// The PC's command line: prompt, running command, type-ahead, and scripts.
 
 import { type Job, Running, until } from '../job.ts';
 import { type Command, Complaint, matching, type Surroundings } from './command.ts';
@@ -6,15 +6,15 @@ import { COMMANDS } from './commands.ts';
 import { LineEditor } from './line-editor.ts';
 import { VERSION } from './show.ts';
 
-/** What is typed while a command runs waits; more is dropped. */
+/** Limit of text typed while a command runs; the rest is dropped. */
 const HELD_CHARACTERS = 64 * 1024;
 /** Scripts that load scripts. */
 const NESTED_SCRIPTS = 8;
 const NAMES = Object.keys(COMMANDS).filter((name) => name !== '?');
-/** Commands that mean nothing without arguments tell what they take. */
+/** Commands that show their usage when called without arguments. */
 const NEED_ARGUMENTS = new Set(['clear', 'ip', 'ping', 'set', 'trace']);
 
-/** What the shell does not bring along itself. */
+/** The parts that the shell is given. */
 export type ShellParts = Omit<Surroundings, 'history' | 'key' | 'runScript'>;
 
 export class Shell {
@@ -52,7 +52,7 @@ export class Shell {
     }
   }
 
-  /** Takes what was typed. */
+  /** Takes typed text. */
   input(text: string): void {
     const interrupt = this.#running === undefined ? -1 : text.lastIndexOf('\x03');
     if (interrupt >= 0) this.#interrupt();
@@ -71,7 +71,7 @@ export class Shell {
   }
 
   #interrupt(): void {
-    // As on every terminal, what was typed ahead goes with the command.
+    // As on any terminal, Ctrl+C also drops text typed ahead.
     this.#held = '';
     this.stop();
     this.#awaitKey = undefined;
@@ -96,7 +96,7 @@ export class Shell {
       const typed = this.#editor.key(character);
       if (typed?.kind === 'interrupt') this.#pc.print(this.#prompt);
       if (typed?.kind === 'line') {
-        // The command may ask for input, which is what is behind its line.
+        // The command may read the text after its line as input.
         this.#held = this.#held.slice(at);
         at = 0;
         this.#enter(typed.line);
@@ -168,7 +168,7 @@ function find(word: string, line: string): Command {
   throw new Complaint(`Bad command: "${line.replace(/[^\x20-\x7e]/g, '?')}". Use ? for help.`);
 }
 
-/** Words that the last one may become: commands, or what a command takes first. */
+/** Completions of the last word: commands, or a command's first argument. */
 function complete(before: string): string[] {
   const words = before.trimStart().split(/\s+/);
   const last = words.at(-1)!;

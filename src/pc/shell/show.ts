@@ -1,4 +1,4 @@
-// `show` and its relatives: what the PC is set to and knows.
+// `show` and related commands: the PC's settings and state.
 
 import { formatAddress, formatMac } from '../address.ts';
 import type { Job } from '../job.ts';

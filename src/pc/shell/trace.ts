@@ -19,7 +19,7 @@ const NAMES: Record<number, string> = { 1: ' (ICMP)', 6: ' (TCP)', 17: '' };
 
 function* probeHop(protocol: number, probe: Probe, sequence: number): Job<Answer | undefined | 'not sent'> {
   const from = probe.host.freePort();
-  // The next port, as in the traces of VPCS, by which a PC tells them from requests for an echo.
+  // The next port, as in VPCS, so that a PC does not take it for an echo request.
   const to = from === 65_535 ? from - 1 : from + 1;
   if (protocol === 1) return yield* echoProbe(probe, { identifier: from, sequence, data: DATA });
   if (protocol === 17)

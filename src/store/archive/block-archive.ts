@@ -1,6 +1,7 @@
-// Archives on the disk of the files that they hold. The content of a large file begins at the border of a block of the disk, so
-// that where the file system can (XFS, Btrfs), archive and file share their blocks: an unchanged disk of a virtual machine costs no
-// space, however many archives hold it. No library places entries, so this writes zip by itself; everything is stored, as it is.
+// Writes zip archives for the same disk as their files. The content of a large file starts at a block boundary, so that
+// archive and file share their blocks where the file system supports it (XFS, Btrfs): an unchanged disk of a virtual
+// machine costs no space, however many archives contain it. No library places entries like that, so this is a zip
+// writer of its own; all content is stored uncompressed.
 import type { Stats } from 'node:fs';
 import { write } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -15,13 +16,13 @@ import { centralRecord, type EntryRecord, endRecords, extraFor, localHeader } fr
 
 const writeAt = promisify(write);
 
-/** What an entry's content has come to. */
+/** The resulting size and checksum of an entry's content. */
 interface Written {
   size: number;
   checksum: number;
 }
 
-/** Writes an archive into a new file, which comes into being when `fill` has given all entries. */
+/** Writes an archive to a new file, which is created once `fill` has added all entries. */
 export async function writeBlockArchive(
   file: AtomicFile,
   fill: (archive: ArchiveSink) => Promise<void>,
@@ -37,7 +38,7 @@ class BlockArchive implements ArchiveSink {
   readonly #records: EntryRecord[] = [];
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   #place = 0;
-  /** Of the open file that is being added. */
+  /** The progress callback for the file being added. */
   #passed: (bytes: number) => void = () => {};
 
   constructor(descriptor: number) {
@@ -73,7 +74,7 @@ class BlockArchive implements ArchiveSink {
     await this.#addBytes(`${name}/`, FOLDER | 0o755, Buffer.alloc(0));
   }
 
-  /** Writes the list of the entries, which makes an archive of them. */
+  /** Writes the list of entries, which completes the archive. */
   async finish(): Promise<void> {
     const directory = Buffer.concat(this.#records.map(centralRecord));
     const end = endRecords({ entries: this.#records.length, place: this.#place, size: directory.length });
@@ -88,7 +89,7 @@ class BlockArchive implements ArchiveSink {
     });
   }
 
-  /** The content first, then the header before it, which tells what the content has come to. */
+  /** Writes the content first, then the header before it with the resulting size and checksum. */
   async #add(
     name: string,
     {
@@ -108,7 +109,7 @@ class BlockArchive implements ArchiveSink {
     this.#place = start + record.size;
   }
 
-  /** Shares what can be shared, writes the rest. */
+  /** Shares the blocks that can be shared and writes the rest. */
   async #copy(source: FileHandle, stat: Stats, place: number): Promise<Written> {
     const whole = stat.size >= WORTH_SHARING_BYTES ? stat.size - (stat.size % BLOCK_BYTES) : 0;
     if (whole === 0 || !(await shareBlocks(source.fd, this.#descriptor, { from: 0, to: place, length: whole }))) {
@@ -116,13 +117,13 @@ class BlockArchive implements ArchiveSink {
     }
     const written = await this.#read(source, stat.size, { place, from: whole });
     const now = await source.stat();
-    // Somebody writes to it: then what is shared may not be what was read.
+    // The file was changed meanwhile: shared blocks may differ from what was read for the checksum.
     if (now.mtimeMs !== stat.mtimeMs || now.size !== stat.size)
       return this.#read(source, stat.size, { place, from: 0 });
     return written;
   }
 
-  /** Reads a file, and writes what lies behind `from` to behind `place`. */
+  /** Reads a whole file for its checksum, and writes the part after `from`, starting at `place`. */
   async #read(source: FileHandle, size: number, { place, from }: { place: number; from: number }): Promise<Written> {
     let checksum = 0;
     let at = 0;

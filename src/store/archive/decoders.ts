@@ -1,5 +1,6 @@
-// Decoders for the methods of compression that Node does not know: bzip2 and LZMA (APPNOTE 6.3 of the format, section 5.8). Input is read
-// and output is given piece by piece, so that neither is ever in memory as a whole. They work synchronously, for a thread of their own.
+// Decoders for compression methods that Node does not support: bzip2 and LZMA (APPNOTE 6.3 of the format, section 5.8).
+// Input and output are processed in pieces, never in memory as a whole. They work synchronously, for a thread of their
+// own.
 import { readSync } from 'node:fs';
 import {
   autoDecoderInit,
@@ -21,15 +22,15 @@ import { Failure } from '../../failures.ts';
 import { wasmFile } from '../../host/files/assets.ts';
 import { BZIP2, type LZMA } from './methods.ts';
 
-/** Where the compressed bytes of an entry are, and what the archive says of its content. */
+/** An entry's compressed bytes, and what the archive states about its content. */
 export interface EncodedContent {
   method: typeof BZIP2 | typeof LZMA;
   descriptor: number;
   from: number;
   length: number;
-  /** Bytes of the content, unpacked. */
+  /** Uncompressed size in bytes. */
   size: number;
-  /** Of the entry: with bit 1 an LZMA stream ends with a marker. */
+  /** The entry's flags: with bit 1 an LZMA stream ends with a marker. */
   flags: number;
 }
 
@@ -37,17 +38,17 @@ export type Pieces = Generator<Uint8Array<ArrayBuffer>, void, void>;
 
 const PIECE_BYTES = 256 * 1024;
 const END_MARKER = 0x0002;
-/** Of the decoder that liblzma has for files that begin like this: properties, dictionary and size. */
+/** The header of liblzma's decoder for LZMA files: properties, dictionary and size. */
 const ALONE_HEADER_BYTES = 13;
-/** Version and size of the properties, and the properties: one byte and the size of the dictionary. */
+/** Version and size of the properties, then the properties: one byte and the dictionary size. */
 const LZMA_HEADER_BYTES = 9;
 const LZMA_PROPERTIES_BYTES = 5;
 const SMALLEST_DICTIONARY_BYTES = 4096;
-/** That of the highest level of xz. */
+/** The dictionary of the highest level of xz. */
 const LARGEST_DICTIONARY_BYTES = 64 * 1024 * 1024;
 const DECODER_BYTES = 1024 * 1024;
 
-/** The content of an entry. Its generator throws where the data are not as they should be; a Failure for what is sound but too large. */
+/** The content of an entry. The generator throws for invalid data, with a Failure for valid data that is too large. */
 export async function decoder(content: EncodedContent): Promise<Pieces> {
   if (content.method === BZIP2) return bunzip2(content);
   const module = await initModule(() => createLiblzma({ wasmBinary: wasmFile('node-liblzma/wasm/liblzma.wasm') }));
@@ -72,7 +73,7 @@ class Input {
     return this.#left === 0 && this.#at === this.#piece.length;
   }
 
-  /** What is not read yet of the present piece, or the next one; empty at the end. */
+  /** The unread rest of the present piece, or the next one; empty at the end. */
   piece(): Buffer {
     if (this.#at === this.#piece.length) this.#fill();
     const rest = this.#piece.subarray(this.#at);
@@ -88,7 +89,7 @@ class Input {
     return byte;
   }
 
-  /** As `seek-bzip` asks for the head. */
+  /** The interface that `seek-bzip` needs for the stream's head. */
   read(into: Buffer, offset: number, length: number): number {
     for (let at = offset; at < offset + length; at += 1) into[at] = this.readByte();
     return length;
@@ -104,7 +105,7 @@ class Input {
   }
 }
 
-/** Bytes that come one by one, in pieces. */
+/** Collects single bytes into pieces. */
 class Output {
   readonly #most: number;
   #buffer = new Uint8Array(PIECE_BYTES);
@@ -112,7 +113,7 @@ class Output {
   #total = 0;
   #pieces: Uint8Array<ArrayBuffer>[] = [];
 
-  /** @param most bytes in all */
+  /** @param most the largest total in bytes */
   constructor(most: number) {
     this.#most = most;
   }
@@ -123,7 +124,7 @@ class Output {
     this.#filled += 1;
   }
 
-  /** All that has come since the last time. */
+  /** Returns all pieces since the last call. */
   take(): Uint8Array<ArrayBuffer>[] {
     this.#cut();
     const pieces = this.#pieces;
@@ -141,7 +142,7 @@ class Output {
   }
 }
 
-/** One block after the other, each of which unpacks to at most 46 MB. The library gives no such interface: this uses its inner steps. */
+/** Decodes block by block, at most 46 MB each. The library has no interface for that, so this uses its internals. */
 function* bunzip2(content: EncodedContent): Pieces {
   const output = new Output(content.size);
   const bunzip = new Bunzip(new Input(content), output);
@@ -162,7 +163,7 @@ function* unlzma(content: EncodedContent, module: Awaited<ReturnType<typeof init
     let left = content.size;
     for (let status = LZMA_OK; status !== LZMA_STREAM_END; ) {
       if (stream.availIn === 0 && piece.length > 0) {
-        // The memory of the module may have grown, and then is another one.
+        // The module's memory may have grown, which replaces the buffer.
         module.HEAPU8.set(piece, inputAt);
         stream.setInput(inputAt, piece.length);
         piece = input.piece();
@@ -185,7 +186,9 @@ function* unlzma(content: EncodedContent, module: Awaited<ReturnType<typeof init
   }
 }
 
-/** The head of the stream as liblzma takes it. No dictionary has to be larger than the content; liblzma wants powers of two. */
+/**
+ * The stream's header for liblzma. The dictionary need not be larger than the content; liblzma requires powers of two.
+ */
 function aloneHeader(input: Input, { size, flags }: EncodedContent): Buffer {
   const head = Buffer.alloc(LZMA_HEADER_BYTES);
   input.read(head, 0, head.length);

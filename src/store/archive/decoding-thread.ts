@@ -1,12 +1,12 @@
-// Unpacks contents of archives that are compressed by bzip2 or LZMA, in a thread of its own.
+// Decompresses bzip2 and LZMA entries of archives in a separate thread.
 import { TaskThread } from '../../host/processes/task-thread.ts';
 import type { EncodedContent } from './decoders.ts';
 
 export type DecodingRequest =
   | { id: number; content: EncodedContent }
-  /** The next piece is wanted; none is the end. */
+  /** Requests the next piece; undefined at the end. */
   | { id: number }
-  /** No more is wanted. */
+  /** No more pieces are needed. */
   | { id: number; close: true };
 
 const thread = new TaskThread<DecodingRequest, Uint8Array<ArrayBuffer> | undefined>({
@@ -14,13 +14,16 @@ const thread = new TaskThread<DecodingRequest, Uint8Array<ArrayBuffer> | undefin
   source: new URL('./decoding-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
   idleMs: 2_000,
-  // A piece takes a fraction of a second. A library must not hold up all imports for ever with a stream made to do so.
+  // A piece takes a fraction of a second. A malicious stream must not hold up all imports for ever.
   longestTaskMs: 20_000,
 });
 
 let lastId = 0;
 
-/** The content, piece by piece. Its descriptor has to stay open until the end. @throws Error with the reason, Failure `conflict` for what is too large */
+/**
+ * The content in pieces. Its descriptor must stay open until the end. @throws Error with the reason, Failure `conflict`
+ * for content that is too large
+ */
 export async function* decoded(content: EncodedContent): AsyncGenerator<Buffer> {
   using _hold = thread.hold();
   const id = ++lastId;

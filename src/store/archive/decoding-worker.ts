@@ -1,9 +1,9 @@
-// The thread that unpacks what Node cannot: it has any number of contents open, and gives the next piece of one when asked.
+// The thread for decompression that Node does not support: it has any number of contents open and returns the next piece of one per request.
 import { serveTasks } from '../../host/processes/task-thread.ts';
 import { decoder, type Pieces } from './decoders.ts';
 import type { DecodingRequest } from './decoding-thread.ts';
 
-// seek-bzip makes its buffers by `new Buffer`.
+// seek-bzip creates its buffers with `new Buffer`.
 process.noDeprecation = true;
 
 const open = new Map<number, Pieces>();

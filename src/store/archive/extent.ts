@@ -1,5 +1,5 @@
-// Where in a file its zip archive lies. Like the release, and like all who make archives that begin with a program, this goes by the
-// record at the archive's end: bytes of others may stand before and behind it, such as those of a form that it was sent in.
+// Finds the zip archive within a file. Like the release and writers of self-extracting archives, this relies on the
+// record at the archive's end: other bytes may precede and follow it, such as those of a form upload.
 import { read } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -19,13 +19,13 @@ const END_64_SIGNATURE = 0x06064b50;
 const ENTRY_SIGNATURE = 0x02014b50;
 const LONGEST_COMMENT_BYTES = 0xffff;
 
-/** Bytes from `start` up to and without `end`. */
+/** Bytes from `start` up to but not including `end`. */
 export interface Extent {
   start: number;
   end: number;
 }
 
-/** The archive in a file of `size` bytes that ends last; undefined when no end of one lies within the last 64 KiB. */
+/** The last archive in a file of `size` bytes; undefined without an end record in the last 64 KiB. */
 export async function findArchive({ fd }: FileHandle, size: number): Promise<Extent | undefined> {
   const length = Math.min(size, END_RECORD_BYTES + LONGEST_COMMENT_BYTES);
   const tail = await bytesAt(fd, size - length, length);
@@ -39,7 +39,7 @@ export async function findArchive({ fd }: FileHandle, size: number): Promise<Ext
   return undefined;
 }
 
-/** Where an archive begins whose end record stands at `place`; undefined when that is none. */
+/** The start of the archive whose end record is at `place`; undefined if that is not an end record. */
 async function startOf(fd: number, place: number, record: Buffer): Promise<number | undefined> {
   let listEnd = place;
   let listSize = record.readUInt32LE(12);
@@ -65,7 +65,7 @@ async function startOf(fd: number, place: number, record: Buffer): Promise<numbe
   return first.length === 4 && first.readUInt32LE(0) === ENTRY_SIGNATURE ? start : undefined;
 }
 
-/** As many bytes as there are. */
+/** Reads up to `length` bytes. */
 async function bytesAt(fd: number, place: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   let filled = 0;
@@ -77,7 +77,7 @@ async function bytesAt(fd: number, place: number, length: number): Promise<Buffe
   return buffer.subarray(0, filled);
 }
 
-/** Reads a part of a file as if it were the whole. The descriptor stays the caller's. */
+/** Reads a part of a file as if it were the whole. The caller keeps the descriptor. */
 export class PartReader extends RandomAccessReader {
   readonly #descriptor: number;
   readonly #start: number;
@@ -89,7 +89,7 @@ export class PartReader extends RandomAccessReader {
   }
 
   override _readStreamForRange(start: number, end: number): Readable {
-    // Not a stream of the file system's: that closes the descriptor when it is destroyed.
+    // Not a file stream, as that would close the descriptor when it is destroyed.
     return Readable.from(this.#chunks(this.#start + start, this.#start + end), { objectMode: false });
   }
 

@@ -1,5 +1,5 @@
-// Names within a project archive, and the places that links in it lead to. The same rules when writing and when reading: what
-// an archive of ours holds can be read again, and what a hostile one says leads nowhere but into its own directory.
+// Rules for names in project archives and for targets of links, the same for writing and reading. Every archive written
+// here can be read again, and a hostile one leads nowhere outside its own directory.
 
 import { isReservedName } from '../../host/files/reserved-names.ts';
 
@@ -7,10 +7,13 @@ const LONGEST_NAME_BYTES = 3_000;
 const LONGEST_PART_BYTES = 255;
 /** Levels; `host/files/contained-files.ts` writes no deeper. */
 const DEEPEST = 100;
-/** As many links as Linux follows for one path. */
+/** As many links as Linux follows in one path. */
 const MOST_HOPS = 40;
 
-/** Why a path cannot be the name of an entry; undefined when it can. Relative, `/` between its parts, none at the end. */
+/**
+ * Why a path cannot be an entry's name; undefined for a valid one: relative, with `/` between its parts, none at the
+ * end.
+ */
 export function nameProblem(path: string): string | undefined {
   if (path.includes('\0')) return 'it holds a NUL character';
   if (path.includes('\\')) return "it holds a '\\'";
@@ -27,8 +30,8 @@ export function nameProblem(path: string): string | undefined {
 }
 
 /**
- * Whether a link leads to a place inside of the directory that holds all of `links` (name -> target), though other links of the
- * same archive may be on the way: each part is walked as the kernel would.
+ * Whether a link's target is inside the directory of all `links` (name -> target). Other links of the archive may be on
+ * the way, so each part is followed as the kernel would.
  */
 export function leadsInside(name: string, links: ReadonlyMap<string, string>): boolean {
   const pending = name.split('/');

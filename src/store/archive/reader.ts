@@ -1,5 +1,4 @@
-// Reads project archives. Whoever made one may mean harm: every entry is judged before anything of it is used, and whatever is
-// not as it should be refuses the archive as a whole.
+// Reads project archives, which may be hostile: every entry is checked before anything of it is used, and any violation rejects the whole archive.
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
@@ -16,8 +15,8 @@ import { leadsInside, nameProblem } from './names.ts';
 const MOST_ENTRIES = 100_000;
 const LONGEST_LINK_BYTES = 4_095;
 /**
- * What an archive may unpack to: some gibibytes whatever its own size (empty disks shrink to nothing), and beyond them a hundred
- * times its size. Deflate can reach a thousand, and hostile archives do.
+ * The largest unpacked size: some gibibytes whatever the archive's size (empty disks compress to nothing), plus a
+ * hundred times its size. Deflate can reach a ratio of a thousand, and hostile archives do.
  */
 const ALWAYS_ALLOWED_BYTES = 4 * 1024 ** 3;
 const MOST_RATIO = 100;
@@ -29,17 +28,17 @@ export interface ArchiveEntry {
   /** Relative, with `/` between its parts, without one at the end. */
   name: string;
   kind: 'file' | 'link' | 'folder';
-  /** Bytes of the content, unpacked. */
+  /** Uncompressed size in bytes. */
   size: number;
   /** Permission bits. */
   mode: number;
   modified: Date;
-  /** Where a link leads to, as it is written in it. */
+  /** A link's target exactly as stored. */
   target: string | undefined;
   raw: Entry;
 }
 
-/** Where an archive lies in its file: `length` bytes from `start`. */
+/** The archive within its file: `length` bytes from `start`. */
 interface FilePart {
   descriptor: number;
   start: number;
@@ -59,10 +58,10 @@ export class ArchiveReader {
   }
 
   /**
-   * Opens an archive and judges all of it: names, kinds, sizes, places of the data, links. The handle stays the caller's; it must
-   * stay open as long as contents are read.
-   * @param absoluteLinks tells for a link that may lead anywhere
-   * @throws Failure `conflict` that says what is wrong
+   * Opens an archive and checks all of it: names, kinds, sizes, data positions, links. The caller keeps the handle,
+   * which must stay open while contents are read.
+   * @param absoluteLinks whether a link may lead anywhere
+   * @throws Failure `conflict` with the reason
    */
   static async open(
     handle: FileHandle,
@@ -90,22 +89,22 @@ export class ArchiveReader {
     return reader;
   }
 
-  /** Bytes of all contents, unpacked. */
+  /** Uncompressed size of all contents in bytes. */
   get size(): number {
     return sizeOf([...this.entries.values()]);
   }
 
   /**
-   * Judges an archive together with those in it, which unpack to `inner` bytes.
-   * @throws Failure `conflict` when all levels together are more than an archive of this size may unpack to
+   * Checks an archive together with those inside it, which unpack to `inner` bytes.
+   * @throws Failure `conflict` when all levels together are too large for an archive of this size
    */
   checkLevels(inner: number): void {
     checkSize(this.size + inner, this.#part.length);
   }
 
   /**
-   * Lets an empty file share the blocks of a stored content, as far as the file system can; answers how many bytes those are. They are
-   * of the archive as it stands: `content` tells whether they are what they should be.
+   * Lets an empty file share the blocks of a stored content, where the file system supports it; returns the number of
+   * shared bytes. They are not verified: `content` does that.
    */
   async share({ raw, size }: ArchiveEntry, file: FileHandle): Promise<number> {
     const length = size - (size % BLOCK_BYTES);
@@ -116,7 +115,7 @@ export class ArchiveReader {
     return (await shareBlocks(this.#part.descriptor, file.fd, { from, to: 0, length })) ? length : 0;
   }
 
-  /** The content of a file; fails where it is not what the archive says of it. */
+  /** The content of a file; fails if it differs from the archive's checksum or size. */
   async *content({ name, raw, size }: ArchiveEntry): AsyncGenerator<Buffer> {
     let checksum = 0;
     let length = 0;
@@ -145,7 +144,7 @@ export class ArchiveReader {
     }
     if (method !== ZSTD) return this.#zip.openReadStreamPromise(raw);
     const packed: Readable = await this.#zip.openReadStreamPromise(raw, { decodeFileData: false });
-    // Whatever fails, the destroyed stream tells the reader.
+    // After any failure the destroyed stream reports it to the reader.
     return pipeline(packed, createZstdDecompress(), () => {});
   }
 
@@ -192,7 +191,7 @@ async function entriesOf(zip: ZipFile): Promise<Map<string, ArchiveEntry>> {
   return entries;
 }
 
-/** The entry as we see it, if there is nothing against it by itself. */
+/** Converts and checks a single entry. */
 function judged(raw: Entry): ArchiveEntry {
   const name = raw.fileName.replace(/\/$/, '');
   const problem = nameProblem(name);
@@ -219,7 +218,7 @@ function judged(raw: Entry): ArchiveEntry {
 
 function kindOf(raw: Entry): ArchiveEntry['kind'] {
   const folder = raw.fileName.endsWith('/');
-  // Only archives made on Unix say more than whether something is a folder.
+  // Only archives made on Unix contain more than whether an entry is a folder.
   const type = (raw.externalFileAttributes >>> 16) & constants.S_IFMT;
   if (type === constants.S_IFLNK && !folder) return 'link';
   if (folder && (type === 0 || type === constants.S_IFDIR) && raw.uncompressedSize === 0) return 'folder';
@@ -227,7 +226,7 @@ function kindOf(raw: Entry): ArchiveEntry['kind'] {
   throw refused(raw.fileName, 'it is neither a file nor a folder nor a link');
 }
 
-/** Some servers write a file twice that they find in two places; that is harmless as long as it is the same. */
+/** Some servers write a file twice if they find it in two places; that is harmless if both are equal. */
 function mustBeSame(one: ArchiveEntry, other: ArchiveEntry): void {
   if (one.kind === other.kind && one.size === other.size && one.raw.crc32 === other.raw.crc32) return;
   throw refused(one.name, 'it occurs twice, with different contents');
@@ -245,7 +244,7 @@ function checkSize(size: number, archiveSize: number): void {
 
 function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void {
   checkSize(sizeOf(entries), archiveSize);
-  // Two entries that share data are how a small archive unpacks to a monstrous one.
+  // Small archives reach huge unpacked sizes by entries that share data.
   const places = entries
     .map(({ name, raw }) => ({
       name,
@@ -260,7 +259,7 @@ function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void
   }
 }
 
-/** Nothing may lie below a file or a link. */
+/** No entry may be below a file or a link. */
 function checkTree(entries: ReadonlyMap<string, ArchiveEntry>): void {
   for (const { name } of entries.values()) {
     for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {

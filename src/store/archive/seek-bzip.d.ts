@@ -1,4 +1,4 @@
-// The part of seek-bzip that is used here; the package has no types.
+// The used part of seek-bzip, as the package has no types.
 declare module 'seek-bzip' {
   interface Input {
     readByte(): number;

@@ -2,10 +2,10 @@
 
 export interface EntryRecord {
   name: Buffer;
-  /** Unix mode with the type of the file. */
+  /** Unix mode with the file type. */
   mode: number;
   modified: Date;
-  /** Of the local header. */
+  /** Offset of the local header. */
   place: number;
   size: number;
   checksum: number;
@@ -24,24 +24,27 @@ const VERSION = 20;
 const VERSION_64 = 45;
 const UNIX = 3 << 8;
 
-/** From these on the real number stands in a field of 64 bits. */
+/** From these values on the actual number is in a 64-bit field. */
 const MOST_32 = 0xffff_ffff;
 const MOST_16 = 0xffff;
 
 const EXTRA_64 = 0x0001;
-/** As the tools of Android call what they align entries with. */
+/** The id that Android's tools use for the alignment of entries. */
 const EXTRA_ALIGNMENT = 0xd935;
 const SIZES_64_BYTES = 20;
 const SMALLEST_ALIGNMENT_BYTES = 6;
 
-/** Room between the header of an entry and its content. */
+/** The extra field between an entry's header and its content. */
 export interface Extra {
   length: number;
-  /** Whether the sizes stand in it. */
+  /** Whether it contains the sizes. */
   large: boolean;
 }
 
-/** Room with which the content begins at a multiple of `align`, and for sizes that do not fit into the header or are not known yet. */
+/**
+ * The extra field that aligns the content to a multiple of `align`, with room for sizes that are unknown or too large
+ * for the header.
+ */
 export function extraFor(
   { name, place }: Pick<EntryRecord, 'name' | 'place'>,
   { expected, align }: { expected: number | undefined; align: number },
@@ -70,7 +73,7 @@ export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
   return header;
 }
 
-/** The entry in the list at the end. */
+/** The entry's record in the list at the end. */
 export function centralRecord(entry: EntryRecord): Buffer {
   const large = entry.size >= MOST_32 || entry.place >= MOST_32;
   const extra = large ? 4 + 3 * 8 : 0;
@@ -88,7 +91,7 @@ export function centralRecord(entry: EntryRecord): Buffer {
   return record;
 }
 
-/** What follows the list. */
+/** The records after the list. */
 export function endRecords({ entries, place, size }: { entries: number; place: number; size: number }): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(END, 0);
@@ -112,7 +115,7 @@ export function endRecords({ entries, place, size }: { entries: number; place: n
   return Buffer.concat([end64, end]);
 }
 
-/** What both headers have in common: flags to sizes. */
+/** Writes the common part of both headers: flags to sizes. */
 function writeCommon(at: Buffer, { modified, checksum, size }: EntryRecord, large: boolean): void {
   at.writeUInt16LE(UTF8_NAMES, 0);
   at.writeUInt32LE(dosTime(modified), 4);
@@ -128,7 +131,7 @@ function writeSizes64(field: Buffer, numbers: readonly number[]): number {
   return 4 + numbers.length * 8;
 }
 
-/** Time and date in the form of MS-DOS, from 1980 to 2107, in steps of two seconds. */
+/** Time and date in MS-DOS format, from 1980 to 2107, in steps of two seconds. */
 function dosTime(time: Date): number {
   const year = time.getFullYear() - 1980;
   if (year < 0) return (1 << 21) | (1 << 16);

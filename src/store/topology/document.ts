@@ -1,10 +1,10 @@
-// The text of a topology file, read and written.
+// Reads and writes the text of a topology file.
 import * as v from 'valibot';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
 import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
-import { nodeKind } from '../node-kinds/kinds.ts';
 import type { ProjectRecord } from '../projects.ts';
 import type { Label } from '../vocabulary.ts';
 import type { UpgradeOptions } from './revision-10.ts';
@@ -13,15 +13,15 @@ import { labelWith, type StartMembers } from './start-order.ts';
 import { knownMembers } from './unknown-members.ts';
 import { type DynamipsFiles, upgradeTopology } from './upgrade.ts';
 
-/** Records up to which all of a file's mistakes are looked for. */
+/** Up to this number of records all mistakes in a file are listed. */
 const MOST_RECORDS = 2_000;
-/** Complaints of one message; a file that is of another kind altogether would give thousands. */
+/** Mistakes per message; a file of another kind would have thousands. */
 const MOST_COMPLAINTS = 5;
 
 /** The last release whose files are known: 2.2.57. */
 const KNOWN_RELEASE = [2, 2, 57];
 
-/** The members that a file has of each record; whatever else a record holds concerns this server alone. */
+/** The members of each record in a file; all others are for this server only. */
 const MEMBERS = {
   compute: ['compute_id', 'name', 'protocol', 'host', 'port'],
   node: [
@@ -37,23 +37,23 @@ export interface ParsedTopology {
   topology: Topology;
   /** Revision of the text. */
   revision: number;
-  /** What an upgrade has to move in the project directory. */
+  /** The files that an upgrade must move in the project directory. */
   moves: DynamipsFiles[];
-  /** Only of a file of 1.x. */
+  /** Only for a file of 1.x. */
   pictures?: string[];
-  /** Places of members that this release does not know; the topology is without them. */
+  /** Paths of members unknown to this release; the topology does not have them. */
   unknown: string[];
 }
 
 export interface ParseOptions extends UpgradeOptions {
   /**
-   * For a file that is new here, as the release judges such files: refused are routers without an image, and unknown members in a file of
-   * this revision by a release that wrote none, since somebody has changed it by hand.
+   * For a new file, with the release's checks: rejects routers without an image, and unknown members in a file of this
+   * revision whose release wrote none, as these were edited by hand.
    */
   strict?: boolean;
 }
 
-/** Reads the text of a .gns3 file, upgrading it in memory. `Failure('conflict')` says what is wrong where. */
+/** Parses the text of a .gns3 file, upgrading it in memory. `Failure('conflict')` names the mistake and its place. */
 export function parseTopology(text: string, options: ParseOptions = {}): ParsedTopology {
   const { strict = false } = options;
   let document: unknown;
@@ -71,7 +71,7 @@ export function parseTopology(text: string, options: ParseOptions = {}): ParsedT
   return { topology, revision: from, unknown, ...files };
 }
 
-/** Reads the content of a .gns3 file, as `parseTopology` its text. */
+/** As `parseTopology`, for the content of a .gns3 file. */
 export function parseTopologyBytes(bytes: Uint8Array, options: ParseOptions = {}): ParsedTopology {
   let text: string;
   try {
@@ -82,15 +82,12 @@ export function parseTopologyBytes(bytes: Uint8Array, options: ParseOptions = {}
   return parseTopology(text, options);
 }
 
-/** The text of the file: sorted members, indented by four. `Failure('conflict')` if it would not be readable again. */
+/** The text of the file: sorted members, indented by four. `Failure('conflict')` if it could not be read again. */
 export function serializeTopology(topology: Topology): string {
   return formatJson(checkTopology(topology));
 }
 
-/**
- * The topology of a project and its lab as the file has it. Whether every record fits the format is checked when it is
- * written.
- */
+/** The topology of a project and its lab for the file. The format of the records is checked at the write. */
 export function topologyOf(project: ProjectRecord, lab: LabContents, version: string): Topology {
   return {
     type: 'topology',
@@ -110,7 +107,7 @@ export function topologyOf(project: ProjectRecord, lab: LabContents, version: st
   } as Topology;
 }
 
-/** As the file has it: what is beyond the format stands in the style of the label. */
+/** The node for the file: extensions are in the style of the label. */
 function nodeOf(node: { node_id: string } & StartMembers): JsonObject {
   const picked = pick(node, MEMBERS.node);
   return isObject(picked['label']) ? { ...picked, label: { ...labelWith(picked['label'] as Label, node) } } : picked;
@@ -125,7 +122,7 @@ function checkRequired({ topology }: Topology): void {
   });
 }
 
-/** Whether all members are known that this release, or an earlier one, has written. */
+/** Whether this or an earlier release wrote the file, so that all its members are known. */
 function isOfKnownRelease(version: unknown): boolean {
   const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(String(version)) ?? [];
   if (numbers.length === 0) return false;
@@ -134,7 +131,7 @@ function isOfKnownRelease(version: unknown): boolean {
 }
 
 function checkTopology(document: unknown): Topology {
-  // To find all that is wrong with a long file takes seconds, in which others wait: there the first complaint has to do.
+  // Finding all mistakes in a long file would block for seconds: only the first one is reported.
   const abortEarly = recordsOf(document) > MOST_RECORDS;
   const result = v.safeParse(Topology, document, { abortPipeEarly: true, abortEarly });
   if (result.success) return result.output;
@@ -143,7 +140,7 @@ function checkTopology(document: unknown): Topology {
   throw new Failure('conflict', complaints.join('; ') + (more > 0 ? `; and ${more} more` : ''));
 }
 
-/** Nodes, links, drawings and computes of a document. */
+/** The number of nodes, links, drawings and computes of a document. */
 export function recordsOf(document: unknown): number {
   const lab = isObject(document) ? document['topology'] : undefined;
   const lists = isObject(lab) ? Object.values(lab).filter(Array.isArray) : [];

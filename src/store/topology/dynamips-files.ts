@@ -1,4 +1,4 @@
-// The move of dynamips' files from the shared folder into one folder a node (revision 6 to 7).
+// Moves dynamips files from the shared folder to one folder per node (revision 6 to 7).
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
@@ -8,7 +8,7 @@ import type { DynamipsFiles } from './upgrade.ts';
 /**
  * Moves `project-files/dynamips/*_i<id>_*` into `project-files/dynamips/<node_id>/` and
  * `project-files/dynamips/configs/i<id>_*` into `<node_id>/configs/`. May be repeated after an interruption.
- * `Failure('conflict')` if a folder is a link, which could lead out of the project.
+ * `Failure('conflict')` if a folder is a link, which could lead outside the project.
  */
 export async function moveDynamipsFiles(projectDirectory: string, nodes: readonly DynamipsFiles[]): Promise<void> {
   const shared = join(projectDirectory, 'project-files', 'dynamips');

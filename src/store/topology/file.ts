@@ -1,4 +1,4 @@
-// Topology files on disk: reading with upgrade, writing, and noticing the edits of others.
+// Reads topology files from disk with upgrade, writes them, and detects changes by other programs.
 import { hash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -16,27 +16,28 @@ import { moveLegacyFiles } from './upgrade-legacy-files.ts';
 /** Bytes; labs of thousands of nodes have a few MiB. */
 export const LARGEST_FILE_BYTES = 128 * 1024 * 1024;
 
-/** Unknown members that a warning names. */
+/** Unknown members named in a warning. */
 const MOST_NAMED = 10;
 
 /**
- * Tells one state of a file from another, also after it was copied: size, time of the last change of its content (nanoseconds since 1970),
- * SHA-1 of the content.
+ * Identifies a state of a file, also after it was copied: size, time of the last change of its content (nanoseconds
+ * since 1970), SHA-1 of the content.
  */
 export type Fingerprint = string;
 
 export interface TopologyFile {
   topology: Topology;
-  /** Of the file as it is now, after an upgrade. */
+  /** Of the present file, after an upgrade. */
   fingerprint: Fingerprint;
-  /** Revision that the file had, if it was written again: an older one, or one with unknown members. */
+  /** The file's former revision if it was rewritten, because it was older or had unknown members. */
   upgradedFrom: number | undefined;
 }
 
 /**
- * Reads a .gns3 file. One of an older revision is upgraded on disk, too, and then names `version` as its writer; so is one with members
- * that this release does not know, which are left out and named in the log. Before that it is copied to `<file>.backup<revision>`. `Failure('conflict')` names the file, says what is wrong
- * where, and how to go on. One that is `readOnly`, as another server has it open, is upgraded in memory alone.
+ * Reads a .gns3 file. An older revision is upgraded on disk, too, with `version` as its writer; likewise a file with
+ * unknown members, which are left out and logged. Before that it is copied to `<file>.backup<revision>`.
+ * `Failure('conflict')` names the file, the mistake with its place, and the fix. A `readOnly` file, which another
+ * server has open, is upgraded only in memory.
  */
 export async function readTopologyFile(
   path: string,
@@ -60,8 +61,8 @@ export async function readTopologyFile(
 }
 
 /**
- * Writes a .gns3 file atomically and durably; the old one stays if anything fails. Answers the new one's fingerprint, which `coming` is
- * told before it takes the place of the old one. `content` may be the text already.
+ * Writes a .gns3 file atomically and durably; the old one stays if anything fails. Returns the new fingerprint, which
+ * is passed to `coming` before the old file is replaced. `content` may be the finished text.
  */
 export async function writeTopologyFile(
   path: string,
@@ -76,14 +77,14 @@ export async function writeTopologyFile(
   return fingerprintOf(await file.commit(), digest);
 }
 
-/** Whether there is a file, of whatever kind. */
+/** Whether there is a file of any kind. */
 export async function hasTopologyFile(path: string): Promise<boolean> {
   return (await statusOf(path)) !== undefined;
 }
 
 /**
- * Which of the fingerprints the file has; `known` is undefined when it has none of them. Size and time decide; where the time is another
- * one, the file may have been copied, and its content decides.
+ * Which of the fingerprints the file has; `known` is undefined if none. Size and time suffice; if only the time differs
+ * the file may have been copied, and its content is compared.
  */
 export async function recognizeFile(
   path: string,
@@ -92,7 +93,7 @@ export async function recognizeFile(
   const status = await statusOf(path);
   if (status === undefined) return { exists: false, known: undefined };
   const candidates = fingerprints.filter((fingerprint) => fingerprint !== undefined);
-  const former = `${status.ino}:${status.size}:${status.mtimeNs}`; // as earlier releases wrote them
+  const former = `${status.ino}:${status.size}:${status.mtimeNs}`; // the format of earlier releases
   const same = candidates.find((one) => one === former || one.startsWith(`${status.size}:${status.mtimeNs}:`));
   if (same !== undefined) return { exists: true, known: same };
   const copied = candidates.filter((one) => one.startsWith(`${status.size}:`));
@@ -120,7 +121,7 @@ function fingerprintOf(status: { size: bigint; mtimeNs: bigint }, digest: string
 
 async function readWhole(path: string): Promise<{ bytes: Buffer; fingerprint: Fingerprint }> {
   try {
-    // Not blocking: a FIFO of this name is answered, not waited for.
+    // Not blocking: a FIFO with this name is reported, not waited for.
     await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const status = await handle.stat({ bigint: true });
     if (!status.isFile())
@@ -131,7 +132,7 @@ async function readWhole(path: string): Promise<{ bytes: Buffer; fingerprint: Fi
         `${path}: a topology file has at most ${LARGEST_FILE_BYTES} bytes, this one ${status.size}`,
       );
     }
-    // The fingerprint is taken first: an edit while we read makes it stale, and is so noticed later.
+    // The status is read first: a change during the read makes the fingerprint outdated, and is detected later.
     const bytes = await handle.readFile();
     return { fingerprint: fingerprintOf(status, digestOf(bytes)), bytes };
   } catch (thrown) {
@@ -165,8 +166,8 @@ function damaged(path: string, reason: string, cause: unknown): Failure {
 }
 
 /**
- * A file that is missing or may not be read or upgraded is, to a client, one that cannot be loaded; a full disk stays
- * what it is.
+ * Reports a file that is missing, unreadable or cannot be upgraded as one that cannot be loaded; a full disk stays as
+ * it is.
  */
 function notLoadable(thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.code === 'out-of-space') return thrown;

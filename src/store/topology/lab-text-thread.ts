@@ -1,13 +1,13 @@
-// Makes the text of a lab's file beside the main thread, which has clients to serve meanwhile.
+// Writes the text of large labs' files in a thread, to keep the main thread free for clients.
 import { log } from '../../host/log.ts';
 import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
 import { recordsOf } from './document.ts';
 import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
 import type { Topology } from './schema.ts';
 
-/** Characters of records up to which a lab is so small that handing it over costs as much. */
+/** Characters of records up to which a lab is so small that a thread would not pay off. */
 const SMALL_CHARACTERS = 64 * 1024;
-/** The same of a topology, in nodes, links and drawings. */
+/** The same for a topology, in nodes, links and drawings. */
 const FEW_RECORDS = 100;
 
 const thread = new TaskThread<LabTextRequest | TopologyTextRequest, Uint8Array<ArrayBuffer> | undefined>({
@@ -23,7 +23,7 @@ export async function labTextBeside(request: LabTextRequest): Promise<Uint8Array
   return beside(request, () => labText(request));
 }
 
-/** As `serializeTopology`, encoded. To hand a topology over takes a tenth of the time that its text takes. */
+/** As `serializeTopology`, encoded. Passing a topology to the thread takes a tenth of the time of writing it. */
 export async function topologyTextBeside(topology: Topology): Promise<Uint8Array<ArrayBuffer>> {
   const here = (): Uint8Array<ArrayBuffer> => topologyText({ topology });
   if (recordsOf(topology) <= FEW_RECORDS) return here();

@@ -1,4 +1,4 @@
-// The thread that makes the texts of large labs.
+// The thread that writes the texts of large labs.
 import { serveTasks } from '../../host/processes/task-thread.ts';
 import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
 

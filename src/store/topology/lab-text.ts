@@ -1,4 +1,4 @@
-// The text of a lab's file, made of the records of the database: what of it takes long is done in a thread of its own.
+// Writes the text of a lab's file from the records of the database; the slow part, for a thread of its own.
 import { isObject } from '../json.ts';
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
@@ -7,24 +7,24 @@ import type { Topology } from './schema.ts';
 
 export interface LabTextRequest {
   project: ProjectRecord;
-  /** The records as `Labs.texts` gives them: a JSON list of `[kind, id, text of the record]`. */
+  /** The records from `Labs.texts`: a JSON list of `[kind, id, text of the record]`. */
   records: string;
-  /** Release that the file names as its writer. */
+  /** The release named in the file as its writer. */
   version: string;
 }
 
-/** What is to be a file as it is. */
+/** A topology to write as it is. */
 export interface TopologyTextRequest {
   topology: Topology;
 }
 
-/** The text of a file. @throws Failure `conflict` when it would not be readable again */
+/** The text of a file. @throws Failure `conflict` if it could not be read again */
 export function topologyText({ topology }: TopologyTextRequest): Uint8Array<ArrayBuffer> {
-  // Of its own memory, so that it can go over to another thread.
+  // In memory of its own, so that it can be transferred to another thread.
   return new TextEncoder().encode(serializeTopology(topology));
 }
 
-/** The text of the file; undefined when a record is damaged. @throws Failure `conflict` when it would not be readable again */
+/** The text of the file; undefined if a record is damaged. @throws Failure `conflict` if it could not be read again */
 export function labText({ project, records, version }: LabTextRequest): Uint8Array<ArrayBuffer> | undefined {
   const lab: Record<string, unknown[]> = { node: [], link: [], drawing: [], compute: [] };
   for (const [kind, , text] of JSON.parse(records) as [kind: string, id: string, text: string][]) {

@@ -1,9 +1,9 @@
-// Reads long topology files beside the main thread, which has clients to serve meanwhile.
+// Parses long topology files in a thread, to keep the main thread free for clients.
 import { log } from '../../host/log.ts';
 import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
 import { type ParsedTopology, type ParseOptions, parseTopologyBytes } from './document.ts';
 
-/** Bytes up to which a file is read so soon that handing it over costs as much: a lab of some 100 nodes. */
+/** Bytes up to which parsing is so fast that a thread would not pay off: a lab of some 100 nodes. */
 const SMALL_BYTES = 256 * 1024;
 
 export interface ParsingRequest {

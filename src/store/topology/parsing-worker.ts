@@ -1,4 +1,4 @@
-// The thread that reads long topology files.
+// The thread that parses long topology files.
 import { serveTasks } from '../../host/processes/task-thread.ts';
 import { parseTopologyBytes } from './document.ts';
 import type { ParsingRequest } from './parsing-thread.ts';

@@ -1,18 +1,20 @@
-// Revision 10, which releases 3.0 write, brought to revision 9. Only members differ; the files beside the topology are the same. Pure.
+// Converts revision 10, from releases 3.0, to revision 9. Only members differ; the files beside the topology are the same. Pure functions.
 import * as v from 'valibot';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { nodeKind } from '../node-kinds/kinds.ts';
 import { NodeType } from '../vocabulary.ts';
 import { Topology } from './schema.ts';
 import type { Shape } from './unknown-members.ts';
 
-/** Here null is a value: the slot is empty, and does not get its default card. */
+/** Here null is a value: the slot is empty and does not get its default card. */
 const CARD = /^(slot|wic)\d$/;
-/** No compute of 2.2 takes an empty text for "any address". */
+/** No compute of 2.2 accepts an empty text for "any address". */
 const ADDRESS = 'mac_address';
 
 export interface UpgradeOptions {
-  /** Links that are suspended in a file of revision 10 stay so. Without it they are active, as releases 3.0 open such a file. */
+  /**
+   * Links suspended in a file of revision 10 stay so. Otherwise they become active, as releases 3.0 open such a file.
+   */
   keepSuspension?: boolean;
 }
 
@@ -25,7 +27,7 @@ export function from10to9(document: JsonObject, { keepSuspension }: UpgradeOptio
   return withoutNulls(Topology as unknown as Shape, converted) as JsonObject;
 }
 
-/** What is malformed is left for the schema to name. */
+/** Malformed parts are left unchanged: the schema reports them. */
 function mapObjects(list: unknown, change: (one: JsonObject) => JsonObject): unknown {
   return Array.isArray(list) ? list.map((one: unknown) => (isObject(one) ? change(one) : one)) : list;
 }
@@ -48,7 +50,7 @@ function nodeOf({ aux: _aux, aux_type: _type, ...node }: JsonObject): JsonObject
   return { ...node, properties: Object.fromEntries(kept.map(([name, value]) => [name, propertyOf(name, value)])) };
 }
 
-/** Releases 3.0 give every port of a switch an ethertype, which means something only for a tunnel. */
+/** Releases 3.0 give every port of a switch an ethertype, which is only meaningful for a tunnel. */
 function propertyOf(name: string, value: unknown): unknown {
   if (name !== 'ports_mapping') return value;
   return mapObjects(value, (port) => {
@@ -58,7 +60,7 @@ function propertyOf(name: string, value: unknown): unknown {
   });
 }
 
-/** Releases 3.0 write null for a member without a value; revision 9 leaves most of these out. */
+/** Releases 3.0 write null for a member without a value; revision 9 omits most of these. */
 function withoutNulls(shape: Shape, value: unknown): unknown {
   if (shape.wrapped !== undefined) return withoutNulls(shape.wrapped, value);
   const { item, entries } = shape;
@@ -70,7 +72,7 @@ function withoutNulls(shape: Shape, value: unknown): unknown {
   );
 }
 
-/** A required member stays as well: the schema then names it. */
+/** A required member stays as well: the schema then reports it. */
 function takesNull(shape: Shape | undefined): boolean {
   for (let at = shape; at !== undefined; at = at.wrapped) if (at.type === 'nullable') return true;
   return shape?.type !== 'optional';

@@ -1,4 +1,4 @@
-// The topology file (.gns3), revision 9, as releases 2.2 read and write it: the types come from the schema.
+// The topology file (.gns3), revision 9, as in releases 2.2; the types are derived from the schema.
 import * as v from 'valibot';
 import {
   AnyObject,
@@ -15,9 +15,9 @@ import {
   Variables,
 } from '../vocabulary.ts';
 
-/** The revision that is written. */
+/** The written revision. */
 export const REVISION = 9;
-/** The last revision that is read, of releases 3.0. */
+/** The last readable revision, of releases 3.0. */
 export const LAST_REVISION = 10;
 
 const maybeText = v.optional(v.nullable(v.string()));
@@ -31,7 +31,7 @@ export const TopologyCompute = v.strictObject({
   protocol: v.picklist(['http', 'https']),
   host: v.string(),
   port: Integer,
-  // Members of the API's object, which some writers leave in.
+  // Members of the API's object that some programs write, too.
   user: maybeText,
   connected: v.optional(v.boolean()),
   cpu_usage_percent: Percent,
@@ -119,7 +119,7 @@ export const TopologyNode = v.strictObject({
 });
 export type TopologyNode = v.InferOutput<typeof TopologyNode>;
 
-/** The members of a project that its file carries beside name and id; all may be missing. */
+/** The project settings in its file besides name and id; all are optional. */
 export const PROJECT_SETTINGS = {
   auto_start: v.optional(v.boolean()),
   auto_open: v.optional(v.boolean()),
@@ -140,7 +140,7 @@ export const PROJECT_SETTINGS = {
 export const Topology = v.strictObject({
   type: v.literal('topology'),
   revision: Integer,
-  /** Release of the program that wrote it. */
+  /** Release of the writing program. */
   version: v.string(),
   project_id: Uuid,
   name: v.string(),

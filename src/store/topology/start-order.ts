@@ -1,16 +1,16 @@
-// When a node starts among the others: an extension of the release's format. That allows nothing unknown in a node, but any text for the
-// style of its label, a list of CSS declarations of which the release's clients pass over those that they do not know.
+// The start order of nodes: an extension of the release's format. The format allows no unknown members in a node, but
+// any text as a label's style: a list of CSS declarations, of which the release's clients ignore unknown ones.
 import * as v from 'valibot';
 import { Integer, type Label } from '../vocabulary.ts';
 
-/** Bounds that nobody needs to cross: a day, and more orders than a lab has nodes. */
+/** Generous limits: a day, and more orders than a lab has nodes. */
 const LONGEST_DELAY_SECONDS = 86_400;
 const LAST_ORDER = 1_000_000;
 
 export const START_MEMBERS = {
-  /** Nodes with a lower one start before; 0 unless given. */
+  /** Nodes with a lower order start first; default 0. */
   start_order: v.optional(v.pipe(Integer, v.minValue(0), v.maxValue(LAST_ORDER))),
-  /** Seconds between the start of the nodes before and its own; 0 unless given. */
+  /** Seconds between the start of the previous nodes and this one; default 0. */
   start_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(LONGEST_DELAY_SECONDS))),
 };
 
@@ -22,7 +22,7 @@ export interface StartMembers {
 
 const DECLARATION = /-labwire-start-(order|delay):\s*([\d.]+)\s*;?/g;
 
-/** The label as a file has it. */
+/** The label as in the file. */
 export function labelWith<Text extends Label>(label: Text, { start_order, start_delay }: StartMembers): Text {
   const declarations = [
     ...(start_order ? [`-labwire-start-order: ${start_order};`] : []),
@@ -38,7 +38,7 @@ export function plainLabel<Text extends Label>(label: Text): Text {
   return style === undefined || style === label.style ? label : { ...label, style: style === '' ? null : style };
 }
 
-/** What a file's label carries; what does not fit counts for nothing. */
+/** The start from a file's label; invalid values are ignored. */
 export function carriedStart(label: Label | undefined): StartMembers {
   const found = [...(label?.style ?? '').matchAll(DECLARATION)];
   const members = Object.fromEntries(found.map(([, name, value]) => [`start_${name}`, Number(value)]));

@@ -1,9 +1,9 @@
-// Members of a topology file that this release does not know: other programs and later releases write some. They are left out, and
-// named to whoever reads the log; a lab is not lost for them.
+// Removes members of a topology file that this release does not know, as other programs and later releases write some.
+// They are logged, and the lab opens all the same.
 import { isObject, type JsonObject } from '../json.ts';
 import { Topology } from './schema.ts';
 
-/** What of a valibot schema tells the members of objects. */
+/** The parts of a valibot schema that describe members. */
 export interface Shape {
   type: string;
   entries?: Record<string, Shape>;
@@ -13,11 +13,11 @@ export interface Shape {
 
 export interface Known {
   document: JsonObject;
-  /** Places of what was left out, such as `topology.nodes[3].colour`. */
+  /** Paths of removed members, such as `topology.nodes[3].colour`. */
   unknown: string[];
 }
 
-/** The document with known members alone. What is malformed stays, for the schema to name. */
+/** The document with only known members. Malformed parts stay: the schema reports them. */
 export function knownMembers(document: JsonObject): Known {
   const unknown: string[] = [];
   return { document: known(Topology as unknown as Shape, document, '', unknown) as JsonObject, unknown };

@@ -1,4 +1,4 @@
-// Ellipses, rectangles, notes and pictures of 1.x as drawings: small SVG texts, or names of picture files.
+// Converts ellipses, rectangles, notes and pictures of 1.x to drawings: small SVG texts, or names of picture files.
 import { posix } from 'node:path';
 import type { JsonObject } from '../json.ts';
 import { BLACK, decimal, fontOf, type Paint, paintOf, presentation } from './upgrade-legacy-style.ts';
@@ -6,13 +6,13 @@ import { integer, objects, rotation, text } from './upgrade-legacy-values.ts';
 
 const WHITE: Paint = { color: '#ffffff', opacity: 1 };
 /**
- * Dashes by the number of the pen's style; 1 is a solid line. The texts are a vocabulary: clients compare them as a whole and draw
- * anything else as a solid line.
+ * Dashes by pen style; 1 is a solid line. The texts are fixed: clients compare them as a whole and draw anything else
+ * as a solid line.
  */
 const DASHES: Record<number, string> = { 2: '25, 25', 3: '5, 25', 4: '5, 25, 25', 5: '25, 25, 5, 25, 5' };
 const NO_PEN = 0;
 
-/** Shapes are behind nodes, texts before them. */
+/** Shapes are behind nodes, texts in front of them. */
 const SHAPE_LAYER = 0;
 const TEXT_LAYER = 2;
 
@@ -47,7 +47,7 @@ export function legacyDrawings(topology: JsonObject, newId: () => string): Legac
   };
 }
 
-/** File name of a picture, wherever it was. */
+/** File name of a picture in any folder. */
 export function pictureName(path: string): string {
   return posix.basename(path.replaceAll('\\', '/'));
 }
@@ -73,7 +73,7 @@ function note(old: JsonObject): string {
   const content = text(old['text'], '');
   const font = fontOf(old['font']);
   const lines = content.split('\n');
-  // As wide as a typewriter's letters make it; clients measure for themselves.
+  // Estimated with a typewriter's letter width; clients measure for themselves.
   const width = Math.max(1, Math.ceil(Math.max(...lines.map(({ length }) => length)) * font.size * 0.8));
   const height = Math.max(1, Math.ceil(lines.length * font.size * 1.6));
   const attributes = presentation(font, paintOf(old['color'], BLACK)).map(([name, value]) => ` ${name}="${value}"`);

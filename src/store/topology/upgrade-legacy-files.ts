@@ -1,4 +1,4 @@
-// What a project of 1.x had elsewhere in its directory: snapshots as folders, pictures anywhere, notes under another name.
+// Moves files of a 1.x project to their new places: snapshots in folders, pictures anywhere, notes under another name.
 import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
@@ -10,13 +10,16 @@ import { packArchive } from '../archive/writer.ts';
 import { pictureName } from './upgrade-legacy-drawings.ts';
 
 const OLD_SNAPSHOTS = 'project-files/snapshots';
-/** The lab within the folder of a snapshot. */
+/** The lab within a snapshot's folder. */
 const TOPOLOGY = /^[^/]+\.gns3$/;
 const PICTURES = 'project-files/images';
 const OLD_NOTES = 'instructions.txt';
 const NOTES = 'README.txt';
 
-/** Brings the files to where this release has them; may be repeated after an interruption. Nothing outside of the project is touched. */
+/**
+ * Moves the files to this release's places; may be repeated after an interruption. Nothing outside the project is
+ * touched.
+ */
 export async function moveLegacyFiles(directory: string, pictures: readonly string[]): Promise<void> {
   await packSnapshots(directory);
   for (const picture of pictures) await copyPicture(directory, picture);
@@ -27,7 +30,7 @@ export async function moveLegacyFiles(directory: string, pictures: readonly stri
   }
 }
 
-/** Each folder becomes an archive of its name; then it goes. */
+/** Packs each folder into an archive with its name, then deletes it. */
 async function packSnapshots(directory: string): Promise<void> {
   if (
     (await kindOf(directory, 'project-files')) !== 'folder' ||
@@ -37,7 +40,7 @@ async function packSnapshots(directory: string): Promise<void> {
   }
   for (const name of await readdir(join(directory, OLD_SNAPSHOTS))) {
     const folder = `${OLD_SNAPSHOTS}/${name}`;
-    // A folder without a lab is no snapshot, and stays.
+    // A folder without a lab is not a snapshot, and stays.
     if ((await kindOf(directory, folder)) !== 'folder' || !(await hasTopology(join(directory, folder)))) continue;
     const archive = packArchive('stored', async (writer) => {
       let isPacked = false;
@@ -56,7 +59,7 @@ async function packSnapshots(directory: string): Promise<void> {
     await writeContained(directory, `snapshots/${name}.gns3project`, archive, { createParents: true });
     await rm(join(directory, folder), { recursive: true });
   }
-  // Whatever else is in it keeps it.
+  // Other files in it keep it.
   await rmdir(join(directory, OLD_SNAPSHOTS)).catch(() => {});
 }
 
@@ -64,7 +67,7 @@ async function hasTopology(folder: string): Promise<boolean> {
   return (await readdir(folder)).some((name) => TOPOLOGY.test(name));
 }
 
-/** Pictures were named by their path on the machine where the lab was drawn, or within the project. */
+/** Pictures were named by a path within the project, or on the machine where the lab was drawn. */
 async function copyPicture(directory: string, picture: string): Promise<void> {
   const name = pictureName(picture);
   for (const place of [picture, `project-files/${picture}`, `images/${name}`, `${PICTURES}/${name}`]) {

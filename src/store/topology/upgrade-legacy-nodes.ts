@@ -1,4 +1,4 @@
-// Nodes of 1.x: their types, properties and ports.
+// Converts nodes of 1.x: types, properties and ports.
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import type { NodeType } from '../vocabulary.ts';
@@ -8,13 +8,13 @@ import { integer, objects, text, uuidOr } from './upgrade-legacy-values.ts';
 export interface LegacyPort {
   adapter_number: number;
   port_number: number;
-  /** As the old file has it. */
+  /** As in the old file. */
   label: unknown;
 }
 
 export interface LegacyNode {
   node: JsonObject;
-  /** By the numbers that links call them by. */
+  /** By the numbers that links use for them. */
   ports: Map<unknown, LegacyPort>;
 }
 
@@ -36,7 +36,7 @@ const TYPES: Record<string, [type: NodeType, symbol: string]> = {
 };
 const ROUTER = /^C(1700|2600|2691|36\d\d|3725|3745|7200)$/;
 
-/** Memory of routers that tell none, in MiB. */
+/** Default memory of routers in MiB. */
 const RAM: Record<string, number> = {
   c1700: 160,
   c2600: 160,
@@ -47,19 +47,22 @@ const RAM: Record<string, number> = {
   c7200: 512,
 };
 
-/** Checksum of the disk of the virtual machine that led labs of 1.x to the Internet, before there were NAT nodes; its name varies. */
+/**
+ * Checksum of the disk of the virtual machine that connected labs of 1.x to the Internet, before there were NAT nodes;
+ * its name varies.
+ */
 const INTERNET_DISK_MD5 = '8ebc5a6ec53a1c05b7aa101b5ceefe31';
 
-/** Properties that have places of their own, or none any more; those of ports have become `ports_mapping`. */
+/** Properties that are stored elsewhere or no longer; those of ports have become `ports_mapping`. */
 const NOT_CARRIED = ['console', 'name', 'console_type', 'console_host', 'use_ubridge', 'ports', 'nios'];
 /** Members of a node that are properties now. */
 const NOW_PROPERTIES = ['dynamips_id', 'linked_clone'];
 const WITH_CONSOLE: readonly NodeType[] = ['vpcs', 'qemu', 'docker', 'dynamips', 'iou', 'virtualbox', 'vmware'];
-/** Computes do not make these without being told whether they are linked clones. */
+/** Computes require `linked_clone` for these. */
 const MUST_TELL_CLONES: readonly NodeType[] = ['virtualbox', 'vmware'];
-/** Their ports have a number on an adapter each, where old files tell only the one. */
+/** Each of their ports is on an adapter of its own; old files have only the port number. */
 const ONE_PORT_EACH: readonly NodeType[] = ['qemu', 'docker', 'virtualbox', 'vmware'];
-/** NIOs of clouds that are ports of them now, with the type of the port. */
+/** NIOs of clouds that are now ports, with the type of the port. */
 const CLOUD_PORTS: Record<string, string> = {
   nio_gen_eth: 'ethernet',
   nio_gen_linux: 'ethernet',
@@ -67,7 +70,7 @@ const CLOUD_PORTS: Record<string, string> = {
   nio_udp: 'udp',
 };
 
-/** `Failure('conflict')` for a type, or a cloud's NIO, that has no counterpart. */
+/** `Failure('conflict')` for a type, or a cloud's NIO, without a counterpart. */
 export function legacyNode(old: JsonObject, compute: string, newId: () => string): LegacyNode {
   const properties = isObject(old['properties']) ? old['properties'] : {};
   const kind = kindOf(old, properties);
@@ -75,7 +78,7 @@ export function legacyNode(old: JsonObject, compute: string, newId: () => string
   const labelText = isObject(old['label']) ? old['label']['text'] : undefined;
   const name = text(labelText, text(properties['name'], `${type} ${old['id']}`));
   const label = labelOf(old['label']);
-  const wired = wiring(type, old, properties);
+  const wired = wiring(type, name, old, properties);
   return {
     ports: wired.ports,
     node: {
@@ -94,7 +97,7 @@ export function legacyNode(old: JsonObject, compute: string, newId: () => string
       z: integer(old['z'], 1),
       ...(label && { label }),
       ...portNames(old),
-      // A NAT has nothing in common with the virtual machine that it stands for.
+      // A NAT has nothing in common with the virtual machine that it replaces.
       properties:
         type === 'nat'
           ? {}
@@ -103,7 +106,7 @@ export function legacyNode(old: JsonObject, compute: string, newId: () => string
   };
 }
 
-/** Of routers, early releases told the platform alone. */
+/** Early releases stored only the platform of routers. */
 function kindOf(old: JsonObject, properties: JsonObject): string {
   return text(old['type'], text(properties['platform'], '').toUpperCase() || 'undefined');
 }
@@ -137,7 +140,7 @@ function portNames(old: JsonObject): JsonObject {
 function carried(type: NodeType, old: JsonObject, properties: JsonObject): JsonObject {
   const members = NOW_PROPERTIES.filter((member) => old[member] !== undefined).map((member) => [member, old[member]]);
   const rest = Object.entries(properties).filter(([name]) => !NOT_CARRIED.includes(name));
-  // What a clone was made of had this name.
+  // The base of a clone was once stored under this name.
   const base = typeof old['linked_base'] === 'boolean' ? old['linked_base'] : undefined;
   const isLinked = base ?? (MUST_TELL_CLONES.includes(type) ? false : undefined);
   const linked = isLinked === undefined ? {} : { linked_clone: isLinked };
@@ -153,18 +156,18 @@ function routerProperties(type: NodeType, kind: string, properties: JsonObject):
 
 interface Wiring {
   ports: Map<unknown, LegacyPort>;
-  /** What the node is told of its ports. */
+  /** The node's properties for its ports. */
   properties: JsonObject;
 }
 
-function wiring(type: NodeType, old: JsonObject, properties: JsonObject): Wiring {
+function wiring(type: NodeType, name: string, old: JsonObject, properties: JsonObject): Wiring {
   const ports = objects(old['ports']);
   switch (type) {
     case 'ethernet_hub':
     case 'ethernet_switch':
       return switchWiring(type, ports);
     case 'cloud':
-      return cloudWiring(ports, properties);
+      return cloudWiring(name, ports, properties);
     case 'nat':
       return { ports: byId(ports, () => ({ adapter_number: 0, port_number: 0 })), properties: {} };
     case 'frame_relay_switch':
@@ -214,15 +217,15 @@ function switchWiring(type: NodeType, ports: readonly JsonObject[]): Wiring {
   };
 }
 
-/** Each NIO of a cloud is a port of it, called by the NIO's text. */
-function cloudWiring(ports: readonly JsonObject[], properties: JsonObject): Wiring {
+/** Each NIO of a cloud becomes a port named by the NIO's text. */
+function cloudWiring(cloud: string, ports: readonly JsonObject[], properties: JsonObject): Wiring {
   const nios = Array.isArray(properties['nios'])
     ? properties['nios'].map(String)
     : ports.map(({ name }) => String(name));
   const mapping: JsonObject[] = [];
   const numbers = new Map<string, number>();
   for (const nio of nios) {
-    const entry = cloudPort(nio, mapping.length);
+    const entry = cloudPort(cloud, nio, mapping.length);
     if (entry === undefined) continue;
     numbers.set(nio, mapping.length);
     mapping.push(entry);
@@ -236,24 +239,41 @@ function cloudWiring(ports: readonly JsonObject[], properties: JsonObject): Wiri
   };
 }
 
-function cloudPort(nio: string, number: number): JsonObject | undefined {
+function cloudPort(cloud: string, nio: string, number: number): JsonObject | undefined {
   const [kind = '', ...rest] = nio.split(':');
   if (kind === 'nio_nat') return undefined;
   const type = Object.hasOwn(CLOUD_PORTS, kind) ? CLOUD_PORTS[kind] : undefined;
-  if (type === undefined) {
-    throw new Failure(
-      'conflict',
-      `topology.nodes: a cloud's ${JSON.stringify(nio)} has no counterpart in this release`,
-    );
-  }
+  if (type === undefined) throw unusableNio(cloud, nio, 'this kind has no counterpart in this release');
   if (type !== 'udp') return { name: rest.join(':'), port_number: number, type, interface: rest.join(':') };
-  const [lport, rhost, rport] = rest;
+  const [, lport, rhost, rport] = UDP_NIO.exec(nio) ?? [];
+  if (!isUdpPort(lport) || !isUdpPort(rport))
+    throw unusableNio(
+      cloud,
+      nio,
+      'expected nio_udp:<local port>:<remote host>:<remote port>, with ports from 1 to 65535',
+    );
   return {
     name: `UDP tunnel ${number + 1}`,
     port_number: number,
     type,
-    lport: integer(lport, 0),
+    lport: Number(lport),
     rhost: text(rhost, '127.0.0.1'),
-    rport: integer(rport, 0),
+    rport: Number(rport),
   };
+}
+
+/** The host is between two ports; an IPv6 address contains colons and may be in brackets. */
+const UDP_NIO = /^nio_udp:(\d+):\[?(.*?)\]?:(\d+)$/;
+
+function isUdpPort(value: string | undefined): boolean {
+  const port = Number(value);
+  return port >= 1 && port <= 65535;
+}
+
+function unusableNio(cloud: string, nio: string, reason: string): Failure {
+  const member = `topology.nodes: properties.nios of the cloud ${JSON.stringify(cloud)}`;
+  return new Failure(
+    'conflict',
+    `${member}: ${JSON.stringify(nio)}: ${reason}. Correct or remove it in the lab's file.`,
+  );
 }

@@ -1,4 +1,4 @@
-// Fonts and colours of 1.x, which are texts of Qt, as SVG knows them.
+// Converts fonts and colours of 1.x, which are Qt's texts, to SVG.
 import { isObject, type JsonObject } from '../json.ts';
 import { integer, rotation, text } from './upgrade-legacy-values.ts';
 
@@ -19,10 +19,10 @@ export interface Font {
   struck: boolean;
 }
 
-/** From this weight on Qt calls a font bold. */
+/** From this weight on a Qt font is bold. */
 const BOLD = 63;
 
-/** A colour of Qt: `#rrggbb`, or `#aarrggbb` with the opacity in front. */
+/** A Qt colour: `#rrggbb`, or `#aarrggbb` with the opacity first. */
 export function paintOf(value: unknown, otherwise: Paint): Paint {
   const [, opacity, color] = /^#([0-9a-f]{2})?([0-9a-f]{6})$/i.exec(String(value)) ?? [];
   if (color === undefined) return otherwise;
@@ -30,7 +30,7 @@ export function paintOf(value: unknown, otherwise: Paint): Paint {
   return { color: `#${color.toLowerCase()}`, opacity: share };
 }
 
-/** A font of Qt: family, points, pixels, hint, weight, italic, underlined, struck out, and more that nobody needs. */
+/** A Qt font: family, points, pixels, hint, weight, italic, underlined, struck out, and further unused fields. */
 export function fontOf(value: unknown): Font {
   const [family, points, , , weight, italic, underlined, struck] = typeof value === 'string' ? value.split(',') : [];
   const size = Number(points);
@@ -46,7 +46,7 @@ export function fontOf(value: unknown): Font {
 
 export const BLACK: Paint = { color: '#000000', opacity: 1 };
 
-/** Font and colour as SVG has them; what is as usual is left out. */
+/** Font and colour as SVG attributes, without defaults. */
 export function presentation(font: Font, { color, opacity }: Paint): [name: string, value: string][] {
   const decorations = [font.underlined && 'underline', font.struck && 'line-through'].filter(Boolean).join(' ');
   const properties = {
@@ -61,12 +61,12 @@ export function presentation(font: Font, { color, opacity }: Paint): [name: stri
   return Object.entries(properties).filter(([, value]) => value !== '');
 }
 
-/** As the release writes it: always with a fraction. */
+/** As in the release: always with a fraction. */
 export function decimal(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
-/** A label beside a node or a port, where there is one; its place stays. */
+/** A label of a node or a port, if any; its position stays. */
 export function labelOf(old: unknown): JsonObject | undefined {
   if (!isObject(old) || typeof old['text'] !== 'string') return undefined;
   const style = presentation(fontOf(old['font']), paintOf(old['color'], BLACK));

@@ -1,14 +1,14 @@
-// Values of a topology file of 1.x, which no schema has seen.
+// Reads unvalidated values of a 1.x topology file.
 import { isObject, type JsonObject } from '../json.ts';
 
 const UUID = /^[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}$/;
 
-/** The objects in a list; anything else counts for nothing. */
+/** The objects in a list; other values are ignored. */
 export function objects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** A number without its fraction, as the release reads coordinates: -87.5 is -87. */
+/** A number without its fraction, as the release reads coordinates: -87.5 becomes -87. */
 export function integer(value: unknown, otherwise: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? Math.trunc(number) + 0 : otherwise;

@@ -1,5 +1,5 @@
-// Topology files of the releases 1.x (revisions below 5) as one of revision 5: a form in which nodes have numbers, links join the
-// numbers of ports, and labels and drawings are described by colours and fonts. Pure: what has to happen to files is only described.
+// Converts topology files of releases 1.x (revisions below 5) to revision 5. In the old form nodes have numbers, links
+// join port numbers, and labels and drawings have colours and fonts. Pure: changes of files are only described.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -11,13 +11,13 @@ import { integer, objects, text, uuidOr } from './upgrade-legacy-values.ts';
 const REVISION = 5;
 
 export interface LegacyUpgrade {
-  /** Of revision 5. */
+  /** In revision 5. */
   document: JsonObject;
-  /** Paths of pictures that drawings show, as the old file has them; for `moveLegacyFiles`. */
+  /** Paths of the drawings' pictures as in the old file; for `moveLegacyFiles`. */
   pictures: string[];
 }
 
-/** `newId` makes identifiers for what had none. `Failure('conflict')` names what has no counterpart. */
+/** `newId` makes ids for objects without one. `Failure('conflict')` names objects without a counterpart. */
 export function upgradeLegacy(old: JsonObject, newId: () => string = randomUUID): LegacyUpgrade {
   const topology = old['topology'];
   if (!isObject(topology)) throw new Failure('conflict', 'topology: is required (an object)');
@@ -47,7 +47,7 @@ export function upgradeLegacy(old: JsonObject, newId: () => string = randomUUID)
   };
 }
 
-/** Computes by the number of the server that they were; the local one and the virtual machine have fixed identifiers. */
+/** Computes by their server's number; the local one and the virtual machine have fixed ids. */
 function computesOf(
   servers: readonly JsonObject[],
   newId: () => string,
@@ -72,7 +72,7 @@ function computesOf(
   return { computes, ids };
 }
 
-/** None for a link one of whose ends is nowhere. */
+/** Empty for a link with an unknown end. */
 function linkOf(link: JsonObject, nodes: ReadonlyMap<unknown, LegacyNode>, newId: () => string): JsonObject[] {
   const ends = ['source', 'destination'].flatMap((end) => {
     const found = nodes.get(link[`${end}_node_id`]);

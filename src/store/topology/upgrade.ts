@@ -1,15 +1,14 @@
-// Other revisions of the topology file, one step after the other. Every function is pure; what has to happen to files
-// is only described.
+// Converts other revisions of the topology file, step by step. Pure functions: changes of files are only described.
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { from10to9, type UpgradeOptions } from './revision-10.ts';
 import { LAST_REVISION, REVISION } from './schema.ts';
 import { upgradeLegacy } from './upgrade-legacy.ts';
 
-/** The first revision that releases 2.0 and later wrote; what is older has another form altogether. */
+/** The first revision of releases 2.0 and later; older ones have an entirely different form. */
 const OLDEST = 5;
 
-/** Files that one dynamips node kept in the folder shared by all of them up to revision 6. */
+/** Files of one dynamips node in the shared folder, which was used up to revision 6. */
 export interface DynamipsFiles {
   nodeId: string;
   dynamipsId: number;
@@ -17,15 +16,18 @@ export interface DynamipsFiles {
 
 export interface Upgraded {
   document: JsonObject;
-  /** Revision of the document before; equal to REVISION if there was nothing to do. */
+  /** The document's former revision; equal to REVISION if nothing was done. */
   from: number;
   /** For `moveDynamipsFiles`. */
   moves: DynamipsFiles[];
-  /** Paths of pictures, of a file of 1.x; for `moveLegacyFiles`. */
+  /** Paths of pictures in a file of 1.x; for `moveLegacyFiles`. */
   pictures?: string[];
 }
 
-/** Brings a document to revision 9. `Failure('conflict')` for a later revision than 10, and for what has no counterpart. */
+/**
+ * Converts a document to revision 9. `Failure('conflict')` for a revision above 10, and for objects without a
+ * counterpart.
+ */
 export function upgradeTopology(document: JsonObject, options: UpgradeOptions = {}): Upgraded {
   const from = document['revision'] ?? 0;
   if (typeof from !== 'number' || !Number.isSafeInteger(from) || from < 0) {
@@ -45,7 +47,7 @@ export function upgradeTopology(document: JsonObject, options: UpgradeOptions = 
   return {
     document: cleanUp({ ...upgraded, revision: REVISION }),
     from,
-    // Revision 7 gave each dynamips node a folder of its own; the document itself stayed as it was.
+    // Revision 7 gave each dynamips node a folder of its own; the document itself stayed the same.
     moves: from < 7 ? nodesOf(known).flatMap(dynamipsFilesOf) : [],
     ...(legacy && { pictures: legacy.pictures }),
   };
@@ -87,7 +89,7 @@ function from8to9(document: JsonObject): JsonObject {
   return 'grid_size' in upgraded ? { ...upgraded, drawing_grid_size: upgraded['grid_size'] } : upgraded;
 }
 
-/** What files of revision 9 by earlier 2.2 releases need. */
+/** Cleans up files of revision 9 from earlier 2.2 releases. */
 function cleanUp(document: JsonObject): JsonObject {
   const cleaned = mapNodes(document, (node) => {
     const { appliance_id: templateId, ...rest } = node;
@@ -108,7 +110,7 @@ function dynamipsFilesOf(node: JsonObject): DynamipsFiles[] {
     : [];
 }
 
-/** The nodes, as far as there are any: what is malformed is left for the schema to name. */
+/** The nodes that are objects; malformed parts are left for the schema to report. */
 function nodesOf(document: JsonObject): JsonObject[] {
   const topology = document['topology'];
   const nodes = isObject(topology) ? topology['nodes'] : undefined;

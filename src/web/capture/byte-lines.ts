@@ -1,10 +1,10 @@
-// Bytes in hexadecimal and as letters.
+// Hex dump and text view of bytes.
 export const LINE_BYTES = 16;
 
 export const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 export const letter = (byte: number): string => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.');
 
-/** Lines of 16 bytes: where each begins, its bytes, its letters. @param at where the first one begins */
+/** Lines of 16 bytes with offset, hex and text. @param at offset of the first byte */
 export function dump(bytes: Uint8Array, at: number): string {
   const lines: string[] = [];
   for (let from = 0; from < bytes.length; from += LINE_BYTES) {
@@ -17,7 +17,7 @@ export function dump(bytes: Uint8Array, at: number): string {
   return lines.join('');
 }
 
-/** As text: UTF-8, line ends and tabs as they are, other control characters as dots. */
+/** Decodes UTF-8. Keeps line ends and tabs; other control characters become dots. */
 export function asText(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8').decode(bytes);
   return Array.from(text.replaceAll('\r\n', '\n'), (character) =>

@@ -1,4 +1,4 @@
-// A capture alone in its window.
+// A window that shows one capture only.
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect } from 'preact/hooks';
 import { readAccount } from '../model/account/account.ts';
@@ -20,7 +20,7 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       message.value = '';
       const [link] = await Promise.all([
         api.get<LinkObject>(`${lab}/links/${linkId}`),
-        // Who may only watch is not offered to stop it.
+        // Viewers get no button to stop the capture.
         readAccount().then(readShares),
       ]);
       if (!link.capturing) {

@@ -1,4 +1,4 @@
-// The capture of one link in the page: its packets, and what may be done with it.
+// The packets of one link's capture, with its actions.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { whyNotChange } from '../model/account/permissions.ts';
@@ -11,10 +11,10 @@ import { Download } from './download.tsx';
 import { PacketsView } from './packets-view.tsx';
 
 const words = WORDS.capture;
-/** As much of captures that run already is read as is kept. */
+/** How much of a running capture is read back; the list keeps no more. */
 export const LAST_BYTES = 32 << 20;
 
-/** Writes the capture of a link, as it grows. `path` is that of the link, below `/v2`. */
+/** Shell command that writes the growing capture of a link to its output. `path` is the link's path below `/v2`. */
 export function streamed(path: string): string {
   return `curl -sN ${location.origin}/v2${path}/pcap`;
 }
@@ -58,7 +58,7 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
   );
 }
 
-/** The line that hands what is captured to Wireshark, while it happens. */
+/** The command line that pipes the live capture into Wireshark. */
 export function ForWireshark({ line }: { line: string }) {
   return (
     <details class="capture-line">
@@ -68,7 +68,7 @@ export function ForWireshark({ line }: { line: string }) {
   );
 }
 
-/** A line that a click selects as a whole and copies, also where no secure context is. */
+/** A line that is selected and copied by a click, also outside a secure context. */
 function CopyLine({ line }: { line: string }) {
   const isCopied = useSignal(false);
   const code = useRef<HTMLElement>(null);

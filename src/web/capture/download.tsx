@@ -1,4 +1,4 @@
-// The files of captures, as they are on the server: one, those of a ring, or all of a lab merged to one.
+// Downloads capture files from the server: a single file, the files of a ring, or all captures of a lab merged.
 import { useSignal } from '@preact/signals';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
@@ -10,12 +10,12 @@ const words = WORDS.capture;
 
 interface CaptureFile {
   name: string;
-  /** Null for a file that another host has. */
+  /** Null for a file on another host. */
   bytes: number | null;
   link_id: string | null;
 }
 
-/** Downloads the only file, or lets one be chosen. `path` is that of the link, below `/v2`. */
+/** Downloads the only file, or offers a choice. `path` is the link's path below `/v2`. */
 export function Download({ path }: { path: string }) {
   const message = useSignal('');
   const files = useSignal<readonly CaptureFile[]>([]);
@@ -60,13 +60,13 @@ export function Download({ path }: { path: string }) {
   );
 }
 
-/** Downloads what all captures of a lab have, by time. `path` is that of the lab, below `/v2`. */
+/** Downloads all captures of a lab, merged by time. `path` is the lab's path below `/v2`. */
 export function DownloadMerged({ path, name }: { path: string; name: string }) {
   const message = useSignal('');
   const load = async (): Promise<void> => {
     message.value = '';
     try {
-      // A download tells nobody why it fails.
+      // A failed download shows no reason, so this asks first.
       await api.mustHave(`${path}/merged-captures`);
       downloadFrom(`/v2${path}/merged-captures`, name);
     } catch (error) {

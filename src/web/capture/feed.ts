@@ -1,9 +1,9 @@
-// A list of captures as the page sees it: what its worker tells, as signals.
+// A list of captures as signals, fed by its worker.
 import { signal } from '@preact/signals';
 import type { CaptureState, FrameDetails, FromWorker, Row, SourceAddress, ToWorker } from './messages.ts';
 import type { StreamObject } from './streams/follower.ts';
 
-/** Set when the page is bundled: where the worker's script is. */
+/** URL of the worker's script, set by the bundler. */
 declare const CAPTURE_WORKER: string;
 
 interface TrustedTypes {
@@ -15,7 +15,7 @@ interface TrustedTypes {
 
 let policy: { createScriptURL(address: string): string } | undefined;
 
-/** The address of our own worker, and of no other script, in the form that the page's policy asks for. */
+/** The worker's URL, in the form that the page's Content Security Policy requires. */
 function workerAddress(): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('labwire', {
@@ -31,10 +31,10 @@ export class CaptureFeed {
   readonly state = signal<CaptureState | undefined>(undefined);
   /** What is wrong with the filter. */
   readonly wrong = signal('');
-  /** Rows by their place; those of an earlier generation are not among them. */
+  /** Rows by index; rows of an earlier generation are not included. */
   readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
   readonly frame = signal<FrameDetails | undefined>(undefined);
-  /** The stream that is followed, as far as it is known. */
+  /** The followed stream, as read so far. */
   readonly stream = signal<StreamObject | undefined>(undefined);
   readonly #worker = new Worker(workerAddress(), { type: 'module' });
   #generation = 0;
@@ -43,7 +43,7 @@ export class CaptureFeed {
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#received(data);
   }
 
-  /** Reads these captures into one list, by time; those that it has already go on. */
+  /** Reads these captures into one list, sorted by time. Captures that are already open continue. */
   open(sources: readonly SourceAddress[]): void {
     this.#send({ kind: 'open', sources });
   }
@@ -56,7 +56,7 @@ export class CaptureFeed {
     this.#send({ kind: 'filter', text });
   }
 
-  /** Asks for rows, which come a little later. */
+  /** Requests rows; they arrive asynchronously in `rows`. */
   ask(from: number, count: number): void {
     this.#send({ kind: 'rows', from, count });
   }
@@ -65,7 +65,7 @@ export class CaptureFeed {
     this.#send({ kind: 'frame', number });
   }
 
-  /** Puts the stream together that a frame is of. */
+  /** Reassembles the TCP stream that a frame belongs to. */
   follow(number: number): void {
     this.#send({ kind: 'stream', number });
   }

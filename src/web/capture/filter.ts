@@ -3,10 +3,10 @@ import type { Packet } from './decode/part.ts';
 
 export type Filter = (packet: Packet) => boolean;
 
-/** What is wrong with a filter, in words. */
+/** An invalid filter, with a message for users. */
 export class BadFilter extends Error {}
 
-/** Names of layers, so that other words are looked for in the text. */
+/** Names of layers. Other words are searched for in the text. */
 const PROTOCOLS = new Set(
   'arp bgp cdp chdlc chap dhcp dns eigrp eth fr hsrp icmp icmpv6 ip ipcp ipv6 ipv6cp lcp llc lldp lmi mdns ospf pap ppp rip ripng slarp stp tcp udp vlan vrrp'.split(
     ' ',
@@ -32,7 +32,7 @@ interface Token {
   isQuoted: boolean;
 }
 
-/** The filter that a text says; undefined for an empty one. @throws BadFilter */
+/** Parses a filter; undefined for an empty one. @throws BadFilter */
 export function filterOf(text: string): Filter | undefined {
   const tokens = tokensOf(text);
   if (tokens.length === 0) return undefined;
@@ -126,7 +126,7 @@ class Parser {
     if (token.isQuoted || (!PROTOCOLS.has(name) && !/^[a-z]\w*(\.[a-z]\w*)+$/.test(name))) return textual(name);
     if (PROTOCOLS.has(name)) return ({ layers }) => layers.some(({ key }) => key === name);
     const keys = EITHER[name] ?? [name];
-    // A name with a dot may be a host's as well.
+    // A name with a dot may also be a host name.
     const isSaid = textual(name);
     return (packet) =>
       packet.layers.some(({ fields }) => fields.some(({ key }) => key !== undefined && keys.includes(key))) ||
@@ -167,7 +167,7 @@ function testOf(operator: string, wanted: string): (text: string, value: number 
   };
 }
 
-/** `10.0.0.0/8` */
+/** Parses a prefix such as `10.0.0.0/8`. */
 function networkOf(word: string): ((text: string) => boolean) | undefined {
   const [, address = '', bits = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(word) ?? [];
   const network = numberOf(address);

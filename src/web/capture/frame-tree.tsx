@@ -1,11 +1,11 @@
-// One frame: its layers with their fields, and its bytes. What is chosen among the fields is marked among the bytes.
+// One frame: layers, fields and bytes. A selected field is highlighted in the bytes.
 import { useSignal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 import { hex, LINE_BYTES, letter } from './byte-lines.ts';
 import type { CaptureFeed } from './feed.ts';
 
 const words = WORDS.capture;
-/** Of a frame, at most. */
+/** Most bytes shown per frame. */
 const SHOWN_BYTES = 4096;
 
 interface Marked {

@@ -1,17 +1,17 @@
-// Frames of a capture that comes in pieces: pcap in both byte orders and with either kind of times, and pcapng.
+// Splits a capture stream into frames: pcap in both byte orders and time resolutions, and pcapng.
 
 export interface Frame {
-  /** Its place in the list, from 1 on. */
+  /** Number in the list, from 1. */
   number: number;
-  /** Nanoseconds since the second at which the clock of its reader begins. */
+  /** Nanoseconds since the start of the reader's clock. */
   time: number;
-  /** Which of the captures of the list it is of, from 0 on. */
+  /** Index of its capture in the list, from 0. */
   source: number;
-  /** Bytes that it had on the link. */
+  /** Bytes on the link. */
   length: number;
-  /** What was kept of it. */
+  /** The captured bytes. */
   bytes: Uint8Array;
-  /** Link type of pcap. */
+  /** pcap link type. */
   link: number;
 }
 
@@ -21,22 +21,22 @@ const SECTION = 0x0a0d0d0a;
 const BYTE_ORDER = 0x1a2b3c4d;
 const PCAP_HEADER_BYTES = 24;
 const RECORD_HEADER_BYTES = 16;
-/** A record that claims more is a damaged one. */
+/** A longer record is damaged. */
 const LARGEST_BLOCK_BYTES = 4 << 20;
 const RESOLUTION_OPTION = 9;
 
-/** Where times are counted from: the second in which the first frame came of all readers that share it. */
+/** Origin of times: the second of the first frame among all readers that share the clock. */
 export interface Clock {
   second?: number;
 }
 
 interface Interface {
   link: number;
-  /** Nanoseconds of a unit of its times. */
+  /** Nanoseconds per unit of its timestamps. */
   unit: number;
 }
 
-/** Thrown at what is no capture, or is damaged: nothing behind it can be read. */
+/** The stream is no capture or is damaged; the rest cannot be read. */
 export class NoCapture extends Error {}
 
 export class FrameReader {
@@ -54,7 +54,7 @@ export class FrameReader {
     this.#source = source;
   }
 
-  /** The frames that are whole with these bytes; they share one copy of them. @throws NoCapture */
+  /** Returns the frames that these bytes complete; they share one copy of the bytes. @throws NoCapture */
   push(bytes: Uint8Array): Frame[] {
     const all = new Uint8Array(this.#rest.length + bytes.length);
     all.set(this.#rest);
@@ -67,7 +67,7 @@ export class FrameReader {
     return frames;
   }
 
-  /** Where the next record begins; undefined as long as this one is not there as a whole. */
+  /** Offset of the next record; undefined while this one is incomplete. */
   #next(view: DataView, at: number, frames: Frame[]): number | undefined {
     const left = view.byteLength - at;
     if (this.#format === undefined) {

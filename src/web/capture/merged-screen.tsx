@@ -1,4 +1,4 @@
-// The captures of all links of a lab in one list, alone in a window.
+// A window that shows the captures of all links of a lab in one list.
 import { useEffect, useMemo } from 'preact/hooks';
 import { Lab } from '../model/lab/lab.ts';
 import { Link } from '../panels/link.tsx';

@@ -1,4 +1,4 @@
-// The captures of all links of a lab in one list. A capture that begins later joins it.
+// The captures of all links of a lab in one list. Captures that start later are added.
 import { useRef } from 'preact/hooks';
 import type { Lab } from '../model/lab/lab.ts';
 import { WORDS } from '../words.ts';
@@ -14,8 +14,8 @@ interface MergedViewProps {
 }
 
 export function MergedView({ lab, isShown }: MergedViewProps) {
-  lab.changes.value; // links begin and end to be captured
-  // The share of a capture is what it is when the list is made, so that they fit together.
+  lab.changes.value; // captures of links start and stop
+  // Fixed when the list is created, so that all captures fit together.
   const share = useRef<number | undefined>(undefined);
   const captured = [...lab.links.values()].filter(({ capturing }) => capturing);
   share.current ??= Math.floor(LAST_BYTES / Math.max(1, captured.length));
@@ -25,11 +25,11 @@ export function MergedView({ lab, isShown }: MergedViewProps) {
     const count = (names.get(name) ?? 0) + 1;
     names.set(name, count);
     const path = `${lab.path}/links/${link.link_id}/pcap/ws`;
-    // Several links between the same nodes are told apart by a number.
+    // Several links between the same nodes are numbered.
     return { name: count > 1 ? `${name} (${count})` : name, path, query: { last: String(share.current) } };
   });
   const hosts = new Set(captured.map(({ capture_compute_id: host }) => host));
-  // Each link is an interface of Wireshark's; a shell such as bash gives it a pipe for each.
+  // Wireshark takes each link as an interface; a shell such as bash provides a pipe for each.
   const inputs = captured.map(({ link_id: id }) => `-i <(${streamed(`${lab.path}/links/${id}`)})`);
   const line = `wireshark -k ${inputs.join(' ')}`;
   return (

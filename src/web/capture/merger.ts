@@ -1,27 +1,26 @@
-// Brings the frames of several captures into the order of their times. A frame waits until no other capture that still
-// speaks can have an earlier one.
+// Merges the frames of several captures by time. A frame waits until no other active capture can deliver an earlier one.
 import type { Frame } from './frames.ts';
 
-/** Milliseconds without a word, after which nobody waits for a capture. The server tells of a frame within 100 ms. */
+/** Milliseconds without data after which a capture is not waited for. The server sends a frame within 100 ms. */
 const QUIET_MS = 400;
 
 interface Source {
   waiting: Frame[];
-  /** The time of its newest frame. */
+  /** Time of its newest frame. */
   newest: number;
-  /** When it was last heard of, in milliseconds. */
+  /** When it last delivered data, in milliseconds. */
   heard: number;
 }
 
 export class Merger {
   readonly #sources = new Map<number, Source>();
 
-  /** A capture of which frames may come: others wait for it a while. `now` in milliseconds. */
+  /** Marks a capture as active: frames of others wait for it for a while. `now` in milliseconds. */
   expect(source: number, now: number): void {
     this.#sources.set(source, { waiting: [], newest: -Infinity, heard: now });
   }
 
-  /** A capture of which nothing comes for now. */
+  /** Marks a capture as inactive. */
   leave(source: number): void {
     this.#sources.get(source)!.heard = -Infinity;
   }
@@ -37,7 +36,7 @@ export class Merger {
     return [...this.#sources.values()].every(({ waiting }) => waiting.length === 0);
   }
 
-  /** What has waited long enough, in its order. */
+  /** Takes the frames that have waited long enough, in order. */
   take(now: number): Frame[] {
     const all = [...this.#sources.values()];
     const speaking = all.filter(({ heard }) => now - heard < QUIET_MS);
@@ -48,7 +47,7 @@ export class Merger {
       const count = later < 0 ? source.waiting.length : later;
       for (const frame of source.waiting.splice(0, count)) taken.push(frame);
     }
-    // Of one capture the order is that in which its frames came, whatever its clock says.
+    // Frames of a single capture keep their order, whatever their clock says.
     return all.length === 1 ? taken : taken.sort((one, other) => one.time - other.time);
   }
 }

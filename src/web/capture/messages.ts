@@ -1,17 +1,17 @@
-// What the page and the worker of a capture tell each other.
+// Messages between the page and the worker of a capture.
 import type { Layer } from './decode/part.ts';
 import type { StreamObject } from './streams/follower.ts';
 
-/** Where a capture comes from. */
+/** Where to read a capture. */
 export interface SourceAddress {
-  /** What the list calls it. */
+  /** Name in the list. */
   name: string;
-  /** Of its socket, below `/v2`, and the query of the socket's opening. */
+  /** Path of its socket below `/v2`, and its query. */
   path: string;
   query: Readonly<Record<string, string>>;
 }
 
-/** The figures that the server tells beside the bytes. */
+/** Figures that the server sends besides the bytes. */
 export interface ServerFigures {
   frames: number;
   bytes: number;
@@ -22,25 +22,25 @@ export interface ServerFigures {
 
 export interface CaptureState {
   connection: 'connecting' | 'open' | 'lost' | 'ended';
-  /** Why it has ended, or cannot be read. */
+  /** Why it has ended or cannot be read. */
   reason: string;
-  /** Frames that came since it was opened. */
+  /** Frames received since it was opened. */
   received: number;
-  /** Frames that are still kept. */
+  /** Frames still kept. */
   kept: number;
-  /** Frames that the filter lets through, of those that are kept. */
+  /** Kept frames that match the filter. */
   shown: number;
-  /** Rows that were shown once and are not kept any more. */
+  /** Rows that were listed once and have been dropped. */
   gone: number;
-  /** Changes whenever rows are others: with another filter, or another connection. */
+  /** Changes when row indexes become invalid, as with another filter or connection. */
   generation: number;
-  /** Of all captures of the list together. */
+  /** Sum over all captures of the list. */
   server: ServerFigures | undefined;
-  /** The captures of the list, by the numbers of `Row.source`. */
+  /** The captures, indexed by `Row.source`. */
   sources: readonly { name: string; connection: CaptureState['connection'] }[];
 }
 
-/** A line of the list. */
+/** A row of the list. */
 export interface Row {
   number: number;
   /** Nanoseconds since the first frame. */
@@ -50,26 +50,26 @@ export interface Row {
   protocol: string;
   info: string;
   length: number;
-  /** The name of its capture. */
+  /** Name of its capture. */
   link: string;
 }
 
-/** A frame as a whole. */
+/** All details of a frame. */
 export interface FrameDetails {
   number: number;
   time: number;
   length: number;
   bytes: Uint8Array;
   layers: readonly Layer[];
-  /** Whether it is of a stream of TCP. */
+  /** Whether it belongs to a TCP stream. */
   hasStream: boolean;
 }
 
 export type ToWorker =
-  /** All captures of the list; those that are known already go on. */
+  /** All captures of the list; those already open continue. */
   | { kind: 'open'; sources: readonly SourceAddress[] }
   | { kind: 'filter'; text: string }
-  /** Rows by their place, those that are gone counted. */
+  /** Rows by index; dropped rows count. */
   | { kind: 'rows'; from: number; count: number }
   | { kind: 'frame'; number: number }
   /** Follows the stream of a frame, or none. */

@@ -1,4 +1,4 @@
-// The list of a capture: only rows that can be seen are there.
+// The packet list. Only visible rows are in the document.
 import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -8,7 +8,7 @@ import type { Row } from './messages.ts';
 
 const words = WORDS.capture;
 const ROW_PIXELS = 22;
-/** Rows beyond the window on each side. */
+/** Rows rendered beyond each end of the visible part. */
 const MARGIN = 10;
 const COLUMNS = ['number', 'time', 'source', 'target', 'protocol', 'info'] as const;
 const COLUMNS_OF_SEVERAL = ['number', 'time', 'link', 'source', 'target', 'protocol', 'info'] as const;
@@ -16,7 +16,7 @@ const COLUMNS_OF_SEVERAL = ['number', 'time', 'link', 'source', 'target', 'proto
 interface PacketListProps {
   feed: CaptureFeed;
   following: Signal<boolean>;
-  /** The number of the frame that is chosen. */
+  /** Number of the selected frame. */
   chosen: Signal<number | undefined>;
   choose: (number: number) => void;
   isShown: boolean;
@@ -32,7 +32,7 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   useLayoutEffect(() => {
     const element = list.current;
     if (!element || !isShown) return;
-    // What is looked at stays where it is when rows before it go.
+    // Keeps the visible rows in place when earlier rows are dropped.
     if (former.current.generation === generation && !following.value)
       element.scrollTop -= (gone - former.current.gone) * ROW_PIXELS;
     former.current = { gone, generation };
@@ -66,7 +66,7 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   const scrolled = (): void => {
     const element = list.current!;
     place.value = { top: element.scrollTop, height: element.clientHeight };
-    // Whoever scrolls back wants to read.
+    // Scrolling back stops following new packets.
     if (element.scrollTop + element.clientHeight < element.scrollHeight - 4 * ROW_PIXELS) following.value = false;
   };
 

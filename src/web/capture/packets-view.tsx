@@ -1,4 +1,4 @@
-// A list of packets with what belongs to it: its filter, its figures, the frame that is chosen, the stream that is followed.
+// A packet list with its filter, figures, selected frame and followed stream.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
@@ -12,13 +12,13 @@ import { StreamView } from './stream-view.tsx';
 const words = WORDS.capture;
 
 interface PacketsViewProps {
-  /** The captures that are read into the list; more may be added. */
+  /** The captures in the list; more may be added. */
   sources: readonly SourceAddress[];
   title: string;
   isShown: boolean;
-  /** What else can be done with the captures; `isOver` when none of them goes on. */
+  /** Further actions; `isOver` when all captures have ended. */
   tools: (isOver: boolean) => ComponentChildren;
-  /** What is to be known of the list. */
+  /** A note about the list. */
   note?: string;
 }
 
@@ -120,7 +120,7 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
   );
 }
 
-/** What is read out of a capture: not its figures, which change all the time. */
+/** Announced to screen readers: the end of a capture, but not its figures, which change all the time. */
 function Ending({ feed }: { feed: CaptureFeed }) {
   const { connection, reason } = feed.state.value ?? {};
   return connection === 'lost' ? `${words.lost} ${reason}` : connection === 'ended' ? reason : '';

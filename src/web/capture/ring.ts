@@ -1,8 +1,8 @@
-// The last frames of a list, as many as fit. Those of one capture lie as they came, those of several by their times.
+// The newest frames of a list, as many as fit. One capture keeps its order; several are sorted by time.
 import type { Frame } from './frames.ts';
 
 const RING_BYTES = 32 << 20;
-/** What a frame costs beside its bytes. */
+/** Memory per frame besides its bytes. */
 const FRAME_BYTES = 160;
 
 export class Ring {
@@ -10,7 +10,7 @@ export class Ring {
   #frames: Frame[] = [];
   #head = 0;
   #bytes = 0;
-  /** The time of the earliest frame that was ever here. */
+  /** Time of the earliest frame ever added. */
   begin: number | undefined;
 
   constructor(limit = RING_BYTES) {
@@ -21,7 +21,7 @@ export class Ring {
     return this.#frames.length - this.#head;
   }
 
-  /** The number of the oldest frame that is left; that of the next one when there is none. */
+  /** Number of the oldest kept frame, or of the next one if the ring is empty. */
   get first(): number {
     return this.#frames[this.#head]?.number ?? this.last + 1;
   }
@@ -30,7 +30,7 @@ export class Ring {
     return this.#frames.at(-1)?.number ?? 0;
   }
 
-  /** Frames behind those that are there. They are numbered here. */
+  /** Appends frames and numbers them. */
   push(frames: readonly Frame[]): void {
     let { last } = this;
     for (const frame of frames) {
@@ -50,7 +50,7 @@ export class Ring {
     }
   }
 
-  /** Frames in the order of their times. True if some went before others that were there, which have other numbers then. */
+  /** Inserts frames by time. Returns true if that renumbers frames already in the ring. */
   insert(frames: readonly Frame[]): boolean {
     const earliest = frames[0]?.time ?? 0;
     const latest = this.#frames.at(-1)?.time;
@@ -64,7 +64,7 @@ export class Ring {
     return true;
   }
 
-  /** Forgets the frames of one capture; the others are numbered anew. */
+  /** Removes the frames of one capture and renumbers the others. */
   forget(source: number): void {
     this.#anew(this.#frames.slice(this.#head).filter((frame) => frame.source !== source));
   }
@@ -75,14 +75,14 @@ export class Ring {
     this.#head = 0;
     this.#bytes = 0;
     if (frames.length === 0) return;
-    // The count of those that are gone goes on.
+    // Dropped frames still count.
     frames[0]!.number = before + 1;
     this.#frames.push(frames[0]!);
     this.#bytes = frames[0]!.bytes.length + FRAME_BYTES;
     this.push(frames.slice(1));
   }
 
-  /** Those that are left, in their order. */
+  /** The kept frames, in order. */
   *[Symbol.iterator](): Generator<Frame> {
     for (let index = this.#head; index < this.#frames.length; index += 1) yield this.#frames[index]!;
   }

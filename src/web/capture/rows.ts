@@ -1,4 +1,4 @@
-// The rows of the list: frames that are kept, or those of them that a filter lets through.
+// The rows of the list: all kept frames, or those that match the filter.
 import { decode } from './decode/decode.ts';
 import type { Packet } from './decode/part.ts';
 import type { Filter } from './filter.ts';
@@ -6,15 +6,15 @@ import type { Frame } from './frames.ts';
 import type { Row } from './messages.ts';
 import type { Ring } from './ring.ts';
 
-/** Frames that are decoded for a filter before others have their turn. */
+/** Frames decoded for a filter before other work gets a turn. */
 const AT_ONCE = 2000;
 
 export class Rows {
   readonly #ring: Ring;
-  /** What the list calls the capture of a number. */
+  /** Name of a capture by its index. */
   readonly #nameOf: (source: number) => string;
   #filter: Filter | undefined;
-  /** Numbers of the frames that the filter lets through. */
+  /** Numbers of the frames that match the filter. */
   #matches: number[] = [];
   #gone = 0;
   #looked = 0;
@@ -28,7 +28,7 @@ export class Rows {
     return this.#filter ? this.#matches.length : this.#ring.size;
   }
 
-  /** Rows before the first one that is left. */
+  /** Rows dropped before the first kept one. */
   get gone(): number {
     return this.#filter ? this.#gone : this.#ring.first - 1;
   }
@@ -40,7 +40,7 @@ export class Rows {
     this.#looked = this.#ring.first - 1;
   }
 
-  /** Looks at frames that have come. True as long as there are more. */
+  /** Filters new frames. Returns true while there are more. */
   look(): boolean {
     if (!this.#filter) return false;
     const { first, last } = this.#ring;
@@ -58,7 +58,7 @@ export class Rows {
     return this.#looked < last;
   }
 
-  /** Rows by their place, those that are gone counted; fewer where there are not so many. */
+  /** Rows by index, dropped ones counted; fewer at the end of the list. */
   get(from: number, count: number): Row[] {
     const rows: Row[] = [];
     for (let place = Math.max(from, this.gone); place < from + count; place++) {
@@ -77,7 +77,7 @@ export class Rows {
     return frame.time - (this.#ring.begin ?? frame.time);
   }
 
-  /** What a frame says, and which capture it is of where there are several. */
+  /** The decoded frame, with the name of its capture if there are several. */
   packetOf(frame: Frame): Packet {
     const packet = decode(frame.bytes, frame.link);
     const name = this.#nameOf(frame.source);

@@ -1,4 +1,4 @@
-// One capture that is read from its socket: frames, the figures of the server, and what became of the connection.
+// Reads one capture from its socket: frames, the server's figures, and the state of the connection.
 
 import { sentenceOf } from '../model/server/sentence.ts';
 import { openSocket } from '../model/server/sockets.ts';
@@ -6,21 +6,21 @@ import { type Clock, type Frame, FrameReader } from './frames.ts';
 import type { CaptureState, ServerFigures, SourceAddress } from './messages.ts';
 
 const PAUSE_MS = 2000;
-/** The server closes so when a capture has ended. */
+/** Close code of the server for an ended capture. */
 const ENDED = 1000;
 
 export interface SourceListener {
-  /** It is read from its beginning, also after a connection was lost: what was read of it before comes again. */
+  /** Reading starts from the beginning, also after a reconnect: earlier frames come again. */
   begun: () => void;
   frames: (frames: readonly Frame[]) => void;
-  /** Figures or connection. */
+  /** The figures or the connection changed. */
   changed: () => void;
 }
 
 export class Source {
   readonly address: SourceAddress;
   connection: CaptureState['connection'] = 'connecting';
-  /** Why it has ended, or cannot be read. */
+  /** Why it has ended or cannot be read. */
   reason = '';
   server: ServerFigures | undefined;
   readonly #number: number;
@@ -68,7 +68,7 @@ export class Source {
     };
   }
 
-  /** Reads it again, when it has ended and another one has begun. */
+  /** Reconnects after the capture has ended and a new one has started. */
   again(): void {
     if (this.connection === 'ended') void this.#connect();
   }
@@ -79,7 +79,7 @@ export class Source {
     this.#listener.changed();
   }
 
-  /** Tries again a little later. */
+  /** Retries after a pause. */
   #lost(reason: string): void {
     this.connection = 'lost';
     this.reason = reason;

@@ -1,4 +1,4 @@
-// A stream of TCP that was put together: what each end has sent, as text or bytes, and what is missing.
+// A reassembled TCP stream: what each end sent, as text or bytes, with gaps.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
@@ -10,12 +10,12 @@ import { STREAM_BYTES, type StreamObject } from './streams/follower.ts';
 import type { StreamPart } from './streams/reassembly.ts';
 
 const words = WORDS.capture.stream;
-/** Bytes that are shown at first, and with each `Show more`: a browser takes long for much text. */
+/** Bytes shown at first and added by each `Show more`, because browsers are slow with much text. */
 const SHOWN_BYTES = 128 << 10;
 
 interface StreamViewProps {
   feed: CaptureFeed;
-  /** Back to the list, with a filter where one is wanted. */
+  /** Returns to the list, with a filter if given. */
   leave: (filter?: string) => void;
 }
 
@@ -131,7 +131,7 @@ function Figures({ stream: { ends, sides, waiting, dropped, isCut } }: { stream:
   );
 }
 
-/** Bytes of one direction in a row, and where in that direction they begin. */
+/** Contiguous bytes of one direction, and their offset there. */
 interface Joined {
   side: 0 | 1;
   at: number;
@@ -139,7 +139,7 @@ interface Joined {
   missing: number;
 }
 
-/** Parts of the same direction that follow each other as one, as far as `limit` bytes go. */
+/** Joins consecutive parts of the same direction, up to `limit` bytes. */
 function joined(parts: readonly StreamPart[], limit: number): Joined[] {
   const groups: { side: 0 | 1; at: number; pieces: Uint8Array[]; missing: number }[] = [];
   const places: [number, number] = [0, 0];
@@ -169,7 +169,7 @@ function Shown({ part: { side, at, data, missing }, isHex }: { part: Joined; isH
   return <span data-side={side}>{isHex ? dump(data, at) : asText(data)}</span>;
 }
 
-/** What lets the packets of these two ends through. */
+/** Display filter for the packets between these two ends. */
 function filterOf(ends: readonly [string, string]): string {
   const parts = ends.map((end) => {
     const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(end) ?? [];

@@ -1,4 +1,4 @@
-// The worker of one list: it reads the sockets of its captures, keeps what fits, and decodes what is looked at.
+// The worker of a list: reads the sockets of its captures, keeps what fits, and decodes what is shown.
 import { BadFilter, filterOf } from './filter.ts';
 import type { Clock, Frame } from './frames.ts';
 import { Merger } from './merger.ts';
@@ -9,7 +9,7 @@ import { Source } from './source.ts';
 import { Follower } from './streams/follower.ts';
 
 const TELLING_MS = 150;
-/** A stream that grows is told of anew as a whole. */
+/** A growing stream is sent as a whole each time. */
 const STREAM_TELLING_MS = 500;
 
 const clock: Clock = {};
@@ -25,7 +25,7 @@ const due = new Set<() => void>();
 
 const tell = (message: FromWorker): void => postMessage(message);
 
-/** Does it after a while, once, however often it is asked for. */
+/** Runs the work once after a pause, however often it is called. */
 function soon(work: () => void, milliseconds: number): void {
   if (due.has(work)) return;
   due.add(work);
@@ -54,7 +54,7 @@ function tellState(): void {
 
 const isOpen = ({ connection }: Source): boolean => connection === 'open' || connection === 'connecting';
 
-/** Of all captures together. */
+/** Sum over all captures. */
 function figures(): ServerFigures | undefined {
   const told = sources.flatMap(({ server }) => server ?? []);
   if (told.length === 0) return undefined;
@@ -70,20 +70,20 @@ function figures(): ServerFigures | undefined {
 
 const changed = (): void => soon(tellState, TELLING_MS);
 
-/** Filters what has come, a little at a time. */
+/** Filters new frames in small steps. */
 function look(): void {
   if (rows.look()) soon(look, 0);
   changed();
 }
 
-/** Rows have other numbers now. */
+/** The row indexes have changed. */
 function renumbered(): void {
   rows.filter(filter);
   generation += 1;
   if (followed) follow(followed);
 }
 
-/** Takes up the frames whose turn it is. */
+/** Moves merged frames into the ring. */
 function merge(): void {
   const frames = merger.take(performance.now());
   if (!merger.isEmpty) soon(merge, TELLING_MS);
@@ -117,7 +117,7 @@ function open(addresses: readonly SourceAddress[]): void {
         },
       }),
     );
-    // From now on rows have the names of their captures.
+    // With a second capture, rows show the names of their captures.
     if (isSecond) renumbered();
   }
   changed();
@@ -126,7 +126,7 @@ function open(addresses: readonly SourceAddress[]): void {
 function begun(source: number): void {
   merger.expect(source, performance.now());
   ring.forget(source);
-  // What is shown of a stream stays, but it does not go on: its frames come again.
+  // The shown stream stays but no longer grows, because its frames come again.
   if (followed?.source === source) followed = follower = undefined;
   renumbered();
   changed();
@@ -153,7 +153,7 @@ function sendFrame(number: number): void {
     return;
   }
   const { layers, segment } = rows.packetOf(frame);
-  // A copy: the frame shares its memory with others.
+  // A copy, because the frame shares its memory with others.
   const bytes = frame.bytes.slice();
   const hasStream = segment !== undefined;
   tell({ kind: 'frame', frame: { number, time: rows.timeOf(frame), length: frame.length, bytes, layers, hasStream } });

@@ -1,32 +1,32 @@
-// The connection of a terminal with a node's console, made again when it breaks off.
+// The connection of a terminal to a node's console. Reconnects when it is lost.
 import { signal } from '@preact/signals';
 import { openSocket } from '../model/server/sockets.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** `off`: the node does not run. */
+/** `off`: the node is not running. */
 export type ConnectionState = 'connecting' | 'open' | 'lost' | 'off';
 
 export interface ConnectionOptions {
-  /** Of the WebSocket, below `/v2`. */
+  /** Path of the WebSocket below `/v2`. */
   path: string;
-  /** The query of an opening. */
+  /** Query parameters for opening it. */
   query?(): Record<string, string>;
-  /** A new socket: what it sends begins with what was there before. */
+  /** A new socket is open. It first sends the previous output again. */
   opened(socket: WebSocket): void;
 }
 
 export class Connection {
   readonly state = signal<ConnectionState>('off');
-  /** What the server said when it ended the last connection; empty without a word. */
+  /** The server's reason for closing the last connection; empty if it gave none. */
   readonly reason = signal('');
   readonly #options: ConnectionOptions;
   #socket: WebSocket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pause = FIRST_PAUSE_MS;
   #isWanted = false;
-  /** Counts attempts: what an earlier one brings is not wanted any more. */
+  /** Counts attempts, so that results of earlier ones are ignored. */
   #attempt = 0;
 
   constructor(options: ConnectionOptions) {
@@ -34,7 +34,7 @@ export class Connection {
     addEventListener('online', this.#online);
   }
 
-  /** Connects while the node runs, and not while it does not. */
+  /** Connects while the node is running, and disconnects otherwise. */
   set isRunning(isRunning: boolean) {
     if (isRunning === this.#isWanted) return;
     this.#isWanted = isRunning;
@@ -49,12 +49,12 @@ export class Connection {
     this.#end('off');
   }
 
-  /** Connects anew: something else is allowed now. */
+  /** Reconnects, because the rights have changed. */
   again(): void {
     if (this.state.peek() === 'open') void this.#connect();
   }
 
-  /** False when nothing is connected. */
+  /** False when there is no connection. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(data);
@@ -85,7 +85,7 @@ export class Connection {
     this.#pause = FIRST_PAUSE_MS;
     this.state.value = 'open';
     this.reason.value = '';
-    // A listener, as clients of displays take `onclose` for themselves.
+    // A listener, because VNC clients set `onclose` themselves.
     socket.addEventListener('close', ({ reason }) => {
       if (socket !== this.#socket) return;
       this.reason.value = reason;

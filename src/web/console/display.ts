@@ -1,9 +1,9 @@
-// The display of a node: VNC over the server's WebSocket, connected again when it breaks off.
+// The VNC display of a node over the server's WebSocket. Reconnects when it is lost.
 // @ts-expect-error: the package has no types; what is used of it is below
 import NoVnc from '@novnc/novnc';
 import { Connection } from './connection.ts';
 
-/** What is used of the client (https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md). */
+/** The part of the client's API that is used (https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md). */
 interface Rfb extends EventTarget {
   scaleViewport: boolean;
   background: string;
@@ -19,15 +19,15 @@ interface Rfb extends EventTarget {
 const RfbClient = NoVnc as new (host: HTMLElement, socket: WebSocket, options: { shared: boolean }) => Rfb;
 
 export interface DisplayOptions {
-  /** Of the WebSocket, below `/v2`. */
+  /** Path of the WebSocket below `/v2`. */
   path: string;
-  /** What is read to people who do not see the display. */
+  /** Label for screen readers. */
   label: string;
-  /** The machine offers a text: it is shown, and never put into the clipboard by itself. */
+  /** The machine offers clipboard text. It is only shown, never copied automatically. */
   offered(text: string): void;
-  /** Whoever sees it may only watch. */
+  /** View only. */
   isWatched: boolean;
-  /** The display wants a password; `isAgain` when the last one was wrong. */
+  /** The display requires a password; `isAgain` when the last one was wrong. */
   askPassword(isAgain: boolean): void;
 }
 
@@ -46,12 +46,12 @@ export class Display {
     this.connection = new Connection({ path: options.path, opened: (socket) => this.#follow(socket) });
   }
 
-  /** Keys and the pointer stay here while it is watched; the server drops them, too. */
+  /** In view-only mode the page sends no keys or pointer events; the server drops them as well. */
   set isWatched(isWatched: boolean) {
     if (isWatched === this.#isWatched) return;
     this.#isWatched = isWatched;
     if (this.#rfb) this.#rfb.viewOnly = isWatched;
-    // The server goes on dropping what comes by a connection that began so.
+    // The server drops the input of a connection that was opened view-only, so reconnect.
     if (!isWatched) this.connection.again();
   }
 
@@ -68,7 +68,7 @@ export class Display {
     this.#rfb?.sendCtrlAltDel();
   }
 
-  /** Hands the machine a text for its clipboard. */
+  /** Sends clipboard text to the machine. */
   give(text: string): void {
     this.#rfb?.clipboardPasteFrom(text);
   }

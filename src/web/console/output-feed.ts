@@ -1,13 +1,13 @@
-// What a node says, on its way to the terminal: piece by piece, so that the page answers meanwhile, and never more than can be shown.
+// Passes a node's output to the terminal in pieces, so that the page stays responsive, and drops output beyond the scrollback.
 
-/** What the terminal is handed at once: some ten milliseconds of its time. */
+/** Bytes written to the terminal at once; takes it some ten milliseconds. */
 const PIECE_BYTES = 64 * 1024;
-/** What may wait, and what is kept of it then: more than the scrollback of the terminal. */
+/** Limit of the queue, and how much of it is kept: more than the terminal's scrollback. */
 const MOST_BYTES = 2 * 1024 * 1024;
 const KEPT_BYTES = 1024 * 1024;
 const LINE_END = 10;
 
-/** Takes a piece, and calls `done` when it was dealt with. */
+/** Writes a piece and calls `done` when the terminal has processed it. */
 export type WritePiece = (piece: Uint8Array, done: () => void) => void;
 
 export class OutputFeed {
@@ -15,14 +15,14 @@ export class OutputFeed {
   #waiting: Uint8Array[] = [];
   #bytes = 0;
   #isWriting = false;
-  /** Lines that were handed over. */
+  /** Lines written so far. */
   lines = 0;
 
   constructor(write: WritePiece) {
     this.#write = write;
   }
 
-  /** Whether all was dealt with. */
+  /** Whether all output has been processed. */
   get isIdle(): boolean {
     return !this.#isWriting && this.#bytes === 0;
   }
@@ -34,7 +34,7 @@ export class OutputFeed {
     this.#next();
   }
 
-  /** Forgets what waits. */
+  /** Drops the queued output. */
   clear(): void {
     this.#waiting = [];
     this.#bytes = 0;
@@ -63,7 +63,7 @@ export class OutputFeed {
     return pieces.length === 1 ? pieces[0]! : joined(pieces, size);
   }
 
-  /** Leaves out the oldest, up to the end of a line, and says so. */
+  /** Drops the oldest output up to a line end, and writes a note about it. */
   #shorten(): void {
     const all = joined(this.#waiting, this.#bytes);
     const from = all.length - KEPT_BYTES;

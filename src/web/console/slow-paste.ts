@@ -1,26 +1,26 @@
-// Pasting line by line: the next line goes when the node asks for it. Routers lose what comes while they work.
+// Pastes line by line: sends the next line when the node shows a prompt, because busy routers lose input.
 
 const LOOK_MS = 15;
-/** A node that has answered and says no more, without a prompt that is known as one. */
+/** Pause after output without a known prompt before the next line is sent. */
 const QUIET_MS = 700;
-/** A node that does not answer at all. */
+/** Pause before the next line if the node does not answer at all. */
 const SILENT_MS = 3_000;
 
-/** What the end of a line that asks for input looks like. */
+/** The end of a line that asks for input. */
 const PROMPT = /[>#$%:?\])]\s*$/;
 
-/** The terminal as pasting sees it. */
+/** The terminal, as seen by pasting. */
 export interface PasteTarget {
   send(text: string): void;
-  /** Lines that came so far. */
+  /** Lines received so far. */
   readonly lines: number;
-  /** Milliseconds since something came. */
+  /** Milliseconds since the last output. */
   readonly quiet: number;
   /** The line up to the cursor. */
   readonly cursorLine: string;
 }
 
-/** @param progress told the number of lines that were sent */
+/** @param progress called with the number of lines sent */
 export async function pasteSlowly(
   text: string,
   target: PasteTarget,
@@ -31,14 +31,14 @@ export async function pasteSlowly(
     if (signal.aborted) return;
     const before = target.lines;
     const isLast = index === lines.length - 1;
-    // What does not end with a line end waits to be completed by hand.
+    // A last line without a line end is left for the user to complete.
     target.send(isLast && !/[\r\n]$/.test(text) ? line : `${line}\r`);
     progress(index + 1);
     if (!isLast) await answered(target, before, signal);
   }
 }
 
-/** Without the empty one after a last line end. */
+/** Without the empty line after a final line end. */
 export function linesOf(text: string): string[] {
   const lines = text.split(/\r\n|\r|\n/);
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();

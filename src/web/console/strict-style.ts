@@ -1,7 +1,7 @@
-// The terminal makes <style> elements and style attributes, which the page's policy forbids. While it opens, it gets stand-ins for
-// the elements, whose rules are constructed style sheets; the attributes go by the object model. The policy allows both.
+// The terminal creates <style> elements and style attributes, which the page's Content Security Policy forbids. While it opens, <style>
+// elements are replaced by constructed style sheets; style attributes are set through the object model. The policy allows both.
 
-/** Runs `task`; every <style> that it makes becomes a style sheet of the document. */
+/** Runs `task`; each <style> that it creates becomes a style sheet of the document. */
 export function withStrictStyles(task: () => void): void {
   const create = document.createElement;
   const standIn = (): HTMLElement => {
@@ -32,7 +32,7 @@ export function withStrictStyles(task: () => void): void {
   }
 }
 
-/** From now on `setAttribute('style', …)` of a <span>, by which the terminal colours and selects characters, has its effect. */
+/** Makes `setAttribute('style', …)` of a <span> work, which the terminal uses to colour and select characters. */
 export function allowSpanStyles(): void {
   const { prototype } = HTMLSpanElement;
   if (Object.hasOwn(prototype, 'setAttribute')) return;

@@ -1,4 +1,4 @@
-// A terminal at a node's console.
+// A terminal for a node's console.
 import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { type ILink, Terminal } from '@xterm/xterm';
@@ -10,22 +10,22 @@ import type { PasteTarget } from './slow-paste.ts';
 import { allowSpanStyles, withStrictStyles } from './strict-style.ts';
 
 const SCROLLBACK_LINES = 5_000;
-/** A window that is dragged changes its size many times a second. */
+/** Debounce for resizing: dragging a window changes its size many times a second. */
 const RESIZE_PAUSE_MS = 150;
 const WEB_ADDRESS = /https?:\/\/[^\s"'<>()[\]{}\\^`|]+[^\s"'<>()[\]{}\\^`|.,:;!?]/g;
 
 export interface TerminalOptions {
-  /** Of the WebSocket, below `/v2`. */
+  /** Path of the WebSocket below `/v2`. */
   path: string;
-  /** What is read to people who do not see the terminal. */
+  /** Label for screen readers. */
   label: string;
-  /** Typed by hand or pasted. */
+  /** Typed or pasted input. */
   typed(text: string): void;
-  /** A link of the output was clicked. */
+  /** A link in the output was clicked. */
   link(address: string): void;
-  /** A Break was asked for, which the node's host cannot send. */
+  /** A Break was requested, but the node's host cannot send one. */
   refused(message: string): void;
-  /** The find field is asked for. */
+  /** The find field was requested. */
   find(): void;
 }
 
@@ -46,7 +46,7 @@ export class ConsoleTerminal implements PasteTarget {
       scrollback: SCROLLBACK_LINES,
       fontFamily: 'ui-monospace, monospace',
       fontSize: 14,
-      lineHeight: 1.15, // otherwise underscores of some fonts are cut off
+      lineHeight: 1.15, // otherwise underscores of some fonts are clipped
       theme: { background: '#101418', foreground: '#e6e6e6', selectionBackground: '#3d6fa5' },
       linkHandler: { activate: (_event, address) => options.link(address) },
     });
@@ -87,7 +87,7 @@ export class ConsoleTerminal implements PasteTarget {
     this.connection.send(new TextEncoder().encode(text));
   }
 
-  /** As if the node had got it from the clipboard. */
+  /** Sends text as a paste. */
   paste(text: string): void {
     this.#terminal.paste(text);
   }
@@ -101,14 +101,14 @@ export class ConsoleTerminal implements PasteTarget {
     this.#terminal.clear();
   }
 
-  /** Copies what is selected, or all. False where the browser refuses. */
+  /** Copies the selection, or everything. False if the browser refuses. */
   async copy(): Promise<boolean> {
     const isCopied = await copyText(this.#terminal.hasSelection() ? this.#terminal.getSelection() : this.text());
     this.#terminal.focus();
     return isCopied;
   }
 
-  /** False if there is no such text. */
+  /** False if the text is not found. */
   find(text: string, direction: 'next' | 'previous'): boolean {
     return direction === 'next' ? this.#search.findNext(text, { incremental: false }) : this.#search.findPrevious(text);
   }
@@ -117,7 +117,7 @@ export class ConsoleTerminal implements PasteTarget {
     this.#terminal.options.screenReaderMode = isOn;
   }
 
-  /** All that can be scrolled to. */
+  /** The whole scrollback. */
   text(): string {
     const { active } = this.#terminal.buffer;
     const lines: string[] = [];
@@ -144,12 +144,12 @@ export class ConsoleTerminal implements PasteTarget {
   }
 
   #follow(socket: WebSocket): void {
-    // The server sends first what it remembers to everybody who comes: what is shown would stand twice.
+    // The server first sends the previous output to each new client, so what is shown would be repeated.
     this.#feed.clear();
     this.#terminal.reset();
     socket.onmessage = ({ data }) => {
       this.#heardAt = performance.now();
-      // Output is binary; a text is an answer to a control message.
+      // Output is binary; text is the answer to a control message.
       if (typeof data === 'string') this.#options.refused((JSON.parse(data) as { message: string }).message);
       else this.#feed.push(new Uint8Array(data as ArrayBuffer));
     };
@@ -167,7 +167,7 @@ export class ConsoleTerminal implements PasteTarget {
     );
   }
 
-  /** F6 leaves the terminal; Ctrl+C copies where something is selected. Ctrl+Shift+V and Shift+Insert paste by the browser itself. */
+  /** F6 leaves the terminal; Ctrl+C copies a selection. Ctrl+Shift+V and Shift+Insert are left to the browser, which pastes. */
   #takesKey(event: KeyboardEvent): boolean {
     if (event.key === 'F6') return false;
     const { ctrlKey, shiftKey, altKey, code } = event;

@@ -1,9 +1,9 @@
-// The address of a console that is a web page: of the node's own, or, behind a cloud, of a device somewhere.
+// The address of a web console: the node's own, or that of a device behind a cloud.
 import type { NodeObject } from '../model/server/types.ts';
 
 const EVERYWHERE = ['0.0.0.0', '::', ''];
 
-/** Undefined for a node that has none. */
+/** Undefined for a node without one. */
 export function webAddress(node: NodeObject): string | undefined {
   const { console_type: type, console_host: host, console: port, properties } = node;
   if (type !== 'http' && type !== 'https') return remoteAddress(node);

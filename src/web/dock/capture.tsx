@@ -1,4 +1,4 @@
-// A capture, as a tab of the dock.
+// A capture as a tab of the dock.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { loadPart } from '../model/server/lazy-load.ts';
@@ -13,7 +13,7 @@ type View = ComponentType<{ labId: string; path: string; title: string; isShown:
 export function CapturePane({ context, entry, isShown }: PaneProps<'capture'>) {
   const [View, setView] = useState<View>();
   useEffect(() => {
-    // Fetched with the first capture: a page without one does without it.
+    // Loaded with the first capture.
     void loadPart(() => import('../capture/capture-view.tsx')).then(({ CaptureView }) => setView(() => CaptureView));
   }, []);
   useEffect(() => {

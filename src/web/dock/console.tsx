@@ -1,13 +1,13 @@
-// The console of a node, as a tab of the dock.
+// The console of a node as a tab of the dock.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { saveText } from '../console/save-text.ts';
 import { linesOf, pasteSlowly } from '../console/slow-paste.ts';
 import type { ConsoleTerminal } from '../console/terminal.ts';
 import { pastedText } from '../model/browser/clipboard.ts';
 import { remembered } from '../model/browser/remembered.ts';
 import { api } from '../model/server/api.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
+import { saveFile } from '../model/transfer/save-file.ts';
 import { WORDS } from '../words.ts';
 import { type DockAction, keyOf } from './entries.ts';
 import { FindBar } from './find-bar.tsx';
@@ -42,7 +42,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
 
   useEffect(() => {
     let over = false;
-    // Fetched with the first console: a page without one does without it.
+    // Loaded with the first console.
     void loadPart(() => import('../console/terminal.ts')).then(({ ConsoleTerminal }) => {
       if (over || !host.current) return;
       const made = new ConsoleTerminal(host.current, {
@@ -82,7 +82,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   useEffect(() => {
     const { current: was } = watching;
     watching.current = isWatching;
-    // The server goes on dropping what comes by a connection that began so.
+    // The server drops the input of a connection that was opened view-only, so reconnect.
     if (was && !isWatching) open?.connection.again();
   }, [open, isWatching]);
   useEffect(() => {
@@ -124,7 +124,11 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
         { id: 'paste', words: words.paste, run: () => void pastedText().then((text) => set(pasting, text)) },
       ]),
       { id: 'clear', words: words.clear, run: () => open.clear() },
-      { id: 'save', words: words.save, run: () => saveText(`${name}.txt`, open.text()) },
+      {
+        id: 'save',
+        words: words.save,
+        run: () => saveFile(`${name}.txt`, new Blob([open.text()], { type: 'text/plain' })),
+      },
       ...changing([
         { id: 'break', words: words.sendBreak, run: () => open.sendBreak() },
         { id: 'reset', words: words.reset, run: () => void attempt(() => api.post(`${path}/console/reset`)) },

@@ -1,4 +1,4 @@
-// The VNC display of a node, as a tab of the dock.
+// The VNC display of a node as a tab of the dock.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Display } from '../console/display.ts';

@@ -1,4 +1,4 @@
-// The tabs below the map. Each lives on while another one is shown; several can stand side by side.
+// The tabs below the map. Hidden tabs stay connected; several can be shown side by side.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -23,7 +23,7 @@ const PANES: { readonly [K in DockKind]: ComponentType<PaneProps<K>> } = {
   vnc: DisplayPane,
 };
 
-/** @param isAlone whether it has the whole window */
+/** @param isAlone whether it fills the whole window */
 export function Dock({ context, isAlone = false }: { context: LabContext; isAlone?: boolean }) {
   const { dock } = context;
   const { list, shown } = dock;
@@ -130,7 +130,7 @@ function TabButtons({ context, entry, isAlone }: { context: LabContext; entry: D
   );
 }
 
-/** The name that the node has now, if it is there. */
+/** The current name of the node, if it exists. */
 function titleOf({ lab }: LabContext, entry: DockEntry): string {
   return ('nodeId' in entry && lab.nodes.get(entry.nodeId)?.name) || entry.title;
 }

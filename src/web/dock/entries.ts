@@ -1,7 +1,7 @@
-// What is open in the dock below the map: one entry for each tab.
+// What is open in the dock: one entry per tab.
 import { signal } from '@preact/signals';
 
-/** What each kind of tab knows beyond its title. A new kind is a line here and its component in `dock.tsx`. */
+/** The data of each kind of tab besides its title. A new kind needs a line here and its component in `dock.tsx`. */
 export interface DockKinds {
   console: { nodeId: string };
   capture: { linkId: string };
@@ -14,39 +14,39 @@ export type DockKind = keyof DockKinds;
 
 interface Common<K extends DockKind> {
   kind: K;
-  /** Two entries of the same kind and id are the same one. */
+  /** Entries with the same kind and id are the same tab. */
   id: string;
   title: string;
 }
 
 export type DockEntry<K extends DockKind = DockKind> = K extends DockKind ? Common<K> & DockKinds[K] : never;
 
-/** What can be done with an open tab: a line of its menu. */
+/** An item in the menu of a tab. */
 export interface DockAction {
   id: string;
   words: string;
-  /** For what is on or off. */
+  /** For switches. */
   isOn?: boolean;
   run(): void;
 }
 
-/** Tabs that stand side by side at most. */
+/** Most tabs side by side. */
 const MOST_COLUMNS = 4;
 
 export class DockEntries {
   readonly list = signal<readonly DockEntry[]>([]);
-  /** The key of the entry that is worked in, see `keyOf`; empty without one. */
+  /** Key of the active entry, see `keyOf`; empty if there is none. */
   readonly shown = signal('');
-  /** Keys of the entries that stand beside it. */
+  /** Keys of the entries shown beside it. */
   readonly beside = signal<readonly string[]>([]);
-  /** By the key of its tab. */
+  /** By the key of the tab. */
   readonly actions = signal<ReadonlyMap<string, readonly DockAction[]>>(new Map());
-  /** What is typed into one console goes to all that are open. */
+  /** Input of one console goes to all open ones. */
   readonly sendsToAll = signal(false);
-  /** Takes what is typed, by the key of its tab. */
+  /** Input handlers by the key of the tab. */
   readonly inputs = new Map<string, (text: string) => void>();
 
-  /** Adds a tab unless it is there, and shows it. */
+  /** Adds a tab if it is not open yet, and shows it. */
   open(entry: DockEntry): void {
     const key = keyOf(entry);
     if (!this.list.value.some((other) => keyOf(other) === key)) this.list.value = [...this.list.value, entry];
@@ -63,7 +63,7 @@ export class DockEntries {
     this.offer(key, undefined);
   }
 
-  /** Works in this tab: in its column if it has one, else in place of the one that was worked in. */
+  /** Activates this tab: in its column if it has one, otherwise in the active column. */
   show(key: string): void {
     const former = this.shown.value;
     if (this.beside.value.includes(key))
@@ -81,7 +81,7 @@ export class DockEntries {
     );
   }
 
-  /** One column more, with the next tab that is not to be seen. */
+  /** Adds a column with the next hidden tab. */
   split(): void {
     const keys = this.list.value.map(keyOf);
     const at = keys.indexOf(this.shown.value);
@@ -91,7 +91,7 @@ export class DockEntries {
     this.shown.value = next;
   }
 
-  /** One column. */
+  /** Back to one column. */
   unsplit(): void {
     this.beside.value = [];
   }
@@ -104,14 +104,14 @@ export class DockEntries {
     this.actions.value = all;
   }
 
-  /** Something was typed into a console. */
+  /** Handles input of a console. */
   typed(key: string, text: string): void {
     if (!this.sendsToAll.peek()) this.inputs.get(key)?.(text);
     else for (const input of this.inputs.values()) input(text);
   }
 }
 
-/** What tells an entry from all others. */
+/** A key that is unique among the entries. */
 export function keyOf({ kind, id }: DockEntry): string {
   return `${kind} ${id}`;
 }

@@ -1,4 +1,4 @@
-// A link of a console is opened only when somebody has seen where it leads.
+// Asks before a link of a console is opened, and shows where it leads.
 import { useEffect, useRef } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { WORDS } from '../words.ts';

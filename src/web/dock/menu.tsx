@@ -1,4 +1,4 @@
-// What can be done with the tab that is worked in.
+// The menu of the active tab.
 import { useEffect, useRef } from 'preact/hooks';
 import { WORDS } from '../words.ts';
 import type { DockAction } from './entries.ts';

@@ -1,10 +1,10 @@
-// What hinders a tab from showing its node.
+// Says why a tab cannot show its node.
 import type { Connection } from '../console/connection.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
 
-/** @param connection undefined until the part that connects is there */
+/** @param connection undefined until the module that connects is loaded */
 export function ConnectionNotice({ connection, name }: { connection: Connection | undefined; name: string }) {
   const state = connection?.state.value ?? 'connecting';
   if (state === 'open') return null;

@@ -1,8 +1,8 @@
-// What has a window to itself, too, at an address of its own.
+// The menu item that opens a tab in its own window, at its own address.
 import { WORDS } from '../words.ts';
 import type { DockAction } from './entries.ts';
 
-/** `path` is that of the screen, within the lab. */
+/** `path` is the screen's path within the lab. */
 export function ownWindow(labId: string, path: string): DockAction {
   return {
     id: 'window',

@@ -1,12 +1,12 @@
-// What the component of a tab of the dock is given.
+// Props of the component of a dock tab.
 import type { LabContext } from '../lab-context.ts';
 import type { DockEntry, DockKind } from './entries.ts';
 
 export interface PaneProps<K extends DockKind> {
   context: LabContext;
   entry: DockEntry<K>;
-  /** The others live on, hidden. */
+  /** Hidden tabs stay connected. */
   isShown: boolean;
-  /** Whether it is the one that is worked in. */
+  /** Whether it is the active tab. */
   isActive: boolean;
 }

@@ -1,11 +1,11 @@
-// Text that is to be pasted: looked at first, and pasted at once or line by line.
+// Shows text before it is pasted, at once or line by line.
 import { useEffect, useRef } from 'preact/hooks';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
 
 interface PasteDialogProps {
-  /** Of the clipboard, where the page may read it. */
+  /** The clipboard's text, if the page may read it. */
   text: string;
   paste(text: string, isSlow: boolean): void;
   close(): void;

@@ -1,4 +1,4 @@
-// How high the dock is: dragged by its upper edge, or by the arrow keys, and remembered.
+// The height of the dock: set by dragging its upper edge or with the arrow keys, and remembered.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { remembered } from '../model/browser/remembered.ts';

@@ -1,4 +1,4 @@
-// What people type or choose a value with.
+// The input elements for values.
 import { WORDS } from '../words.ts';
 import type { Field } from './schema.ts';
 
@@ -8,7 +8,7 @@ export interface ControlProps {
   typed: string | boolean;
   offers?: readonly string[];
   isRequired?: boolean;
-  /** Attributes that say what else belongs to it. */
+  /** Attributes that connect it with its label, help and error. */
   marks?: Readonly<Record<string, string | boolean>>;
   change: (typed: string | boolean) => void;
 }

@@ -1,4 +1,4 @@
-// What the server's API document says of the settings of nodes, templates and hosts: of each path once, when the first form that needs it is shown.
+// Schemas of node, template and host settings from the server's API document. Each path is fetched once, for the first form that needs it.
 import { api } from '../model/server/api.ts';
 import { type Field, fieldsOf, type JsonSchema } from './schema.ts';
 
@@ -15,7 +15,7 @@ async function bodySchema(method: string, path: string): Promise<JsonSchema> {
   let document = documents.get(path);
   if (!document) {
     document = api.get<ApiDocument>(`/openapi.json?${new URLSearchParams({ path })}`).catch((error: unknown) => {
-      // Asked again by the next form.
+      // The next form tries again.
       documents.delete(path);
       throw error;
     });
@@ -24,33 +24,33 @@ async function bodySchema(method: string, path: string): Promise<JsonSchema> {
   return (await document).paths[path]?.[method]?.requestBody?.content['application/json']?.schema ?? {};
 }
 
-/** What can be set of a node of this type, as its compute takes it. @throws Refusal */
+/** The settings of this type of node, as its compute accepts them. @throws Refusal */
 export async function settingsOf(type: string): Promise<Field[]> {
   return fieldsOf(await bodySchema('put', `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}`));
 }
 
-/** What can be set of every node. @throws Refusal */
+/** The settings of every node. @throws Refusal */
 export async function nodeMembers(): Promise<Field[]> {
   return fieldsOf(await bodySchema('put', '/v2/projects/{project_id}/nodes/{node_id}'));
 }
 
-/** What a direction of a link can be asked to do, by kind. @throws Refusal */
+/** The impairments of a direction, by kind. @throws Refusal */
 export async function impairmentMembers(): Promise<{ name: string; fields: Field[] }[]> {
   const { properties } = await bodySchema('put', '/v2/projects/{project_id}/links/{link_id}');
   const direction = formOf(formOf(properties?.['impairments'])?.properties?.['forward']);
   return Object.entries(direction?.properties ?? {}).map(([name, schema]) => ({
     name,
-    // What has to be given first.
+    // Required fields first.
     fields: fieldsOf(formOf(schema) ?? {}).toSorted((one, other) => Number(other.required) - Number(one.required)),
   }));
 }
 
-/** The form that is not null. */
+/** The alternative that is not null. */
 function formOf(schema: JsonSchema | undefined): JsonSchema | undefined {
   return schema?.anyOf?.find(({ type }) => type !== 'null') ?? schema;
 }
 
-/** What a capture of a link can be asked for. @throws Refusal */
+/** The options of a link's capture. @throws Refusal */
 export async function captureMembers(): Promise<Field[]> {
   return fieldsOf(await bodySchema('post', '/v2/projects/{project_id}/links/{link_id}/start_capture'));
 }
@@ -60,7 +60,7 @@ export async function hostMembers(): Promise<Field[]> {
   return fieldsOf(await bodySchema('post', '/v2/computes'));
 }
 
-/** A kind of template: of a type and, for routers, a platform. */
+/** A kind of template: a type and, for routers, a platform. */
 export interface TemplateForm {
   type: string;
   platform: string | undefined;

@@ -1,4 +1,4 @@
-// A field of a form: its label, what is typed, its unit, help, and what is wrong with it.
+// A field of a form: label, input, unit, help and error.
 import { useId } from 'preact/hooks';
 import { WORDS } from '../words.ts';
 import { Control } from './control.tsx';
@@ -11,9 +11,9 @@ const words = WORDS.forms;
 export interface FieldViewProps {
   form: FormModel;
   field: Field;
-  /** Texts that can be chosen from, beside which others can be typed. */
+  /** Suggestions; other text can be typed as well. */
   offers?: readonly string[];
-  /** A sentence about when a change counts. */
+  /** Says when a change takes effect. */
   note?: string;
 }
 
@@ -57,7 +57,7 @@ export function FieldView({ form, field, offers = field.suggestions, note = '' }
   );
 }
 
-/** Somebody else changed what is being edited here. */
+/** Shown when another client changed the field that is being edited. */
 function Foreign({ form, field }: { form: FormModel; field: Field }) {
   if (!(field.name in form.foreign.value)) return null;
   const theirs = form.foreign.value[field.name];

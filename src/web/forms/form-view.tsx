@@ -1,4 +1,4 @@
-// A form: its fields by groups, and the bar that saves and discards.
+// A form: grouped fields, and a bar with Save and Discard.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { Message } from '../panels/message.tsx';
@@ -12,23 +12,23 @@ const words = WORDS.forms;
 export interface FormViewProps {
   form: FormModel;
   save: (changes: Record<string, unknown>) => Promise<Values | undefined>;
-  /** What the button says; the number of changes is beside it unless everything is sent. */
+  /** Label of the save button; the number of changes is added unless everything is sent. */
   saveWords?: string;
   offers?: (field: Field) => readonly string[];
-  /** When a change of the field counts. */
+  /** When a change of the field takes effect. */
   note?: (field: Field) => string;
-  /** Before the fields. */
+  /** Shown before the fields. */
   children?: ComponentChildren;
   saved?: () => void;
 }
 
 export interface FormFrameProps extends Pick<FormViewProps, 'form' | 'save' | 'saveWords' | 'saved'> {
   children: ComponentChildren;
-  /** Called before what was typed is read. */
+  /** Called before the fields are read. */
   before?: () => void;
 }
 
-/** The form around any fields, with the bar below them. */
+/** The form and its bar around any fields. */
 export function FormFrame({ form, save, saveWords, saved, before, children }: FormFrameProps) {
   const element = useRef<HTMLFormElement>(null);
   const submit = async (event: SubmitEvent): Promise<void> => {
@@ -73,7 +73,7 @@ export function FormView({ form, save, saveWords, offers, note, children, saved 
   );
 }
 
-/** What is to be saved, and why it could not be. */
+/** The save bar, with the reason if saving failed. */
 function FormBar({ form, saveWords }: { form: FormModel; saveWords?: string }) {
   const count = form.changed.value;
   const isIdle = saveWords === undefined && count === 0;
@@ -95,7 +95,7 @@ function hasProblem(form: FormModel, { name }: Field): boolean {
   return Object.keys(form.problems.value).some((path) => path === name || path.startsWith(`${name}.`));
 }
 
-/** Once what is wrong is drawn, its field has the focus. */
+/** Focuses the first invalid field once the errors are rendered. */
 function focusProblem(form: HTMLElement | null): void {
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }

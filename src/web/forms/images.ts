@@ -1,4 +1,4 @@
-// The images of a host, offered where a field names one.
+// Offers the images of a host for fields that name one.
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { hindrancesOf } from '../model/server/unavailable-kinds.ts';
@@ -10,7 +10,7 @@ interface ImageObject {
   image?: string;
 }
 
-/** What a field offers: the images that it may name, or its own suggestions. */
+/** Returns the suggestions for a field: matching images, or the field's own. */
 export function useImages(compute: string | undefined, fields: readonly Field[]): (field: Field) => readonly string[] {
   const emulators = [...new Set(fields.flatMap(({ images }) => images ?? []))];
   const host = compute ?? 'local';
@@ -23,7 +23,7 @@ export function useImages(compute: string | undefined, fields: readonly Field[])
         const images = await api.get<ImageObject[]>(`/computes/${encodeURIComponent(host)}/${emulator}/images`);
         return [emulator, images.map(({ path, image, filename }) => path ?? image ?? filename ?? '')];
       } catch {
-        // Without the emulator there is nothing to offer; the name can be typed all the same.
+        // Without the emulator there are no suggestions; the name can still be typed.
         return [emulator, []];
       }
     });

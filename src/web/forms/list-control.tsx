@@ -1,4 +1,4 @@
-// Rows of fields: ports, adapters. Each row can be changed and taken out, and more can be added.
+// Editable rows of fields, such as ports or adapters. Rows can be added, changed and removed.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { WORDS } from '../words.ts';
@@ -13,15 +13,15 @@ export interface ListControlProps {
   form: FormModel;
   field: Field;
   rows: readonly TypedRow[];
-  /** Columns that are left out: they follow from the row's place. */
+  /** Columns to omit because they follow from the row's position. */
   without?: readonly string[];
-  /** What a row is called, where that is not one of its fields. */
+  /** The row's heading, if it is not one of the fields. */
   heading?: { title: string; text: (row: TypedRow, index: number) => string };
-  /** One more column, of what is known of a row. */
+  /** An additional read-only column. */
   beside?: { title: string; cell: (row: TypedRow, index: number) => ComponentChildren };
-  /** Texts to choose from, for the field of a row. */
+  /** Suggestions for a field of a row. */
   offers?: (field: Field, row: TypedRow) => readonly string[];
-  /** A row that is added. */
+  /** Creates a new row. */
   fresh?: (rows: readonly TypedRow[]) => TypedRow;
 }
 

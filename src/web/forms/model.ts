@@ -1,4 +1,4 @@
-// A form that is being filled in: what was typed stays until the server has taken it, whatever else happens meanwhile.
+// The state of a form. Input is kept until the server accepts it, whatever else happens meanwhile.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { placed } from './refusal.ts';
@@ -9,27 +9,27 @@ export type Values = Readonly<Record<string, unknown>>;
 
 export interface FormOptions {
   fields: readonly Field[];
-  /** What is there already. */
+  /** The present values. */
   base: Values;
   words: ProblemWords;
-  /** Everything is sent, not only what differs from `base`: something new is made. */
+  /** Send everything, not only what differs from `base`, to create something. */
   whole?: boolean;
 }
 
 export class FormModel {
   readonly fields: readonly Field[];
-  /** What the server has, as far as it is known. */
+  /** The server's values, as last received. */
   readonly base: Signal<Values>;
-  /** What was typed into fields and is not yet the server's. */
+  /** Input that is not saved yet, by field. */
   readonly typed = signal<Readonly<Record<string, Typed>>>({});
   /** By the path of a field. */
   readonly problems = signal<Readonly<Record<string, string>>>({});
-  /** What belongs to no field. */
+  /** An error that belongs to no field. */
   readonly message = signal('');
   readonly isBusy = signal(false);
-  /** Values of fields that somebody else changed after they were typed into, by name. */
+  /** Values that another client changed while the field was being edited, by name. */
   readonly foreign = signal<Values>({});
-  /** How many fields differ from what the server has. */
+  /** Number of fields that differ from the server's values. */
   readonly changed: ReadonlySignal<number>;
   readonly #words: ProblemWords;
   readonly #whole: boolean;
@@ -42,13 +42,13 @@ export class FormModel {
     this.changed = computed(() => Object.keys(this.typed.value).length);
   }
 
-  /** What the field shows. */
+  /** The value that the field shows. */
   shown(field: Field): Typed {
     const typed = this.typed.value[field.name];
     return typed ?? this.#ofBase(field);
   }
 
-  /** Somebody types. What is there already is no change. */
+  /** Records input. Typing the present value is no change. */
   type(field: Field, typed: Typed): void {
     batch(() => {
       const { [field.name]: _typed, ...others } = this.typed.value;
@@ -63,7 +63,7 @@ export class FormModel {
     });
   }
 
-  /** Takes up what the server has now; what was typed stays, and is marked where somebody else has changed the same. */
+  /** Takes the server's new values. Input stays; fields that another client changed as well are marked. */
   follow(base: Values): void {
     const before = this.base.value;
     if (isEqual(before, base)) return;
@@ -78,12 +78,12 @@ export class FormModel {
     });
   }
 
-  /** What somebody else has set counts, not what was typed. */
+  /** Replaces the input with the other client's value. */
   takeForeign(field: Field): void {
     this.type(field, this.#ofBase(field));
   }
 
-  /** Back to what the server has. */
+  /** Discards all input. */
   discard(): void {
     batch(() => {
       this.typed.value = {};
@@ -93,7 +93,7 @@ export class FormModel {
     });
   }
 
-  /** What would be sent; undefined, with the problems marked, if something does not fit. */
+  /** The values to send; undefined if some are invalid, which are then marked. */
   changes(): Record<string, unknown> | undefined {
     const problems: Record<string, string> = {};
     const changes: Record<string, unknown> = {};
@@ -109,8 +109,8 @@ export class FormModel {
   }
 
   /**
-   * Sends what was changed. Resolves to whether the server has taken it; `send` resolves to what the server has then.
-   * What was typed stays after any failure, and its reason stands at the field that it names.
+   * Sends the changes; `send` resolves to the server's new values. Resolves to whether the server accepted them. After a failure the input
+   * stays, and the error is shown at the field that it names.
    */
   async save(send: (changes: Record<string, unknown>) => Promise<Values | undefined>): Promise<boolean> {
     if (this.isBusy.value) return false;
@@ -122,7 +122,7 @@ export class FormModel {
     try {
       const base = await send(changes);
       batch(() => {
-        // What was typed while the server was busy is still to be sent.
+        // Input typed while the request was running is kept for the next save.
         this.typed.value = Object.fromEntries(
           Object.entries(this.typed.value).filter(([name, typed]) => sent[name] !== typed),
         );

@@ -1,17 +1,17 @@
-// Where a refusal of the server belongs in a form: its messages name members, as `ram: expected number, received string`.
+// Assigns the server's error messages to fields. A message names its member: `ram: expected number, received string`.
 
 export interface Placed {
   /** By the path of the field: `ram`, `ports_mapping.0.vlan`. */
   problems: Record<string, string>;
-  /** What belongs to no field. */
+  /** The rest of the message, for no field. */
   rest: string;
 }
 
 const BEGINNING = /^Invalid request: /;
-/** A part of a message begins with the path of a member. */
+/** Each part of a message starts with the path of a member. */
 const MEMBER = /^((?:[A-Za-z_]\w*)(?:\.\w+)*): (.+)$/s;
 
-/** The parts of a refusal's message at the fields of these names. */
+/** Splits a message by these fields. */
 export function placed(message: string, names: readonly string[]): Placed {
   const problems: Record<string, string> = {};
   const rest: string[] = [];

@@ -1,6 +1,6 @@
-// From a JSON schema of the API document to the fields of a form.
+// Turns a JSON schema of the API document into the fields of a form.
 
-/** As the document has it; extensions: `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`, `x-absent`. */
+/** As in the document, with the extensions `x-order`, `x-group`, `x-unit`, `x-lines`, `x-images`, `x-effect`, `x-secret`, `x-absent`. */
 export interface JsonSchema {
   type?: string;
   title?: string;
@@ -29,8 +29,8 @@ export interface JsonSchema {
   'x-effect'?: Effect;
 }
 
-/** When a running node takes a change: at its next start, or by being made and started anew. */
-export type Effect = 'start' | 'anew';
+/** When a running node applies a change: at its next start, when it is recreated and restarted, or only once it is stopped. */
+export type Effect = 'start' | 'anew' | 'stopped';
 
 export type FieldKind =
   | 'text'
@@ -41,11 +41,11 @@ export type FieldKind =
   | 'choice'
   /** Rows of fields. */
   | 'list'
-  /** Texts, a line each. */
+  /** Strings, one per line. */
   | 'texts'
-  /** Whole numbers with spaces between them. */
+  /** Integers separated by spaces. */
   | 'integers'
-  /** Of no known form: not shown. */
+  /** Unknown type: not shown. */
   | 'other';
 
 export interface Field {
@@ -54,35 +54,35 @@ export interface Field {
   label: string;
   help: string;
   unit: string;
-  /** Title of the group that it stands in; empty for none. */
+  /** Title of its group; empty for none. */
   group: string;
   required: boolean;
   nullable: boolean;
-  /** The text may be empty. */
+  /** An empty string is valid. */
   emptyAllowed: boolean;
   readOnly: boolean;
-  /** What is typed is not shown. */
+  /** Input is masked. */
   isSecret: boolean;
-  /** Nodes that have its default do not have it. */
+  /** A node with the default value has no such member. */
   mayBeAbsent: boolean;
   lowest: number | undefined;
   highest: number | undefined;
   pattern: string | undefined;
   byDefault: unknown;
-  /** Of a `choice`. */
+  /** For `choice`. */
   choices: readonly string[];
-  /** Texts that are offered, beside which others can be typed. */
+  /** Suggestions; other text can be typed as well. */
   suggestions: readonly string[];
-  /** Emulator whose images are offered. */
+  /** Emulator whose images are suggested. */
   images: string | undefined;
   effect: Effect | undefined;
-  /** Of a `list`: what a row has. */
+  /** For `list`: the fields of a row. */
   fields: readonly Field[];
-  /** A field of a row that only rows with these values of another one have. */
+  /** The field exists only in rows whose other field has one of these values. */
   onlyWith: { field: string; values: readonly string[] } | undefined;
 }
 
-/** The fields of an object's schema, in the order that it wants them in. */
+/** The fields of an object schema, in its `x-order`. */
 export function fieldsOf(schema: JsonSchema): Field[] {
   const last = Number.MAX_SAFE_INTEGER;
   const order = ([, one]: [string, JsonSchema], [, other]: [string, JsonSchema]): number =>
@@ -95,7 +95,7 @@ export function fieldsOf(schema: JsonSchema): Field[] {
 function fieldOf(name: string, described: JsonSchema, required: boolean): Field {
   const forms = described.anyOf ?? [described];
   const nullable = forms.some(({ type }) => type === 'null');
-  // Of several forms the first is the one of today; others are what old clients send.
+  // The first alternative is the current one; the others are for old clients.
   const schema = described.anyOf ? (forms.find(({ type }) => type !== 'null') ?? {}) : described;
   const items = schema.items ?? schema.prefixItems?.[0];
   return {
@@ -139,12 +139,12 @@ function choicesOf({ enum: several, const: one }: JsonSchema): string[] {
   return (several ?? []).map(String);
 }
 
-/** Bounds that only say that a number is exact are none that people need to know. */
+/** Undefined for limits that only state the range of exact integers. */
 function bound(value: number | undefined): number | undefined {
   return value === undefined || Math.abs(value) === Number.MAX_SAFE_INTEGER ? undefined : value;
 }
 
-/** What rows have; where there are several forms, which is told by the value of one member: the members of all of them. */
+/** The fields of a row. If a member's value selects between several row schemas: the fields of all of them. */
 function rowFields(items: JsonSchema): Field[] {
   if (!items.oneOf) return fieldsOf(items);
   const forms = items.oneOf;

@@ -1,13 +1,13 @@
-// What is typed into fields, and the values that it stands for.
+// Conversion between the input of fields and values.
 import { type Field, isWanted } from './schema.ts';
 
-/** What a field holds while it is edited: its text, whether it is ticked, or rows. */
+/** The input of a field: text, a flag, or rows. */
 export type Typed = string | boolean | readonly TypedRow[];
 export type TypedRow = Readonly<Record<string, string>>;
 
 export type Parsed = { value: unknown } | { problems: Record<string, string> };
 
-/** Sentences about values that do not fit. */
+/** Messages for invalid values. */
 export interface ProblemWords {
   needed: string;
   integer: string;
@@ -29,7 +29,7 @@ export function typedOf(field: Field, value: unknown): Typed {
   return String(value);
 }
 
-/** What a new row begins with. */
+/** The initial values of a new row. */
 export function emptyRow(field: Field): TypedRow {
   return Object.fromEntries(
     field.fields.map((inner) => [
@@ -39,7 +39,7 @@ export function emptyRow(field: Field): TypedRow {
   );
 }
 
-/** The value, undefined for one that is not given, or what is wrong, by the path of what it is wrong with. */
+/** Parses the input: the value (undefined if omitted), or the problems by path. */
 export function parsed(field: Field, typed: Typed, words: ProblemWords, path = field.name): Parsed {
   if (typeof typed === 'boolean') return { value: typed };
   if (typeof typed !== 'string') return parsedRows(field, typed, words, path);
@@ -64,7 +64,7 @@ export function parsed(field: Field, typed: Typed, words: ProblemWords, path = f
   return { value: text };
 }
 
-/** What an empty field stands for; undefined if it must not be empty. */
+/** The value of an empty field; undefined if it must not be empty. */
 function empty(field: Field): Parsed | undefined {
   if (field.choices.includes('')) return { value: '' };
   if ((field.kind === 'text' || field.kind === 'lines') && field.emptyAllowed && !field.pattern) return { value: '' };
@@ -81,7 +81,7 @@ function parsedRows(field: Field, rows: readonly TypedRow[], words: ProblemWords
       if (!isWanted(inner, row)) continue;
       const result = parsed(inner, row[inner.name] ?? '', words, `${path}.${index}.${inner.name}`);
       if ('problems' in result) Object.assign(problems, result.problems);
-      // An optional text of a row that is empty is not given.
+      // Empty optional text in a row is omitted.
       else if (result.value !== undefined && !(result.value === '' && !inner.required && !inner.choices.includes('')))
         members[inner.name] = result.value;
     }
@@ -90,7 +90,7 @@ function parsedRows(field: Field, rows: readonly TypedRow[], words: ProblemWords
   return Object.keys(problems).length > 0 ? { problems } : { value };
 }
 
-/** Whether two values of JSON are equal; a member that is undefined is one that is not there. */
+/** Compares JSON values; an undefined member equals a missing one. */
 export function isEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

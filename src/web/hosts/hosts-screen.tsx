@@ -1,4 +1,4 @@
-// The hosts that nodes run on: registered, changed, removed; their load, and what each can run.
+// The hosts that run nodes: register, change, remove; their load and the kinds of nodes that they can run.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -45,7 +45,7 @@ export function HostsScreen() {
   const edited = useSignal<Host | 'new' | undefined>(undefined);
   const message = useSignal('');
   const statistics = useLoaded(() => api.get<Statistics[]>('/statistics'), []);
-  /** When a host was seen to come, by its id. */
+  /** When each host last became reachable or unreachable while shown, by id. */
   const since = useMemo(() => new Map<string, Date>(), []);
   useEffect(() => {
     document.title = `${words.title} - Labwire`;

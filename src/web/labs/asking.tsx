@@ -1,4 +1,4 @@
-// A form in a window. What was typed stays until it worked.
+// A dialog with a form. The input stays until submitting succeeds.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -15,7 +15,7 @@ interface AskingProps {
   children: ComponentChildren;
 }
 
-/** A form in a window, which stays with all that was typed until `submit` has worked. */
+/** A dialog with a form; it stays open with all its input until `submit` succeeds. */
 export function Asking({ title, verb, close, submit, children }: AskingProps) {
   const message = useSignal('');
   const isBusy = useSignal(false);
@@ -27,11 +27,11 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
     message.value = '';
     try {
       await submit(new FormData(form.current));
-      // It may have been closed meanwhile.
+      // The dialog may have been closed meanwhile.
       if (form.current) close();
     } catch (error) {
       message.value = sentenceOf(error);
-      // The server begins with the member that it does not take.
+      // The server's message starts with the rejected member.
       const field = /^([a-z_]+):/.exec(message.value)?.[1];
       form.current?.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
     } finally {

@@ -1,4 +1,4 @@
-// What is asked before a lab is changed: its settings, the name of a copy, whether it is to be deleted. What was typed stays until it worked.
+// Dialogs about a lab: settings, duplicate, delete. The input stays until the request succeeds.
 import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
 import { begin } from '../tasks/page-tasks.ts';
@@ -8,13 +8,13 @@ import { ShareLab } from './share-lab.tsx';
 
 const words = WORDS.labs;
 
-/** Milliseconds within which the server refuses what it can judge without doing it. */
+/** Milliseconds within which the server rejects an invalid request. */
 const REFUSAL_MS = 1_000;
 
 export interface LabQuestion {
   kind: 'settings' | 'share' | 'duplicate' | 'remove';
   project: ProjectObject;
-  /** Nodes of it that run. */
+  /** Number of its running nodes. */
   running: number;
 }
 
@@ -63,7 +63,7 @@ export function LabDialogs({ question, close }: LabDialogsProps) {
   );
 }
 
-/** The window closes at once, unless the server refuses within a moment: the rest is in the list of tasks. */
+/** Closes the dialog at once unless the server rejects the request immediately; the progress is shown in the task list. */
 async function duplicate(
   { project_id: projectId }: ProjectObject,
   wanted: { name: string; reset_mac_addresses: boolean },
@@ -74,7 +74,7 @@ async function duplicate(
   await Promise.race([done, new Promise((resolve) => setTimeout(resolve, REFUSAL_MS))]);
 }
 
-/** For `pattern`, which browsers read with the flag v. */
+/** Escapes text for `pattern`, which browsers compile with the v flag. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/&!#%,:;<=>@`~-]/g, '\\$&');
 }
@@ -91,7 +91,7 @@ function Name({ value }: { value: string }) {
 const SWITCHES = ['auto_close', 'auto_open', 'auto_start', 'show_grid', 'snap_to_grid'] as const;
 const SIZES = ['scene_width', 'scene_height', 'grid_size', 'drawing_grid_size'] as const;
 
-/** Name, what the lab does by itself, and the size of its scene and grids. */
+/** Name, automatic actions, and the sizes of the scene and grids. */
 export function LabSettings({ project, close }: { project: ProjectObject; close(): void }) {
   const submit = (data: FormData): Promise<unknown> => {
     const given = {

@@ -1,4 +1,4 @@
-// The table of labs: thousands of them are as quick as ten.
+// The table of labs; only visible rows are rendered, so thousands are as fast as ten.
 import type { Signal } from '@preact/signals';
 import { dateInWords } from '../language.ts';
 import { account } from '../model/account/account.ts';

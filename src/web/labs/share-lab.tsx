@@ -1,4 +1,4 @@
-// With whom a lab is shared: everybody, and single accounts, for watching or for changing.
+// Sharing of a lab: with everybody or single accounts, for watching or changing.
 import type { Access, AccountObject, SharingObject } from '../model/account/account.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
@@ -13,7 +13,7 @@ const words = WORDS.sharing;
 
 const ACCESSES: readonly Access[] = ['none', 'watch', 'change'];
 
-/** What is known when both are read. */
+/** Loaded before the form is shown. */
 interface Known {
   sharing: SharingObject;
   accounts: readonly AccountObject[];
@@ -41,7 +41,7 @@ export function ShareLab({ project, close }: { project: ProjectObject; close(): 
       </Dialog>
     );
   const { sharing, accounts } = known.value;
-  // Admins may everything already, and its owner, too.
+  // Admins and the owner already have all rights.
   const others = accounts.filter(({ name, role }) => role !== 'admin' && name !== sharing.owner);
   const submit = (data: FormData): Promise<unknown> => {
     const chosen = others.map(({ name }) => [name, data.get(`account ${name}`)]).filter(([, one]) => one !== 'none');

@@ -1,11 +1,11 @@
-// A language for tests and developers: English with accents, a third longer. What is not in it is not among the page's words.
+// A pseudo-language for tests and developers: accented English, a third longer. Text that it does not change bypasses `words.ts`.
 import type { AuditWords } from '../people/audit-words.ts';
 import type { Words } from '../words.ts';
 
 const PLAIN = 'AaCcDdEeGgHhIiKkLlNnOoRrSsTtUuWwYyZz';
 const ACCENTED = 'ÅåÇçĐđÉéĞğĤĥÎîĶķĻļÑñÖöŔŕŠšŢţÛûŴŵÝýŽž';
 
-/** Names of keys, which the page writes in its own way. */
+/** Key names, which the page formats itself. */
 const KEY = /^((Ctrl|Shift|Alt)\+.+|F\d+|Escape)$/;
 
 function changed(text: string): string {
@@ -17,7 +17,7 @@ function changed(text: string): string {
 function changedIn<T>(value: T): T {
   if (typeof value === 'string') return changed(value) as T;
   if (typeof value === 'function') {
-    // What is put in is the user's, and stays as it is.
+    // Inserted values are user data and stay unchanged.
     return ((...given: unknown[]) => {
       const marks = given.map((one, at) => (typeof one === 'string' ? `\ue000${at}\ue001` : one));
       const text = changed(value(...marks) as string);

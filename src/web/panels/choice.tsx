@@ -1,12 +1,12 @@
-// A choice of one among several, which narrows what is shown.
+// A selection of one value that filters a list.
 import type { Signal } from '@preact/signals';
 
 interface ChoiceProps {
   label: string;
-  /** What stands for no choice; without it there is always one. */
+  /** Label for no selection; without it a value is always selected. */
   all?: string;
   chosen: Signal<string>;
-  /** Values, with what is shown for them. */
+  /** Values with their labels. */
   choices: readonly (readonly [value: string, shown: string])[];
 }
 

@@ -1,4 +1,4 @@
-// A lab that is not open: why, and the way to open it.
+// Shown for a lab that is not open: the reason, and a button to open it.
 import type { Lab } from '../model/lab/lab.ts';
 import { WORDS } from '../words.ts';
 import { LabHeader } from './lab-header.tsx';
@@ -12,7 +12,6 @@ interface ClosedLabProps {
   attempt: (task: () => Promise<unknown>) => Promise<boolean>;
 }
 
-/** What is shown of a lab that is not open. */
 export function ClosedLab({ lab, attempt }: ClosedLabProps) {
   return (
     <div class="screen">

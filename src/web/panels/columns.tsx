@@ -2,7 +2,7 @@
 
 interface ColumnsProps {
   titles: readonly string[];
-  /** Of a table that has only the rows in sight, and so counts them. */
+  /** For a table that renders only visible rows and therefore states row numbers. */
   counts?: boolean;
 }
 

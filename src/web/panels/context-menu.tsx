@@ -1,4 +1,4 @@
-// The menu of what is selected: the same verbs as everywhere, with their keys.
+// The context menu of the selection: the usual verbs with their keys.
 import { Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';

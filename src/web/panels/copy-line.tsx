@@ -1,10 +1,10 @@
-// A line to copy.
+// A line with a copy button.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { WORDS } from '../words.ts';
 
-/** The line is selected as well, to be copied by hand where the browser refuses. */
+/** Also selects the line, to copy by hand if the browser refuses. */
 export function CopyLine({ label, text }: { label: string; text: string }) {
   const line = useRef<HTMLInputElement>(null);
   const isCopied = useSignal(false);

@@ -1,4 +1,4 @@
-// The head of a lab's screen: the head of the page with the lab's name, its connection, and what else belongs there.
+// The header of a lab's screen: the page header with the lab's name, connection and tools.
 import type { ComponentChildren } from 'preact';
 import type { Lab } from '../model/lab/lab.ts';
 import { PageHeader } from './page-header.tsx';

@@ -1,11 +1,11 @@
-// Parts of the page that are loaded when they are shown first.
+// Components that are loaded on first use.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { WORDS } from '../words.ts';
 
-/** A component that stands for one that is loaded when it is needed. */
+/** A placeholder for a component that is loaded when needed. */
 export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let loaded: ComponentType<Props> | undefined;
   return function Lazily(props: Props) {

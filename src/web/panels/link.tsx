@@ -1,4 +1,4 @@
-// A link to another screen, which the page shows without being loaded again.
+// A hyperlink to another screen, without reloading the page.
 import type { ComponentChildren } from 'preact';
 import { address, go } from '../address.ts';
 
@@ -17,7 +17,7 @@ export function Link({ to, children, class: kind, title }: LinkProps) {
       title={title}
       aria-current={address.value === to ? 'page' : undefined}
       onClick={(event) => {
-        // A new tab or window, which the browser opens.
+        // The browser opens a new tab or window.
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
         go(to);

@@ -1,4 +1,4 @@
-// Making a link: the first node and its port, then the second.
+// Creates a link: choose the first node and port, then the second.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { freePorts } from '../model/lab/linked-ports.ts';
@@ -10,7 +10,7 @@ export function LinkingPanel({ context }: { context: LabContext }) {
   const panel = useRef<HTMLFieldSetElement>(null);
   const state = linking.value;
   const [chosen] = selection.value.nodes;
-  // What is selected while the panel is open is where the link goes on.
+  // A node selected while the panel is open becomes the next end.
   const at = state?.at ?? (chosen === state?.first?.node_id ? undefined : chosen);
   const node = at === undefined ? undefined : lab.nodes.get(at);
   const free = node ? freePorts(lab, node) : [];
@@ -29,14 +29,14 @@ export function LinkingPanel({ context }: { context: LabContext }) {
     void context
       .attempt(() => context.history.make('link', { nodes: [first, end] }))
       .then((isMade) => {
-        // What was chosen first is still there, unless somebody has gone on.
+        // Restore the first choice, unless the user has gone on.
         if (!isMade && linking.value === made) linking.value = { first };
       });
   };
 
-  // As soon as the ports are there, so that no key is taken by the map still.
+  // As soon as the ports are rendered, so that the map takes no more keys.
   useLayoutEffect(() => {
-    // A node that was pointed out with one free port leaves no choice.
+    // A chosen node with a single free port needs no choice of port.
     if (node && only)
       choose({ node_id: node.node_id, adapter_number: only.adapter_number, port_number: only.port_number });
     else if (state?.at !== undefined) panel.current?.querySelector<HTMLElement>('button')?.focus();

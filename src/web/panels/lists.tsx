@@ -1,4 +1,4 @@
-// The nodes and links of a lab as lists: what the picture shows, for keyboards, readers and small windows.
+// The nodes and links of a lab as lists, for keyboards, screen readers and small windows.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
 import { readShape } from '../model/lab/drawing.ts';
@@ -8,7 +8,7 @@ import { STATUS, stateOf, WORDS } from '../words.ts';
 import { showDetails } from './narrow.tsx';
 import { WindowedList } from './windowed.tsx';
 
-/** Pixels that a row is high, if its name is not a long one. */
+/** Height of a row in pixels, unless its name is long. */
 const ROW = 34;
 
 export function Lists({ context }: { context: LabContext }) {
@@ -18,7 +18,7 @@ export function Lists({ context }: { context: LabContext }) {
     select(chosen);
     showDetails(context);
   };
-  lab.changes.value; // drawn anew with every change
+  lab.changes.value; // redrawn with every change
   const nodes = [...lab.nodes.values()]
     .filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()))
     .sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));

@@ -1,4 +1,4 @@
-// Whether the page shows what is: a ring and a word; for how long it does not, and when something was heard last.
+// The state of the connection: a ring and a word; when lost, also for how long and the time of the last message.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Connection, Events } from '../model/server/events.ts';
@@ -30,7 +30,7 @@ export function Live({ events }: { events: Events }) {
       }}
     >
       <span role="status">{TEXTS[connection]}</span>
-      {/* Beside the status: a screen reader would read every second otherwise. */}
+      {/* Outside the status, which a screen reader would read out every second. */}
       {connection === 'lost' && now.value >= 0 && <small> {words.lostFor(secondsSince(events.lostSince.value))}</small>}
     </span>
   );

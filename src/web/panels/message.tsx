@@ -1,20 +1,24 @@
-// A sentence that says what went wrong, with what belongs to it: the number of the request, and when to try again.
-import { useSignal } from '@preact/signals';
+// A sentence that says what went wrong, with the number of the request and when to try again; and notices that go away again.
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { lastRefusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.message;
+/** How long a brief notice stays. */
+const BRIEF_MS = 8_000;
 
 interface MessageProps {
   /** Nothing is shown for an empty text. */
   text: string;
-  /** Asks for it once more: of what could not be read, which nobody asked for by a button. */
+  /** Retries reading data that was loaded automatically. */
   again?: () => void;
+  /** Removes a message that covers other content. */
+  dismiss?: () => void;
 }
 
-export function Message({ text, again }: MessageProps) {
+export function Message({ text, again, dismiss }: MessageProps) {
   const refusal = lastRefusal.value;
   const details = refusal && text !== '' && text.includes(refusal.message) ? refusal : undefined;
   return (
@@ -24,6 +28,11 @@ export function Message({ text, again }: MessageProps) {
       {text && again && (
         <button type="button" onClick={again}>
           {WORDS.common.retry}
+        </button>
+      )}
+      {text && dismiss && (
+        <button type="button" class="quiet" onClick={dismiss}>
+          {WORDS.tasks.dismiss}
         </button>
       )}
       {details?.request && (
@@ -44,6 +53,23 @@ function Countdown({ until }: { until: number }) {
     }, 250);
     return () => clearInterval(timer);
   }, [until, left]);
-  // Not a part of what is read aloud each time.
+  // Not announced each second.
   return <span aria-live="off"> {left.value > 0 ? words.wait(left.value) : words.again}</span>;
+}
+
+/** A notice that needs no answer and goes away after some seconds. */
+export function BriefNotice({ text }: { text: Signal<string> }) {
+  const { value } = text;
+  useEffect(() => {
+    if (value === '') return;
+    const timer = setTimeout(() => {
+      text.value = '';
+    }, BRIEF_MS);
+    return () => clearTimeout(timer);
+  }, [value, text]);
+  return (
+    <p class="notice" role="status">
+      {value}
+    </p>
+  );
 }

@@ -1,4 +1,4 @@
-// Narrow windows: lists and details are drawers over the map, and on a phone the lists stand for the map until somebody asks for it.
+// Narrow windows: lists and details are drawers over the map; on a phone the lists replace the map until the user asks for it.
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { LabContext, Pane } from '../lab-context.ts';
 import { focusShown } from '../shell/focus.ts';
@@ -17,9 +17,9 @@ function matching(query: string): ReadonlySignal<boolean> {
   return matches;
 }
 
-/** What is shown where there is no room for all. */
+/** The pane shown where there is no room for all. */
 export function shownPane({ pane, palette, linking, renaming, moving, drawing }: LabContext): Pane {
-  // These are done upon the map.
+  // These need the map.
   const isOnMap =
     palette.value ||
     moving.value ||
@@ -30,26 +30,26 @@ export function shownPane({ pane, palette, linking, renaming, moving, drawing }:
   return pane.value ?? (isPhone.value ? 'lists' : 'map');
 }
 
-/** Goes on from the lists to what was chosen there. */
+/** Goes from the lists to the details of the selection. */
 export function showDetails({ pane }: LabContext): void {
   if (isNarrow.value) pane.value = 'details';
 }
 
-/** Goes back to the map from a drawer beside it. True if one was open. */
+/** Closes an open drawer and returns to the map. True if one was open. */
 export function closeDrawer(context: LabContext): boolean {
   if (!isNarrow.value || isPhone.value || shownPane(context) === 'map') return false;
   context.pane.value = 'map';
   return true;
 }
 
-/** Gives the focus to what is shown again after something was done upon the map: to the map, or to the button of the part that covers it. */
+/** Moves the focus back after work on the map: to the map, or to the button of the pane that covers it. */
 export function focusShownPane(context: LabContext): void {
   const shown = shownPane(context);
   if (!isPhone.value || shown === 'map') context.map?.focus();
   else focusShown(document.querySelector<HTMLElement>(`.panes [data-shows="${shown}"]`));
 }
 
-/** Chooses what is shown; nothing in windows that have room for all. */
+/** Buttons to choose the pane; invisible in wide windows. */
 export function PaneButtons({ context }: { context: LabContext }) {
   if (!isNarrow.value) return null;
   const shown = shownPane(context);

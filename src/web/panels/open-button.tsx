@@ -1,4 +1,4 @@
-// Opens a lab that is closed, or says why whoever is logged in cannot.
+// Opens a closed lab, or says why the logged-in account cannot.
 import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';

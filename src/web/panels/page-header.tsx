@@ -1,4 +1,4 @@
-// The head of every screen: where one is, whether what is shown is live, the other screens, and the command field.
+// The header of every screen: title, connection, navigation, and the command field.
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Brand, Icon } from '../icons.tsx';
@@ -13,9 +13,9 @@ import { Link } from './link.tsx';
 import { Live } from './live.tsx';
 
 interface PageHeaderProps {
-  /** What is shown, after the way back to the labs. */
+  /** The title, after the link back to the labs. */
   title?: string | undefined;
-  /** The stream that keeps the screen up to date. */
+  /** The notifications that keep the screen up to date. */
   events?: Events;
   children?: ComponentChildren;
 }

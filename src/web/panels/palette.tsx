@@ -1,4 +1,4 @@
-// The templates that nodes are made of: found by typing and added in the middle, or dragged onto the map.
+// The template palette: search and add in the middle of the map, or drag onto it.
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
@@ -11,16 +11,16 @@ import { Message } from './message.tsx';
 import { focusShownPane } from './narrow.tsx';
 import { Reading } from './reading.tsx';
 
-/** Pixels that a pressed pointer may tremble and still be a click. */
+/** Movement in pixels that still counts as a click. */
 const STILL = 4;
 
 export function Palette({ context }: { context: LabContext }) {
   const { palette } = context;
   const words = useSignal('');
   const field = useRef<HTMLInputElement>(null);
-  /** The click at the end of a drag is none. */
+  /** The click at the end of a drag is ignored. */
   const isDragged = useRef(false);
-  /** What was typed each time that Enter was pressed before the templates were there. */
+  /** Search texts for which Enter was pressed before the templates were loaded. */
   const awaited = useRef<string[]>([]);
   // Before the next key, which is the first letter of a name.
   useLayoutEffect(() => field.current?.focus(), []);
@@ -52,7 +52,7 @@ export function Palette({ context }: { context: LabContext }) {
       aria-label={WORDS.lab.addNode}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
-        // It does not leave what is selected, too.
+        // Keep the selection.
         event.stopPropagation();
         close();
       }}
@@ -117,12 +117,12 @@ export function Palette({ context }: { context: LabContext }) {
   );
 }
 
-/** Drags the picture of a template with the pointer, and drops it onto the map. A click is none of this. */
+/** Drags a template's symbol and drops it on the map. A click does not start a drag. */
 function drag(pressed: PointerEvent, { map }: LabContext, begun: () => void, drop: (at: Point) => void): void {
   const button = pressed.currentTarget as HTMLElement;
   if (pressed.button !== 0) return;
   const over = new AbortController();
-  // A quick pointer has left the button before it tells of a move.
+  // A fast pointer leaves the button before its first move event.
   button.setPointerCapture(pressed.pointerId);
   let ghost: HTMLElement | undefined;
   const move = (event: PointerEvent): void => {

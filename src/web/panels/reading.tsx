@@ -1,4 +1,4 @@
-// Says that something is being read, once that takes long enough to wonder.
+// Shows that data is loading, after a short delay.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { WORDS } from '../words.ts';

@@ -1,4 +1,4 @@
-// A node's name, edited where it stands.
+// Edits a node's name in place.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { WORDS } from '../words.ts';
@@ -24,7 +24,7 @@ export function Rename({ context }: { context: LabContext }) {
     renaming.value = undefined;
     map?.focus();
   };
-  /** The field stays with what was typed until the server has taken it. */
+  /** The field keeps its input until the server accepts it. */
   const keep = async (isLeft: boolean): Promise<void> => {
     const name = field.current?.value.trim() ?? '';
     if (isSent.current) return;

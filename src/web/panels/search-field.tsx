@@ -1,4 +1,4 @@
-// A field in which people type what a list is to be narrowed to.
+// A search field that filters a list.
 import type { Signal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 

@@ -1,4 +1,4 @@
-// The symbols that nodes are drawn with, to choose from.
+// A chooser for node symbols.
 import { useSignal } from '@preact/signals';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';

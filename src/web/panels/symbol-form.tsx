@@ -1,10 +1,10 @@
-// A form of a thing that has a symbol: the picture of it stands before the fields, and opens the others.
+// A form with a symbol: its picture precedes the fields and opens the chooser.
 import { useSignal } from '@preact/signals';
 import { FormView, type FormViewProps } from '../forms/form-view.tsx';
 import { WORDS } from '../words.ts';
 import { SymbolChooser } from './symbol-chooser.tsx';
 
-/** The symbol is the field of that name, if the form has one. */
+/** The symbol is the field of that name, if there is one. */
 export function SymbolForm(props: Omit<FormViewProps, 'children'>) {
   const { form } = props;
   const choosing = useSignal(false);
@@ -25,7 +25,7 @@ export function SymbolForm(props: Omit<FormViewProps, 'children'>) {
           </button>
         )}
       </FormView>
-      {/* Beside the form: Enter in its search field is not to save. */}
+      {/* Outside the form, because Enter in its search field must not save. */}
       {choosing.value && symbol && (
         <SymbolChooser
           choose={(id) => form.type(symbol, id)}

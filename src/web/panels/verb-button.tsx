@@ -5,18 +5,18 @@ import { fits, isDangerous, isUsable, labVerb, whyNotUse, wordsOf } from '../ver
 
 interface VerbButtonProps {
   context: LabContext;
-  /** Of the verb. */
+  /** Id of the verb. */
   id: string;
-  /** For verbs that switch something on. */
+  /** For toggles. */
   isPressed?: boolean;
-  /** Its picture beside its words, which phones leave out; `alone` leaves them out everywhere. */
+  /** Shows the icon with the label, which phones hide; `alone` hides the label everywhere. */
   icon?: boolean | 'alone';
 }
 
-/** Nothing while what the verb is for is not selected, and for those who may not use it. */
+/** Hidden without a matching selection, and for accounts that may not use the verb. */
 export function VerbButton({ context, id, isPressed, icon = false }: VerbButtonProps) {
   const verb = labVerb(id);
-  context.lab.changes.value; // what is selected may be started, stopped or locked meanwhile
+  context.lab.changes.value; // the selection may be started, stopped or locked meanwhile
   if (!fits(verb, context) || whyNotUse(verb, context) !== '') return null;
   const text = wordsOf(verb, context);
   const key = verb.keys?.[0];

@@ -1,8 +1,8 @@
-// Which of two views a screen shows.
+// Switches a screen between two views.
 import type { Signal } from '@preact/signals';
 
 interface ViewsProps {
-  /** Of the first and of the second one. */
+  /** Titles of the first and second view. */
   titles: readonly [string, string];
   isSecond: Signal<boolean>;
 }

@@ -1,28 +1,28 @@
-// Long lists: only the rows in and near the window are in the document; a space stands for the others. Readers of the screen are told how many there are.
+// Long lists: only rows in or near the window are in the document; spacers replace the others. Screen readers get the total number.
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Rows come and go by as many at once; a list that has no more is there as a whole. */
+/** Rows are added and removed in lots of this size; shorter lists are rendered whole. */
 const LOT = 40;
-/** Pixels beyond the window in which rows are there already, so that the Tab key finds the next one. */
+/** Pixels beyond the window in which rows are rendered, so that the Tab key finds the next one. */
 const AHEAD = 400;
 
-/** What a row says of its place: `aria-setsize` and `aria-posinset` in lists, `aria-rowindex` in tables. */
+/** Attributes for a row's position: `aria-setsize` and `aria-posinset` in lists, `aria-rowindex` in tables. */
 export type RowPlace = Readonly<Record<string, number>>;
 
 interface WindowedProps<T> {
   items: readonly T[];
   keyOf(item: T): string;
-  /** The row of a table, with its place; what stands in the item of a list. */
+  /** Renders a table row with its position, or the content of a list item. */
   row(item: T, place: RowPlace): VNode;
-  /** Pixels that a row is likely to be high. */
+  /** Expected height of a row in pixels. */
   height: number;
 }
 
-/** The rows of a table, as several bodies; its number of rows, `aria-rowcount`, is the table's. */
+/** The rows of a table, in several bodies; the table itself sets `aria-rowcount`. */
 export function WindowedBodies<T>(props: WindowedProps<T> & { columns: number }) {
-  // The head is the first row.
+  // The header is the first row.
   const place = (index: number): RowPlace => ({ 'aria-rowindex': index + 2 });
   return (
     <>
@@ -54,15 +54,15 @@ function lotsOf<T>(items: readonly T[]): T[][] {
 interface LotProps<T> extends WindowedProps<T> {
   first: number;
   place(index: number): RowPlace;
-  /** Of a table. */
+  /** For tables. */
   columns?: number;
-  /** There are no others: it is always there. */
+  /** The only lot, always rendered. */
   isWhole: boolean;
 }
 
 function Lot<T>({ items, keyOf, row, height, first, place, columns, isWhole }: LotProps<T>) {
   const isNear = useSignal(first === 0);
-  /** How high its rows were when they were there. */
+  /** Height of the rows when last rendered. */
   const known = useRef(height * items.length);
   const count = useRef(items.length);
   const element = useRef<HTMLElement>(null);
@@ -71,7 +71,7 @@ function Lot<T>({ items, keyOf, row, height, first, place, columns, isWhole }: L
     if (isWhole || !lot) return;
     let isSeen = isNear.peek();
     const follow = (): void => {
-      // What somebody stands on stays, wherever it is scrolled to.
+      // Keep rows that contain the focus.
       const isKept = isSeen || lot.contains(document.activeElement);
       if (!isKept && isNear.peek()) known.current = lot.getBoundingClientRect().height;
       isNear.value = isKept;

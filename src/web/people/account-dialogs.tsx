@@ -1,4 +1,4 @@
-// What is asked before accounts change: a new one, another role or password, the end of one and whose its labs are then.
+// Dialogs about accounts: create, change role or password, delete and reassign the labs.
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
@@ -6,7 +6,7 @@ import { type Account, NewPassword, type RoleName } from './parts.tsx';
 
 const words = WORDS.people;
 const ROLES: readonly RoleName[] = ['user', 'observer', 'admin'];
-/** Labs that are named. */
+/** Most labs named. */
 const MOST_NAMED = 8;
 
 interface Owned {
@@ -15,7 +15,7 @@ interface Owned {
 }
 
 interface Common {
-  /** What it owns. */
+  /** Labs that it owns. */
   labs: readonly Owned[];
 }
 
@@ -24,7 +24,7 @@ export type AccountQuestion = Common &
 
 interface AccountDialogsProps {
   question: AccountQuestion;
-  /** Names of those who may get labs. */
+  /** Accounts that may take over the labs. */
   heirs: readonly string[];
   close(): void;
 }

@@ -1,4 +1,4 @@
-// Who is logged in: role, password, and the way out.
+// The logged-in account: role, password, log out.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Asking } from '../labs/asking.tsx';

@@ -1,4 +1,4 @@
-// A line of the audit trail as a sentence: what somebody has asked for, with the names that the trail knows.
+// Turns a line of the audit trail into a sentence with names from the trail.
 import { WORDS } from '../words.ts';
 import { AUDIT_WORDS } from './audit-words.ts';
 
@@ -11,20 +11,20 @@ export interface AuditLine {
   address: string;
   action: string;
   objects: Readonly<Record<string, string>>;
-  /** 0: a command on the host that succeeded. */
+  /** HTTP status; 0 for a successful command on the host. */
   status: number;
   request?: string;
-  /** Refused requests that the line stands for. */
+  /** Number of refused requests that the line sums up. */
   refused?: number;
-  /** Lines before it that the disk did not take; there is nothing else then. */
+  /** Number of preceding lines lost by a disk error; the line has no other content. */
   lost?: number;
 }
 
-/** Letters of an identifier in a sentence; the details have the whole. */
+/** Letters of an id in a sentence; the details show all of it. */
 const SHORT = 8;
-/** What a name in an answer is of, if there is more than one identifier. */
+/** Which id a name in an answer belongs to, if there are several. */
 const NAMED = ['node_id', 'snapshot_id', 'token_id', 'template_id', 'compute_id'] as const;
-/** What a line is about, if nothing has a name. */
+/** Members that describe the request if nothing has a name. */
 const MEMBERS = [
   ...NAMED,
   'link_id',
@@ -36,13 +36,13 @@ const MEMBERS = [
   'upload_id',
 ] as const;
 
-/** Names by identifier, as the lines tell them; the newest of each. A thing that was deleted since has its name here, too. */
+/** Names by id, the newest of each; deleted objects keep theirs. */
 export function namesIn(lines: readonly AuditLine[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { action, objects = {} } of lines) {
     const { project_id: lab, project, name } = objects;
     if (lab !== undefined && project !== undefined) names.set(lab, project);
-    // The identifier of a copy is not in its line, but that of its model.
+    // The line of a copy has the id of its original.
     if (name === undefined || /\/duplicate$/.test(action)) continue;
     const member = NAMED.find((one) => objects[one] !== undefined);
     const id = member === undefined ? lab : objects[member];
@@ -51,7 +51,7 @@ export function namesIn(lines: readonly AuditLine[]): ReadonlyMap<string, string
   return names;
 }
 
-/** What was asked for; of a route without words its own words. */
+/** The request as a sentence; a route without text as it is. */
 export function deedOf({ action, objects = {} }: AuditLine, names: ReadonlyMap<string, string>): string {
   if (action.startsWith('labwired ')) return words.command(action, objects['account'] ?? '');
   const deed = AUDIT_WORDS[action.replace(' /v2/', ' ')];

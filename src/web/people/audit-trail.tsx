@@ -1,4 +1,4 @@
-// Who changed what, the newest first: by account and by lab.
+// The audit trail, newest first, filtered by account and lab.
 
 import { useSignal } from '@preact/signals';
 import { namesInOrder } from '../language.ts';
@@ -14,7 +14,7 @@ import { type AuditLine, deedOf, namesIn } from './audit-sentences.ts';
 import { type Account, timeText } from './parts.tsx';
 
 const words = WORDS.people;
-/** Lines that are read at a time, and in all. */
+/** Lines read at a time, and at most. */
 const STEP = 100;
 const MOST = 10_000;
 

@@ -1,5 +1,5 @@
-// The texts of the audit trail: what an account has asked for, by its route below `/v2`. Done or refused says another column. They are apart
-// from the other texts, since only admins who look at the trail need them.
+// The texts of the audit trail, by route below `/v2`; another column has the result. Separate from the other texts, because only admins
+// need them.
 import { chosenWords } from '../language.ts';
 
 const ENGLISH = {
@@ -105,7 +105,7 @@ const ENGLISH = {
   'POST reload': () => 'Restart the server',
 } as const;
 
-/** By method and path: a sentence of the thing and the lab that were meant. */
+/** By method and path: a sentence about the object and the lab. */
 export type AuditWords = Readonly<Record<string, (thing: string, lab: string) => string>>;
 
 export const AUDIT_WORDS: AuditWords = chosenWords<AuditWords>('auditWords', ENGLISH);

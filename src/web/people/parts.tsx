@@ -1,14 +1,14 @@
-// What the screens of people share.
+// Shared by the account screens.
 import { dateInWords } from '../language.ts';
 import type { AccountObject } from '../model/account/account.ts';
 
 export type RoleName = AccountObject['role'];
 
-/** As the list of accounts has it. */
+/** As in the list of accounts. */
 export interface Account {
   name: string;
   role: RoleName;
-  /** Null: kept by the host, which has its password. */
+  /** Null for an account kept by the host, which has its password. */
   created: string | null;
 }
 
@@ -19,11 +19,11 @@ export function timeText(time: string): string {
 interface NewPasswordProps {
   label: string;
   hint: string;
-  /** Whose it is, for programs that keep passwords, where the form has no field for it. */
+  /** Account name for password managers, if the form has no field for it. */
   of?: string;
 }
 
-/** The field for a password that nobody has yet. */
+/** A field for a new password. */
 export function NewPassword({ label, hint, of }: NewPasswordProps) {
   return (
     <>

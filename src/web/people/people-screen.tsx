@@ -1,4 +1,4 @@
-// For admins: the accounts of this server, and who changed what.
+// For admins: the accounts of this server, and the audit trail.
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

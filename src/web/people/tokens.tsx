@@ -1,4 +1,4 @@
-// Tokens for programs of whoever is logged in: made, shown once, revoked.
+// The account's tokens for programs: create, show once, revoke.
 import { useSignal } from '@preact/signals';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';

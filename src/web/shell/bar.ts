@@ -1,18 +1,19 @@
-// The screens that the bar at the top and the command field offer. The table of screens fills it: it knows their components, which show the bar.
+// The screens in the navigation bar and the command field. The table of screens fills it, because screens show the bar and would import it
+// in a circle.
 import { computed, signal } from '@preact/signals';
 import { account } from '../model/account/account.ts';
 
 export interface BarEntry {
   path: string;
   title: string;
-  /** Nothing where nobody logs in; `admin`: for admins alone. */
+  /** `people`: only on servers with accounts; `admins`: for admins only. */
   isFor: 'everybody' | 'people' | 'admins';
 }
 
-/** All of them. */
+/** All entries. */
 export const entries = signal<readonly BarEntry[]>([]);
 
-/** Those for whoever is logged in. */
+/** Entries for the logged-in account. */
 export const bar = computed(() => {
   const { login = false, role } = account.value ?? {};
   return entries.value.filter(

@@ -1,4 +1,4 @@
-// The command field: everything that can be done or gone to, found by typing, with the key that does it without the field.
+// The command field: finds actions and places by typing, and shows their keyboard shortcuts.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
@@ -8,22 +8,21 @@ import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject, TemplateObject } from '../model/server/types.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
-import { shownLab } from '../shown-lab.ts';
 import { isUsable, VERBS, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { bar } from './bar.ts';
 import { Dialog } from './dialog.tsx';
 import { keyText } from './key-text.ts';
-import type { Early } from './shown.ts';
+import { type Early, shownLab } from './shown.ts';
 
 const words = WORDS.command;
-/** Of many found things the first ones are shown: more typing finds the rest. */
+/** Most results shown; more typing narrows them. */
 const MOST_SHOWN = 50;
 
-/** What can be done now: verbs, then what is in the lab that is shown, then screens. It reads signals, so that it can follow them. */
+/** The commands available now: verbs, then objects of the shown lab, then screens. Reads signals, so that it can follow changes. */
 function commandsHere(): Command[] {
   const context = shownLab.value;
-  context?.lab.changes.value; // nodes come, go, start and stop while the field is open
+  context?.lab.changes.value; // nodes change while the field is open
   const verbs = VERBS.flatMap((verb): Command[] => {
     if (verb.id === 'page.command') return [];
     const common = { id: verb.id, kind: words.verb, key: verb.keys?.[0] };
@@ -46,7 +45,7 @@ function commandsHere(): Command[] {
   return [...verbs, ...nodes, ...screens];
 }
 
-/** What the server has: labs, and templates for the lab that is shown. */
+/** Commands from the server: labs, and templates for the shown lab. */
 async function commandsElsewhere(): Promise<Command[]> {
   const context = shownLab.peek();
   const [labs, templates] = await Promise.all([
@@ -75,9 +74,9 @@ interface CommandFieldProps {
 
 export function CommandField({ early, close }: CommandFieldProps) {
   const typed = useSignal(early?.text ?? '');
-  /** By its key, as the list changes while it is shown; without one the first of the list. */
+  /** Key of the chosen command, because the list changes while shown; the first one if empty. */
   const picked = useSignal('');
-  /** Enter was pressed before the list had what was typed. */
+  /** Enter was pressed before the matching commands were loaded. */
   const isAsked = useSignal(early?.isAsked ?? false);
   const { value: elsewhere, problem, again } = useLoaded(commandsElsewhere, []);
   const list = useRef<HTMLDivElement>(null);
@@ -94,7 +93,7 @@ export function CommandField({ early, close }: CommandFieldProps) {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
   const run = (command: Command): void => {
-    // First, and at once: what the command does may open a window of its own, or want the focus.
+    // Close first: the command may open a window or take the focus.
     list.current?.closest('dialog')?.close();
     close();
     command.run();
@@ -149,7 +148,7 @@ export function CommandField({ early, close }: CommandFieldProps) {
             role="option"
             aria-selected={index === chosen}
             onClick={() => run(command)}
-            // The field keeps the focus, and with it all keys.
+            // Keep the focus in the field.
             onPointerDown={(event) => event.preventDefault()}
           >
             <span>{command.text}</span> <small>{command.kind}</small>

@@ -1,11 +1,11 @@
-// A window upon the page, which Escape closes; the focus goes back to where it was.
+// A modal dialog that Escape closes; the focus returns to where it was.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { LateAnswer } from './late-answer.tsx';
+import { Notices } from './notices.tsx';
 
 interface DialogProps {
   title: string;
-  /** Takes the dialog off the page. Buttons in it call the same function. */
+  /** Removes the dialog from the page. Its buttons call the same function. */
   close(): void;
   class?: string;
   children: ComponentChildren;
@@ -17,7 +17,7 @@ export function Dialog({ title, close, class: kind, children }: DialogProps) {
   useLayoutEffect(() => {
     const shown = element.current;
     shown?.showModal();
-    // While it is on the page, so that the browser gives the focus back.
+    // While it is in the document, so that the browser restores the focus.
     return () => shown?.close();
   }, []);
   return (
@@ -29,16 +29,16 @@ export function Dialog({ title, close, class: kind, children }: DialogProps) {
         event.preventDefault();
         close();
       }}
-      // The browser's own closing, which some keys force. The event comes late: the page may show another dialog by then.
+      // The browser can close the dialog itself. The event comes late: the page may show another dialog by then.
       onClose={({ currentTarget }) => {
         if (currentTarget.isConnected) close();
       }}
-      // What is typed here is not for the screen below.
+      // Keys typed here must not reach the screen below.
       onKeyDown={(event) => event.stopPropagation()}
     >
       {children}
-      {/* What stands upon the page cannot be pressed as long as this is open. */}
-      <LateAnswer />
+      {/* Notices of the page cannot be used or read well behind an open dialog. */}
+      <Notices />
     </dialog>
   );
 }

@@ -1,6 +1,6 @@
-// The focus, for what may have to be shown first.
+// Moves the focus to elements that may not be visible yet.
 
-/** Gives an element the focus: at once or, where its drawer is about to open, when that is drawn. */
+/** Focuses an element: at once, or once its opening drawer is rendered. */
 export function focusShown(element: HTMLElement | null | undefined): void {
   element?.focus();
   if (element && document.activeElement !== element) requestAnimationFrame(() => element.focus());

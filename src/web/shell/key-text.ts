@@ -1,4 +1,4 @@
-// How keys are written for people.
+// Names of keys for users.
 import { WORDS } from '../words.ts';
 
 export function keyText(key: string): string {

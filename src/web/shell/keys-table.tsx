@@ -1,4 +1,4 @@
-// All keys: those of the verbs, and those of the screens' parts.
+// All keyboard shortcuts: of verbs and of parts of the screens.
 import { VERBS } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
@@ -31,7 +31,7 @@ function Row({ text, keys }: { text: string; keys: readonly string[] }) {
   );
 }
 
-/** The table itself, as the help shows it, too. */
+/** The table itself; the help shows it, too. */
 export function KeysList() {
   const groups = SCOPES.map((scope) => {
     const verbs = VERBS.filter((verb) => verb.scope === scope && verb.keys !== undefined);
@@ -75,7 +75,7 @@ export function KeysList() {
 export function KeysTable({ close }: { close(): void }) {
   return (
     <Dialog title={words.title} close={close} class="wide">
-      {/* First, as it gets the focus: a window begins at its beginning. */}
+      {/* First, because it gets the focus. */}
       <div class="head">
         <h2>{words.title}</h2>
         <button type="button" onClick={close}>

@@ -1,4 +1,4 @@
-// Says that the server takes long to answer, and lets whoever has asked for something have their form back.
+// Says that the server is slow to answer, and offers to stop waiting.
 import { stopWaiting, unanswered } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 

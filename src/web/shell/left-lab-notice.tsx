@@ -1,4 +1,4 @@
-// Says that the lab that was just left stops by itself, and offers to keep it.
+// Says that the lab just left will close, and offers to keep it open.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { keepOpen, leftLab } from '../model/lab/leave-lab.ts';
@@ -11,7 +11,7 @@ const words = WORDS.page;
 export function LeftLabNotice() {
   const message = useSignal('');
   const lab = leftLab.value;
-  // What was said of another one.
+  // Drop the message about another lab.
   useEffect(() => {
     message.value = '';
   }, [lab, message]);

@@ -1,4 +1,4 @@
-// Says that the language of the page could not be loaded, and offers to try again.
+// Says that the page's language could not be loaded, and offers a retry.
 import { useSignal } from '@preact/signals';
 import { missingLanguage } from '../language.ts';
 import { WORDS } from '../words.ts';

@@ -1,4 +1,5 @@
-// Says that the server has another page meanwhile, or that a part of this one waits for it. It is never loaded by itself: consoles may hold text.
+// Says that the server has a newer page, or that a part of this one is still loading. Never reloads automatically, because consoles may
+// hold text.
 import { awaitedParts } from '../model/server/lazy-load.ts';
 import { isOutdated } from '../model/server/page-version.ts';
 import { WORDS } from '../words.ts';

@@ -1,18 +1,17 @@
-// What lies upon every screen when it is asked for: the command field and the table of keys. Loaded when it is shown first.
+// Overlays of every screen: the command field and the table of keys, loaded on first use.
 import { type Signal, signal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { go } from '../address.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
-import { shownLab } from '../shown-lab.ts';
 import { shownDialog } from '../tasks/dialogs.tsx';
 import { keyName, VERBS } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
-import { type Early, isCommandShown, isKeysShown } from './shown.ts';
+import { type Early, isCommandShown, isKeysShown, shownLab } from './shown.ts';
 
 interface OverlayProps {
-  /** What was typed before the component was there. */
+  /** Text typed before the component was loaded. */
   early?: Early;
   close(): void;
 }
@@ -24,7 +23,7 @@ const CommandField = lazy(
 );
 const KeysTable = lazy(isKeysShown, async () => (await import('./keys-table.tsx')).KeysTable);
 
-/** A component that is loaded when `shown` is true for the first time, and there as long as it is. One with a `field` takes what is typed meanwhile. */
+/** Loads a component when `shown` first becomes true, and renders it while it is. For a `field`, input typed meanwhile is kept. */
 function lazy(
   shown: Signal<boolean>,
   load: () => Promise<ComponentType<OverlayProps>>,
@@ -64,7 +63,7 @@ function lazy(
   };
 }
 
-/** Keys of verbs that every screen knows. Letters and signs alone do not count where something is typed. */
+/** Handles keys of the page's verbs. Plain characters are ignored in input fields. */
 function keys(event: KeyboardEvent): void {
   if (event.defaultPrevented) return;
   const name = keyName(event);

@@ -1,4 +1,4 @@
-// Windows about a lab that any screen may ask for; loaded when the first one is shown.
+// Dialogs about a lab that any screen may open; loaded on first use.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { loadPart } from '../model/server/lazy-load.ts';

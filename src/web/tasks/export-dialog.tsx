@@ -1,4 +1,4 @@
-// What an archive of a lab is to have; the browser itself downloads it, so that its size does not matter.
+// Options for exporting a lab. The browser downloads the archive itself, so its size does not matter.
 import { useSignal } from '@preact/signals';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
@@ -20,7 +20,7 @@ export function ExportDialog({ id, name, close }: ExportDialogProps) {
       if (data.has(member)) query.set(member, 'yes');
     }
     const path = `/projects/${id}/export?${query}`;
-    // A download that is refused shows no reason.
+    // A failed download shows no reason, so this asks first.
     await api.mustHave(path);
     const link = document.createElement('a');
     link.href = `/v2${path}`;

@@ -1,4 +1,4 @@
-// Images on their way to the server, and those of an earlier page, which go on when their file is chosen again.
+// Uploads of images, and those of an earlier page, which resume when their file is chosen again.
 import { signal } from '@preact/signals';
 import { randomId } from '../model/browser/uuid.ts';
 import { api, Refusal } from '../model/server/api.ts';
@@ -13,11 +13,11 @@ import { send } from './send.ts';
 
 const words = WORDS.tasks.upload;
 
-/** Counts the images that this page has brought to the server. */
+/** Number of images uploaded by this page. */
 export const imagesSent = signal(0);
 
 const kept = new KeptUploads(browserStore());
-/** Identifiers of those that this page has in hand. */
+/** Ids of the uploads of this page. */
 const ours = new Set<string>();
 
 type Target = Pick<KeptUpload, 'id' | 'computeId' | 'emulator'>;
@@ -25,12 +25,12 @@ type Target = Pick<KeptUpload, 'id' | 'computeId' | 'emulator'>;
 const pathOf = ({ id, computeId, emulator }: Target): string =>
   `/computes/${encodeURIComponent(computeId)}/${emulator}/uploads/${id}`;
 
-/** Sends an image to a compute. Never rejects: the task says how it went. */
+/** Uploads an image to a compute. Never rejects: the task shows the result. */
 export function uploadImage(computeId: string, emulator: string, file: File): void {
   const target = { id: randomId(), computeId, emulator };
   const task = tasks.add({ id: target.id, kind: 'upload', name: file.name });
   ours.add(target.id);
-  // A file that cannot be read says so when it is sent.
+  // The upload itself reports an unreadable file.
   void sampleOf(file)
     .then((sample) => {
       const { name: filename, size: filesize, lastModified: modified } = file;
@@ -57,7 +57,7 @@ function sendImage(target: Target, file: File, task: Task): void {
   const upload = new ImageUpload({ task, wire, changed: () => tasks.changed(), words });
   void inTurn(async () => {
     if ((await upload.run()) !== undefined) imagesSent.value += 1;
-    // However it has ended, it does not go on.
+    // However it ended, it will not resume.
     end(target.id);
   });
 }
@@ -67,7 +67,7 @@ function end(id: string): void {
   kept.forget(id);
 }
 
-/** Those of pages that are gone, as tasks that wait for their file. */
+/** Lists uploads of closed pages as tasks that wait for their file. */
 async function takeUp(): Promise<void> {
   for (const upload of kept.left()) {
     if (ours.has(upload.id)) continue;
@@ -76,7 +76,7 @@ async function takeUp(): Promise<void> {
     try {
       offer(upload, await api.get<UploadObject>(pathOf(upload)));
     } catch (error) {
-      // The server has given it up. If it does not answer, it may be there later.
+      // The server ended the upload. Without an answer it may still exist.
       if (error instanceof Refusal && error.status === 404) end(upload.id);
       else ours.delete(upload.id);
     }
@@ -109,7 +109,7 @@ function offer(upload: KeptUpload, { offset, md5sum }: UploadObject): void {
   tasks.changed();
 }
 
-/** Goes on with this file, if it is the one. */
+/** Resumes an upload if this is its file. */
 async function goOn(upload: KeptUpload, task: Task, file: File): Promise<void> {
   const say = (message: string): void => {
     task.message = message;
@@ -126,7 +126,7 @@ async function goOn(upload: KeptUpload, task: Task, file: File): Promise<void> {
   }
 }
 
-/** Asks for a file; only from within a click. */
+/** Opens a file chooser; only allowed in a click handler. */
 function choose(chosen: (file: File) => void): void {
   const input = document.createElement('input');
   input.type = 'file';

@@ -1,12 +1,14 @@
-// The tasks of this page: what the server tells, what is sent to it, and what is begun here.
+// The tasks of this page: the server's operations, uploads, and operations started here.
 import { randomId } from '../model/browser/uuid.ts';
+import { labNotice, otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
-import { type OperationObject, Tasks } from '../model/transfer/tasks.ts';
+import type { ProjectObject } from '../model/server/types.ts';
+import { type OperationObject, type Task, Tasks } from '../model/transfer/tasks.ts';
 import { send } from './send.ts';
 
-/** Images that are sent at the same time; the others wait. */
+/** Concurrent image uploads; others wait. */
 const UPLOADS_AT_ONCE = 2;
 
 export const tasks = new Tasks({ cancel: (id) => api.delete(`/operations/${id}`) });
@@ -17,7 +19,7 @@ const events = new Events({
   message: ({ action, event }) => {
     if (action.startsWith('operation.')) tasks.apply(event as unknown as OperationObject);
   },
-  // What passes is not kept: after every pause the list says what holds.
+  // Progress events are not stored, so the list is read after every reconnect.
   missed: () => void readAll(),
   resumed: () => void readAll(),
 });
@@ -26,7 +28,7 @@ async function readAll(): Promise<void> {
   tasks.read(await api.get<OperationObject[]>('/operations').catch(() => []));
 }
 
-/** For the whole life of the page. */
+/** Runs for the lifetime of the page. */
 export function startTasks(): void {
   events.start();
   addEventListener('beforeunload', (event) => {
@@ -41,8 +43,8 @@ export interface Beginning {
 }
 
 /**
- * Begins long work of the server with a request: `call` sends it with the identifier of the operation. Answers and fails as `call` does;
- * in the list it can be tried again.
+ * Starts a long operation of the server: `call` sends the request with the operation's id. Resolves and rejects as `call` does; the task
+ * can be retried from the list.
  */
 export async function begin<T>(beginning: Beginning, call: (id: string) => Promise<T>): Promise<T> {
   const id = randomId();
@@ -52,8 +54,9 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     const answer = await call(id);
     task.state = 'done';
     task.actions = {};
-    // What took no time needs no line.
-    if (performance.now() - task.begun < 1_000) tasks.dismiss(id);
+    compareNames(task, answer);
+    // Fast operations need no entry.
+    if (performance.now() - task.begun < 1_000 && task.message === '') tasks.dismiss(id);
     return answer;
   } catch (error) {
     const message = sentenceOf(error);
@@ -80,7 +83,20 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
   }
 }
 
-/** Makes a lab of an archive; its address when it is there. */
+/** Tasks named after the lab that they create and return. */
+const MAKES_LAB = ['duplicate', 'import'];
+
+/** Says that the lab got another name because the requested one was taken. */
+function compareNames(task: Task, answer: unknown): void {
+  task.message = '';
+  if (!MAKES_LAB.includes(task.kind)) return;
+  const { name } = answer as ProjectObject;
+  if (name === task.name) return;
+  task.message = otherNamesInWords([[task.name, name]]);
+  labNotice.value = task.message;
+}
+
+/** Imports a lab from an archive; returns its address. */
 export async function importLab(file: File): Promise<void> {
   const projectId = randomId();
   const name = file.name.replace(/\.gns3(project|p)$/, '');
@@ -99,7 +115,7 @@ export async function importLab(file: File): Promise<void> {
     },
   };
   try {
-    await send({
+    const made = await send<ProjectObject>({
       path: `/projects/${projectId}/import?name=${encodeURIComponent(name)}`,
       content: file,
       headers: { 'X-Operation-Id': id },
@@ -110,8 +126,8 @@ export async function importLab(file: File): Promise<void> {
       signal: abort.signal,
     });
     task.state = 'done';
-    task.message = '';
     task.actions = {};
+    compareNames(task, made);
   } catch (error) {
     const isCancelled = (task.state as string) === 'cancelling';
     task.state = isCancelled ? 'cancelled' : 'failed';
@@ -128,7 +144,7 @@ export async function importLab(file: File): Promise<void> {
   }
 }
 
-/** Why an operation failed: an answer may be lost when the server refuses before it has read everything. */
+/** Why an operation failed. The answer is lost if the server rejects the request before reading its body. */
 export async function reasonOf(id: string): Promise<string | undefined> {
   const list = await api.get<OperationObject[]>('/operations').catch(() => []);
   const { state, message } = list.find(({ operation_id }) => operation_id === id) ?? {};

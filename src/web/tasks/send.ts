@@ -1,18 +1,18 @@
-// Sends a file by XMLHttpRequest, which tells how far it has come; fetch does not. The browser reads the file piece by piece from the disk.
+// Uploads a file by XMLHttpRequest, which reports progress, unlike fetch. The browser reads the file from disk piece by piece.
 import { answerRefusal, Refusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
 
 export interface Sending {
-  /** Below `/v2`. */
+  /** Path below `/v2`. */
   path: string;
   content: Blob;
   headers?: Readonly<Record<string, string>>;
-  /** Bytes that have left. */
+  /** Called with the number of bytes sent. */
   sent: (bytes: number) => void;
   signal: AbortSignal;
 }
 
-/** The answer. @throws Refusal, of status 0 when the connection broke off or `signal` has ended it */
+/** Returns the answer. @throws Refusal, of status 0 if the connection was lost or aborted by `signal` */
 export function send<T>({ path, content, headers = {}, sent, signal }: Sending): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const request = new XMLHttpRequest();

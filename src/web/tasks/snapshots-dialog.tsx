@@ -1,4 +1,4 @@
-// The snapshots of a lab: made, restored, deleted.
+// The snapshots of a lab: create, restore, delete.
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

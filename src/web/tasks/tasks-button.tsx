@@ -1,4 +1,4 @@
-// The tasks in the head of every screen: how many there are and how far, and the list when it is asked for.
+// The tasks button of every screen: number and progress, and the list on request.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
@@ -33,7 +33,7 @@ export function TasksButton() {
       own?.removeEventListener('keydown', leave);
     };
   }, [isShown.value, isShown]);
-  // The list is made anew with each change.
+  // Rendered again with each change.
   tasks.changes.value;
   const list = tasks.list();
   const running = list.filter(({ isOver }) => !isOver);
@@ -81,7 +81,7 @@ export function TasksButton() {
   );
 }
 
-/** Where what a task has made can be seen. */
+/** Address of the result of a task. */
 function placeOf({ kind, projectId, state }: Task): string | undefined {
   if (state !== 'done') return undefined;
   if (kind === 'upload') return '/images';
@@ -135,7 +135,7 @@ function amount(count: number, unit: Task['unit']): string {
   return unit === 'bytes' ? bytesInWords(count) : words.nodes(count);
 }
 
-/** What it is doing, how much, how fast, how long yet. */
+/** Step, amount, rate and remaining time. */
 function detailsOf(task: Task): string {
   const { state, message, unit, total, done, rate, left } = task;
   const what = message || words.states[state] || '';

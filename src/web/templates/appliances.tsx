@@ -1,4 +1,4 @@
-// The catalogue of appliances: found by category and words, what each version lacks, and its template by one click.
+// The appliance catalogue: filter by category and text, see missing images per version, create the template.
 import { useSignal } from '@preact/signals';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
@@ -154,7 +154,7 @@ function VersionView({ version, make }: { version: Version; make: () => void }) 
   );
 }
 
-/** Choices by what is shown for them. */
+/** Choices from their labels. */
 function shown(names: readonly string[]): [string, string][] {
   return names.map((name) => [name, name.replaceAll('_', ' ')]);
 }

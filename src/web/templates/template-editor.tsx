@@ -1,4 +1,4 @@
-// The form of a template: a new one of a type, or one that is there.
+// The form of a new or existing template.
 import { useMemo } from 'preact/hooks';
 import { settingsOf, type TemplateForm } from '../forms/document.ts';
 import { useImages } from '../forms/images.ts';

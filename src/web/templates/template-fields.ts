@@ -1,13 +1,13 @@
-// The fields of a template's form, made of the form of its type and of the settings of its nodes.
+// The fields of a template's form, from the form of its type and the settings of its nodes.
 import type { TemplateForm } from '../forms/document.ts';
 import type { Field } from '../forms/schema.ts';
 
-/** What identifies the form; it is chosen before, and not changed. */
+/** Members that select the form; chosen before and never changed. */
 const FIXED: readonly string[] = ['template_id', 'template_type', 'builtin'];
-/** What no change touches. */
+/** Members that can only be set at creation. */
 const OF_CREATION: readonly string[] = ['compute_id', 'platform'];
 
-/** The form that a template belongs to. */
+/** The form of a template. */
 export function formOf(
   forms: readonly TemplateForm[],
   template: Readonly<Record<string, unknown>>,
@@ -16,7 +16,7 @@ export function formOf(
   return forms.find((form) => form.type === type && (form.platform === undefined || form.platform === platform));
 }
 
-/** What a form is called in the list of types. */
+/** Name of a form in the list of types. */
 export function nameOf({ type, platform }: TemplateForm): string {
   return `${type.replaceAll('_', ' ')}${platform === undefined ? '' : ` ${platform}`}`;
 }
@@ -26,8 +26,8 @@ export function keyOf({ type, platform }: TemplateForm): string {
 }
 
 /**
- * What people fill in.
- * @param hosts ids of the hosts that nodes can be made on
+ * The editable fields.
+ * @param hosts ids of the hosts that can run the nodes
  */
 export function templateFields(
   { fields, platform }: TemplateForm,
@@ -41,14 +41,14 @@ export function templateFields(
     if (field.name === 'compute_id') {
       return { ...field, kind: 'choice', choices: hosts, required: true, nullable: false, byDefault: hosts[0] };
     }
-    // Where only the compute knows the form of a value, its own field says it.
+    // If only the compute knows the type of a value, use its field.
     const own = settings.find(({ name }) => name === field.name);
     if (field.kind === 'other') return own && own.kind !== 'other' ? { ...own, byDefault: field.byDefault } : [];
     return field;
   });
 }
 
-/** What a new template of this form begins with. */
+/** Initial values of a new template. */
 export function beginning({ type, platform }: TemplateForm): Record<string, unknown> {
   return { template_type: type, ...(platform !== undefined && { platform }) };
 }

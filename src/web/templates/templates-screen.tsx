@@ -1,4 +1,4 @@
-// The templates that nodes are made of: listed, made, changed, copied, deleted; and the catalogue of appliances.
+// The templates of nodes: list, create, change, copy, delete; and the appliance catalogue.
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';

@@ -1,28 +1,36 @@
-// Where the window looks at. A gesture moves the picture as a whole; it is drawn anew when the gesture rests.
+// The visible part of the map. A gesture transforms the rendered picture; it is redrawn when the gesture pauses.
 import type { Box, Point } from '../model/lab/geometry.ts';
-import { type View, zoomedAt } from './view.ts';
 
-/** The picture is larger than its window by this share on each side, so that a gesture can move it as a whole. */
+/** Lab position times `scale`, plus `x` and `y`, is the window position in pixels. */
+interface View {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+const SMALLEST = 0.05;
+const LARGEST = 4;
+/** The picture extends beyond the window by this share on each side, so that a gesture can move it. */
 const MARGIN = 0.25;
-/** A gesture that has rested for this time is over: the picture is drawn sharply again. */
+/** After this pause a gesture is over and the picture is redrawn sharply. */
 const SETTLED_MS = 120;
-/** A picture that was enlarged by more than this is drawn anew within the gesture. */
+/** A picture scaled by more than this is redrawn during the gesture. */
 const COARSE = 1.8;
-/** Below this scale names and port states are too small to be read. */
+/** Below this scale names and port states are illegible. */
 const FAR = 0.45;
-/** Pixels of the lab around what is shown as a whole. */
+/** Margin in lab pixels when fitting. */
 const RIM = 40;
 
 export class Camera {
-  /** Told after each change of what is seen. */
+  /** Called after each change of the view. */
   changed: () => void = () => {};
-  /** Told after each time that the pictures were drawn anew. */
+  /** Called after each redraw of the pictures. */
   drawn: () => void = () => {};
   readonly #host: HTMLElement;
   readonly #root: HTMLElement;
   readonly #worlds: readonly SVGGElement[];
   #view: View = { x: 0, y: 0, scale: 1 };
-  /** What the pictures were drawn with last; a gesture moves the element as a whole from there. */
+  /** The view of the last redraw; a gesture transforms the element relative to it. */
   #drawn: View = { x: 0, y: 0, scale: 1 };
   #size: { width: number; height: number };
   #settle: ReturnType<typeof setTimeout> | undefined;
@@ -42,14 +50,14 @@ export class Camera {
     return this.#view.scale;
   }
 
-  /** The part of the lab that the window shows. */
+  /** The visible part of the lab. */
   get seen(): Box {
     const { x, y, scale } = this.#view;
     const { clientWidth: width, clientHeight: height } = this.#host;
     return { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
   }
 
-  /** The place in the lab at a point of the browser's window. */
+  /** Converts a window point to a lab position. */
   toLab(clientX: number, clientY: number): Point {
     const { left, top } = this.#host.getBoundingClientRect();
     return {
@@ -58,7 +66,7 @@ export class Camera {
     };
   }
 
-  /** The point of the browser's window at a place in the lab. */
+  /** Converts a lab position to a window point. */
   toWindow({ x, y }: Point): Point {
     const { left, top } = this.#host.getBoundingClientRect();
     return { x: left + this.#view.x + x * this.#view.scale, y: top + this.#view.y + y * this.#view.scale };
@@ -75,13 +83,13 @@ export class Camera {
     this.#glide();
   }
 
-  /** Around the middle of the window. */
+  /** Zooms around the middle of the window. */
   zoom(factor: number): void {
     this.#view = zoomedAt(this.#view, factor, this.#host.clientWidth / 2, this.#host.clientHeight / 2);
     this.draw();
   }
 
-  /** Shows a part of the lab as a whole, not larger than it is. */
+  /** Fits a part of the lab into the window, at most at scale 1. */
   fit(box: Box | undefined): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     if (!box || width === 0) {
@@ -97,14 +105,14 @@ export class Camera {
     this.draw();
   }
 
-  /** Brings a place into the middle of the window. */
+  /** Centres a lab position. */
   centre({ x, y }: Point): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     this.#view = { ...this.#view, x: width / 2 - x * this.#view.scale, y: height / 2 - y * this.#view.scale };
     this.draw();
   }
 
-  /** The window has another size: its middle stays where it was. */
+  /** After a change of the window's size: the middle stays in place. */
   resized(): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     const { x, y, scale } = this.#view;
@@ -113,7 +121,7 @@ export class Camera {
     this.draw();
   }
 
-  /** Moves what is drawn as a whole, and draws it anew when the margin is used up or the gesture rests. */
+  /** Transforms the picture, and redraws it when the margin is used up or the gesture pauses. */
   #glide(): void {
     const { clientWidth: width, clientHeight: height } = this.#host;
     const factor = this.#view.scale / this.#drawn.scale;
@@ -152,4 +160,11 @@ export class Camera {
     this.drawn();
     this.changed();
   }
+}
+
+/** Zooms by `factor`; this point of the window stays in place. */
+function zoomedAt({ x, y, scale }: View, factor: number, atX: number, atY: number): View {
+  const wanted = Math.min(LARGEST, Math.max(SMALLEST, scale * factor));
+  const real = wanted / scale;
+  return { x: atX - (atX - x) * real, y: atY - (atY - y) * real, scale: wanted };
 }

@@ -1,4 +1,4 @@
-// The drawings of the map. Those that the page can edit are shapes of its own; all others are pictures, in which nothing can run.
+// The drawings of the map. Editable ones are SVG shapes; all others are images, in which no script can run.
 
 import { lineHeight, pictureSize, pixels, readShape, type Shape } from '../model/lab/drawing.ts';
 import type { Box } from '../model/lab/geometry.ts';
@@ -23,7 +23,7 @@ export class DrawingLayer {
     this.#stage = stage;
   }
 
-  /** Where a drawing is and how large. */
+  /** Position and size of a drawing. */
   box(drawing: DrawingObject): Box {
     const { shape, size } = this.#read(drawing);
     return this.#stage.boxOfDrawing(drawing, this.#stage.reshaped.get(drawing.drawing_id)?.shape ?? shape, size);
@@ -46,7 +46,7 @@ export class DrawingLayer {
       group.classList.toggle('selected', isSelected);
       this.elements.set(id, group);
     }
-    // Of the same layer, nodes stand upon drawings.
+    // On the same layer, nodes are above drawings.
     this.#stage.put(drawing.z < LOWEST_UPON_LINKS ? 'below' : 'things', id, group, drawing.z - 0.5);
     const known = this.#read(drawing);
     const shape = this.#stage.reshaped.get(id)?.shape ?? known.shape;
@@ -75,7 +75,7 @@ function pictureElement(svg: string, size: { width: number; height: number }): S
   return make('image', { href: pictureAddress(svg), ...size });
 }
 
-/** Colours are what other clients wrote: only as such, never as a style or an address. */
+/** Colours come from other clients: accept only colours, no styles or URLs. */
 function colour(value: string): string {
   return /^(#[\da-f]{3,8}|[a-z]{1,30})$/i.test(value) ? value : 'none';
 }
@@ -105,7 +105,7 @@ function textElement(shape: Extract<Shape, { kind: 'text' }>): SVGElement {
     'fill-opacity': shape.fillOpacity,
     class: UNCHOSEN_COLOUR.test(shape.fill) ? 'plain' : '',
   });
-  // What is set here wins over the style sheet, as an attribute would not.
+  // Styles override the style sheet; attributes would not.
   Object.assign(text.style, {
     fontFamily: fontFamily(shape.fontFamily),
     fontSize: `${pixels(shape.fontSize)}px`,

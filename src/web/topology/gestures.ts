@@ -1,4 +1,4 @@
-// What hands do upon the map with a mouse, a pen or a finger.
+// Mouse, pen and touch gestures on the map.
 import { newShape, readShape, sizeOf } from '../model/lab/drawing.ts';
 import type { Box, Point } from '../model/lab/geometry.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
@@ -18,13 +18,13 @@ import type { Handles } from './handles.ts';
 import { Pinch } from './pinch.ts';
 import type { Stage } from './stage.ts';
 
-/** Pixels that a pressed pointer may tremble and still be a click. */
+/** Movement in pixels that still counts as a click. */
 const STILL = 4;
-/** Pixels of the wheel that make the picture 2.7 times as large. */
+/** Wheel pixels for a zoom by e (2.7). */
 const WHEEL = 400;
 
 export interface GestureEvents {
-  /** A node was clicked twice. */
+  /** A node was double-clicked. */
   open(nodeId: string): void;
   /** A link was drawn between two nodes. */
   connect(from: string, to: string): void;
@@ -35,9 +35,9 @@ interface Pressed {
   pointer: number;
   start: Point;
   last: Point;
-  /** Made when the pointer really moves. */
+  /** Called once the pointer really moves. */
   begin: () => Grip;
-  /** When it does not. */
+  /** Called if it does not move. */
   click?: () => void;
   grip: Grip | undefined;
 }
@@ -50,7 +50,7 @@ export class Gestures {
   readonly #events: GestureEvents;
   readonly #over = new AbortController();
   readonly #pinch: Pinch;
-  /** What was selected when the space bar went down, while it is. */
+  /** The selection when the space bar was pressed, while it is held. */
   #beforeSpace: Selection | undefined;
   #pressed: Pressed | undefined;
 
@@ -69,7 +69,7 @@ export class Gestures {
     host.addEventListener('dblclick', this.#double, { signal });
     host.addEventListener('contextmenu', this.#menu, { signal });
     host.addEventListener('wheel', this.#wheel, { signal, passive: false });
-    // Before the map itself takes the key.
+    // Before the map handles the key.
     host.addEventListener('keydown', this.#spaceDown, { signal, capture: true });
     addEventListener('keyup', this.#spaceUp, { signal });
     addEventListener('blur', this.#spaceUp, { signal });
@@ -79,7 +79,7 @@ export class Gestures {
     this.#over.abort();
   }
 
-  /** Puts back what a hand holds. True if it held something. */
+  /** Cancels the current gesture. True if there was one. */
   cancel(): boolean {
     const grip = this.#pressed?.grip;
     this.#pressed = undefined;
@@ -94,18 +94,18 @@ export class Gestures {
   readonly #down = (event: PointerEvent): void => {
     if (event.button !== 0 && event.button !== 1) return;
     const target = event.target as Element;
-    // Panels that lie upon the map take their own events.
+    // Panels on the map handle their own events.
     if (!this.#isMap(target)) return;
     if (this.#pinch.down(event)) {
       event.preventDefault();
-      // What the first finger held goes back: two move the map.
+      // A second finger cancels the gesture of the first: two fingers pan and zoom.
       this.cancel();
       this.#stage.host.setPointerCapture(event.pointerId);
     }
     if (this.#pressed || this.#pinch.isOn) return;
     const { clientX: x, clientY: y, pointerId: pointer } = event;
     this.#stage.root.focus({ preventScroll: true });
-    // Otherwise the browser begins to select text, or takes the focus elsewhere.
+    // Otherwise the browser selects text or moves the focus.
     event.preventDefault();
     this.#stage.context.menu.value = undefined;
     const isPan = event.button === 1 || this.#beforeSpace !== undefined;
@@ -115,7 +115,7 @@ export class Gestures {
     this.#stage.host.setPointerCapture(pointer);
   };
 
-  /** While a shape is to be drawn, what pressing the pointer here begins, upon whatever lies there. */
+  /** The gesture that draws a shape, if one is to be drawn; it takes precedence over objects here. */
   #drawn(at: Point): Pick<Pressed, 'begin' | 'click'> | undefined {
     const { camera, context } = this.#stage;
     const kind = context.drawing.value;
@@ -129,7 +129,7 @@ export class Gestures {
     return { begin: () => drawGrip(this.#stage, kind, start), click };
   }
 
-  /** What the space bar has selected or not it leaves as it was: it was pressed for this. */
+  /** Panning with the space bar restores the selection that the key has changed. */
   #pan(): Grip {
     if (this.#beforeSpace) this.#stage.context.selection.value = this.#beforeSpace;
     return panGrip(this.#stage);
@@ -138,7 +138,7 @@ export class Gestures {
   readonly #spaceDown = (event: KeyboardEvent): void => {
     if (event.key !== ' ' || !this.#isMap(event.target as Element)) return;
     if (!this.#beforeSpace) this.#beforeSpace = this.#stage.context.selection.value;
-    // The key repeats while it is held, and would select and not select in turn.
+    // Key repeat would toggle the selection.
     else if (event.repeat) {
       event.preventDefault();
       event.stopPropagation();
@@ -149,7 +149,7 @@ export class Gestures {
     if (!(event instanceof KeyboardEvent) || event.key === ' ') this.#beforeSpace = undefined;
   };
 
-  /** What begins when the pointer that was pressed here is moved. What a click selects is selected at once. */
+  /** The gesture for moving the pressed pointer. A selection by click happens at once. */
   #grip(target: Element, event: PointerEvent): () => Grip {
     const stage = this.#stage;
     const { lab, selection } = stage.context;
@@ -225,7 +225,7 @@ export class Gestures {
   };
 
   readonly #double = (event: MouseEvent): void => {
-    // The pointer was captured, so that the event itself names the window only.
+    // The pointer is captured, so the event's target is always the host.
     const found = targetOf(document.elementFromPoint(event.clientX, event.clientY));
     if (found?.kind === 'node') this.#events.open(found.id);
   };
@@ -250,7 +250,7 @@ export class Gestures {
   };
 }
 
-/** With this thing added, or taken out if it was in. */
+/** Adds an object to the selection, or removes it. */
 export function toggled(now: Selection, key: 'nodes' | 'drawings', id: string): Selection {
   const ids = now[key].includes(id) ? now[key].filter((other) => other !== id) : [...now[key], id];
   return { ...NOTHING, nodes: now.nodes, drawings: now.drawings, [key]: ids };

@@ -1,11 +1,11 @@
-// The lines that nodes snap to, as a pattern.
+// The grid that nodes snap to, as an SVG pattern.
 import type { ProjectObject } from '../model/server/types.ts';
 import { make } from './svg.ts';
 
-/** Pixels of the lab that the grid covers around its middle. */
+/** Extent of the grid in lab pixels around the origin. */
 const EXTENT = 20_000;
 
-/** Draws the grid of a project, if it is to be shown. */
+/** Draws the grid of a project if enabled. */
 export function drawGrid(group: SVGGElement, project: ProjectObject | undefined): void {
   const size = project?.grid_size ?? 0;
   const wanted = project?.show_grid && size >= 5 ? String(size) : '';

@@ -1,4 +1,4 @@
-// What a pressed pointer does until it is let go: pan, select by a rectangle, move, connect, resize, move a label.
+// Drag gestures: pan, rectangle selection, move, connect, resize, move a label.
 
 import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
 import { type Box, centreOf, overlap, type Point } from '../model/lab/geometry.ts';
@@ -8,11 +8,11 @@ import { portKey, type Stage } from './stage.ts';
 import { make, set } from './svg.ts';
 
 export interface Grip {
-  /** The pointer was moved, by this much since the last time and since it was pressed, in pixels of the window. */
+  /** The pointer moved; the distances since the last event and since the press, in window pixels. */
   move(event: PointerEvent, step: Point, whole: Point): void;
-  /** Let go. */
+  /** The pointer was released. */
   end(event: PointerEvent): void;
-  /** Taken away: everything is as before. */
+  /** The gesture was cancelled; revert everything. */
   cancel(): void;
 }
 
@@ -20,7 +20,7 @@ export function panGrip(stage: Stage): Grip {
   return { move: (_event, step) => stage.camera.pan(step.x, step.y), end: () => {}, cancel: () => {} };
 }
 
-/** Moves what is selected; the grid counts unless Alt is held. */
+/** Moves the selection; snaps to the grid unless Alt is held. */
 export function moveGrip(stage: Stage): Grip {
   const { camera } = stage;
   return {
@@ -30,7 +30,7 @@ export function moveGrip(stage: Stage): Grip {
   };
 }
 
-/** Selects nodes that a rectangle touches, and drawings that are within it; `former` stay selected. */
+/** Selects nodes touched by a rectangle and drawings inside it; `former` stay selected. */
 export function rectangleGrip(
   stage: Stage,
   start: Point,
@@ -73,7 +73,7 @@ function isWithin(inner: Box, outer: Box): boolean {
   );
 }
 
-/** Draws a link from a node to the one where the pointer is let go. */
+/** Draws a link from a node to the one where the pointer is released. */
 export function connectGrip(stage: Stage, from: NodeObject, connect: (to: string) => void): Grip {
   const start = centreOf(stage.boxOf(from));
   const line = make(
@@ -112,7 +112,7 @@ export function labelGrip(stage: Stage, node: NodeObject): Grip {
   const { context, camera } = stage;
   const id = node.node_id;
   const text = stage.root.querySelector<SVGTextElement>(`#node-${id} .name`);
-  // A label without a place of its own stands in the middle: from then on it begins where its letters do.
+  // A centred label gets a fixed position where its text starts now.
   const start = { x: node.label.x ?? Math.round(text?.getBBox().x ?? 0), y: node.label.y ?? -20 };
   return {
     move: (_event, _step, whole) => {
@@ -135,7 +135,7 @@ export function labelGrip(stage: Stage, node: NodeObject): Grip {
   };
 }
 
-/** Moves the name of the port at an end of a link; where it is counts from its node. */
+/** Moves the name of a port; its position is relative to the node. */
 export function portLabelGrip(stage: Stage, link: LinkObject, end: 0 | 1, text: SVGTextElement): Grip {
   const { context, camera } = stage;
   const id = link.link_id;
@@ -164,13 +164,13 @@ export function portLabelGrip(stage: Stage, link: LinkObject, end: 0 | 1, text: 
   };
 }
 
-/** Changes the size of a drawing by one of its handles. */
+/** Resizes a drawing by a handle. */
 export function resizeGrip(stage: Stage, drawing: DrawingObject, shape: Shape, handle: string): Grip {
   const id = drawing.drawing_id;
   const turn = (drawing.rotation * Math.PI) / 180;
   return {
     move: (_event, _step, whole) => {
-      // In the drawing's own directions, which may be turned.
+      // In the drawing's coordinates, which may be rotated.
       const [dx, dy] = [whole.x / stage.camera.scale, whole.y / stage.camera.scale];
       const x = Math.round(dx * Math.cos(turn) + dy * Math.sin(turn));
       const y = Math.round(dy * Math.cos(turn) - dx * Math.sin(turn));
@@ -182,7 +182,7 @@ export function resizeGrip(stage: Stage, drawing: DrawingObject, shape: Shape, h
   };
 }
 
-/** Draws a shape from where the pointer was pressed; on the grid of drawings unless Alt is held, and regular with Shift. */
+/** Draws a shape from the press point; snaps to the drawing grid unless Alt is held; regular with Shift. */
 export function drawGrip(stage: Stage, kind: Drawn, start: Point): Grip {
   const { context, camera } = stage;
   const element = make(kind, { class: 'new-shape' }, stage.layers.over);
@@ -220,7 +220,7 @@ function resized(drawing: DrawingObject, shape: Shape, handle: string, dx: numbe
   const moved = { ...shape };
   if (handle === 'start') Object.assign(moved, { x1: shape.x1 + dx, y1: shape.y1 + dy });
   else Object.assign(moved, { x2: shape.x2 + dx, y2: shape.y2 + dy });
-  // The picture begins at its leftmost and topmost point.
+  // The position is the top left corner.
   const [left, top] = [Math.min(moved.x1, moved.x2), Math.min(moved.y1, moved.y2)];
   const line = { ...moved, x1: moved.x1 - left, x2: moved.x2 - left, y1: moved.y1 - top, y2: moved.y2 - top };
   return { x: x + left, y: y + top, shape: line };

@@ -1,4 +1,4 @@
-// What only the thing under the pointer or the selected one shows: where a link begins, and where a drawing is resized.
+// Handles of the hovered or selected object: where a link starts and where a drawing is resized.
 import type { Shape } from '../model/lab/drawing.ts';
 import { readShape } from '../model/lab/drawing.ts';
 import type { Box } from '../model/lab/geometry.ts';
@@ -20,7 +20,7 @@ export class Handles {
     make('path', { d: 'M-4 0H4M0 -4V4' }, this.#port);
   }
 
-  /** The pointer is upon this node now; undefined for none. */
+  /** The hovered node; undefined for none. */
   hover(nodeId: string | undefined): void {
     if (nodeId === this.#hovered) return;
     this.#hovered = nodeId;

@@ -1,11 +1,11 @@
-// Going from thing to thing by keys. The map is one stop of the Tab key; which of its things is meant is said to screen readers by
-// `aria-activedescendant`, so that the focus stays where it is when somebody else deletes that thing.
+// Keyboard navigation on the map. The map is one tab stop; `aria-activedescendant` names the current object for screen readers, so that the
+// focus stays when another client deletes that object.
 import { centreOf, nearest, type Point } from '../model/lab/geometry.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { toggled } from './gestures.ts';
 import type { Stage } from './stage.ts';
 
-/** Letters that are typed within this time are one name. */
+/** Letters typed within this time form one name. */
 const TYPING_MS = 1_000;
 const STEP = 10;
 const LARGE_STEP = 100;
@@ -19,9 +19,9 @@ const ARROWS: Readonly<Record<string, Point>> = {
 
 export class Keys {
   readonly #stage: Stage;
-  /** The node that arrows start from, selected or not. */
+  /** The node that arrow keys start from, selected or not. */
   #node: string | undefined;
-  /** Its link that the Tab key has come to. */
+  /** Its link reached with the Tab key. */
   #link: string | undefined;
   #typed = '';
   #typedAt = 0;
@@ -30,7 +30,7 @@ export class Keys {
     this.#stage = stage;
   }
 
-  /** Something was selected, here or elsewhere. */
+  /** Handles a change of the selection. */
   follow(): void {
     const { nodes, link, drawings } = this.#stage.context.selection.value;
     if (this.#node === undefined || !nodes.includes(this.#node)) this.#node = nodes.at(-1) ?? this.#node;
@@ -58,7 +58,7 @@ export class Keys {
     else root.removeAttribute('aria-activedescendant');
   }
 
-  /** True if the key was one of these. */
+  /** True if the key was handled. */
   press(event: KeyboardEvent): boolean {
     const { key } = event;
     const { context } = this.#stage;
@@ -106,7 +106,7 @@ export class Keys {
     this.#goTo(nearest(centreOf(this.#stage.boxOf(current)), x, y, others)?.node, event);
   }
 
-  /** Shift extends what is selected, Ctrl leaves it. */
+  /** Shift extends the selection; Ctrl keeps it. */
   #goTo(node: NodeObject | undefined, { shiftKey, ctrlKey }: { shiftKey: boolean; ctrlKey: boolean }): void {
     if (!node) return;
     const { context } = this.#stage;
@@ -124,7 +124,7 @@ export class Keys {
     if (this.#current()) context.select(toggled(context.selection.value, 'nodes', this.#node!));
   }
 
-  /** The links of a node follow it; after the last one the Tab key goes on. */
+  /** Goes through a node's links; after the last one the Tab key leaves the map. */
   #nextLink(by: 1 | -1): boolean {
     const { context } = this.#stage;
     const current = this.#current();
@@ -137,7 +137,7 @@ export class Keys {
     return true;
   }
 
-  /** Letters that are no verbs begin a name: those after them belong to it. True if a node has such a name. */
+  /** Letters without a verb start a name to jump to, and following letters extend it. True if a node matches. */
   type(event: KeyboardEvent): boolean {
     const { key, timeStamp } = event;
     if (key.length !== 1 || key === ' ' || event.ctrlKey || event.metaKey || event.altKey) return false;
@@ -148,12 +148,12 @@ export class Keys {
     return found !== undefined;
   }
 
-  /** Whether a name has been begun just now. */
+  /** Whether a name is being typed. */
   isTyping(now: number): boolean {
     return this.#typed !== '' && now - this.#typedAt < TYPING_MS;
   }
 
-  /** The name that was begun counts no more. */
+  /** Ends the typed name. */
   stopTyping(): void {
     this.#typed = '';
   }

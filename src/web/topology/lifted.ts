@@ -1,17 +1,17 @@
-// What a hand holds lies in a picture of its own meanwhile: the browser moves that, and paints nothing anew but the links at its border.
+// Dragged objects are moved to separate pictures, so that the browser redraws only the links to other objects.
 import type { Point } from '../model/lab/geometry.ts';
 import { make, putAt } from './svg.ts';
 
 export class Lifted {
-  /** Where what is held was moved to, in pixels of the lab from where the server has it; its elements are drawn without that. */
+  /** Movement of the dragged objects since the server's position, in lab pixels; their elements are drawn without it. */
   offset: Point = { x: 0, y: 0 };
   readonly #moved: SVGSVGElement;
   readonly #border: SVGSVGElement;
   readonly #groups: Readonly<Record<'border' | 'links' | 'things', SVGGElement>>;
-  /** Where each element is to be put back, so that the order of the map stays what it is. */
+  /** The original place of each element, so that the stacking order stays. */
   readonly #places = new Map<Element, Comment>();
 
-  /** `border` is the picture for links of which one end is held, `moved` that for what is held, with groups for the lab's places in them. */
+  /** `border`: picture for links with one dragged end. `moved`: picture for the dragged objects, with groups in lab coordinates. */
   constructor(border: SVGGElement, moved: SVGGElement) {
     this.#border = border.ownerSVGElement!;
     this.#moved = moved.ownerSVGElement!;
@@ -22,7 +22,7 @@ export class Lifted {
     };
   }
 
-  /** Puts an element into one of the groups, at its height there. */
+  /** Moves an element into a group, at its stacking height. */
   take(group: 'border' | 'links' | 'things', element: Element, height: number): void {
     if (!this.#places.has(element)) {
       const place = document.createComment('');
@@ -32,19 +32,19 @@ export class Lifted {
     putAt(this.#groups[group], element, height);
   }
 
-  /** Puts an element back where it was, if it was taken. */
+  /** Moves an element back, if it was taken. */
   putBack(element: Element): void {
     this.#places.get(element)?.replaceWith(element);
     this.#places.delete(element);
   }
 
-  /** The element is of no use any more. */
+  /** Removes an element for good. */
   remove(element: Element): void {
     this.putBack(element);
     element.remove();
   }
 
-  /** Moves what is held to where it is now, at this scale. Only for this time these pictures are layers of their own, which take memory. */
+  /** Draws the current movement at this scale. Only during a drag are the pictures separate compositor layers, which cost memory. */
   draw(scale: number): void {
     const isAny = this.#places.size > 0;
     if (!isAny) this.offset = { x: 0, y: 0 };

@@ -1,4 +1,4 @@
-// What stands at a link on the map: impairments, capture, filters, suspension and, while traffic is shown, its rate.
+// Marks of a link on the map: impairments, capture, filters, suspension and, if shown, its rate.
 
 import type { LabContext } from '../lab-context.ts';
 import { inNumbers } from '../language.ts';
@@ -7,10 +7,10 @@ import { linkName, linkStates } from '../model/lab/link-name.ts';
 import type { Impairments, LinkObject } from '../model/server/types.ts';
 import { set, write } from './svg.ts';
 
-/** kbit/s from which on a line is drawn as wide as the next step. */
+/** Rates in kbit/s from which a line has the next width. */
 const STEPS = [1, 100, 1_000, 10_000, 100_000];
 
-/** Writes the marks, the link's name with them in words, and how wide the line is. */
+/** Writes the marks, the link's accessible name, and its width. */
 export function drawMarks(
   { lab, traffic }: LabContext,
   link: LinkObject,
@@ -31,7 +31,7 @@ export function drawMarks(
   write(figure, rates && ` ${rates}`);
   set(group, { 'data-traffic': STEPS.filter((step) => rate >= step).length });
   group.classList.toggle('dropping', traffic.peek() && isDropping);
-  // Without the frames of a capture: a name that changes once a second is read out once a second.
+  // Without the frame count: a name that changes each second would be read out each second.
   const said = [linkName(lab, link), ...linkStates(link), impairments, rates];
   set(group, { 'aria-label': said.filter(Boolean).join(', ') });
 }
@@ -46,7 +46,7 @@ function ratesText({ forward, backward }: LinkCounters): string {
   return `→ ${rateText(there)} ← ${rateText(back)}`;
 }
 
-/** `30 ms 1 %`; both directions where they differ. */
+/** For example `30 ms 1 %`; both directions if they differ. */
 function impairmentText({ impairments }: LinkObject): string {
   if (!impairments) return '';
   const [there, back] = [impairments.forward, impairments.backward].map((each) => directionText(each as Impairments));

@@ -1,4 +1,4 @@
-// The links of the map: lines between nodes, bowed where several join the same two; states and names of their ports.
+// The links of the map: lines between nodes, curved for parallel links; states and names of their ports.
 import { centreOf, type Point } from '../model/lab/geometry.ts';
 import { dashesOf, readLinkStyle } from '../model/lab/label-style.ts';
 import { portName } from '../model/lab/linked-ports.ts';
@@ -7,13 +7,13 @@ import { drawMarks } from './link-marks.ts';
 import { portKey, type Stage } from './stage.ts';
 import { make, set, setProperties, write } from './svg.ts';
 
-/** Pixels between neighbours of parallel links, in their middles. */
+/** Pixels between the middles of parallel links. */
 const BOW = 36;
-/** Pixels from the middle of a node to the state of its port. */
+/** Pixels from a node's centre to the state of its port. */
 const DOT = 42;
 /** Pixels from the state of a port to its name. */
 const LABEL = 22;
-/** Pixels between the marks, which stand above the line, and the rate below it. */
+/** Pixels between the marks above the line and the rate below it. */
 const BELOW = 22;
 
 interface LinkElements {
@@ -28,7 +28,7 @@ interface LinkElements {
 
 export class LinkLayer {
   readonly #elements = new Map<string, LinkElements>();
-  /** Those of which one end is held. */
+  /** Links with one dragged end. */
   readonly #atBorder = new Set<string>();
   readonly #stage: Stage;
 
@@ -40,7 +40,7 @@ export class LinkLayer {
     return this.#elements.get(id)?.group;
   }
 
-  /** The middle of the line, if it is drawn. */
+  /** The middle of the line, if drawn. */
   middle(id: string): Point | undefined {
     const { mark } = this.#elements.get(id) ?? {};
     return mark && { x: Number(mark.getAttribute('x')), y: Number(mark.getAttribute('y')) };
@@ -62,7 +62,7 @@ export class LinkLayer {
     this.#place(link, elements, one, other);
     elements.group.classList.toggle('suspended', link.suspend);
     const style = readLinkStyle(link.link_style ?? {});
-    // Of the line alone: what is selected or suspended looks so all the same.
+    // On the line only, so that selection and suspension stay visible.
     setProperties(elements.line, {
       '--colour': style.color ?? '',
       '--width': String(style.width ?? ''),
@@ -76,7 +76,7 @@ export class LinkLayer {
     drawMarks(this.#stage.context, link, elements);
   }
 
-  /** Draws the links anew of which one end is held: what else is held moves as a whole. */
+  /** Redraws links with one dragged end; other dragged links move as a whole. */
   followHeld(): void {
     const { lab } = this.#stage.context;
     for (const id of this.#atBorder) {
@@ -87,7 +87,7 @@ export class LinkLayer {
     }
   }
 
-  /** With what is held when both its ends are, at the border of that when one is. */
+  /** Puts a link with two dragged ends among the dragged objects, and one with one dragged end into their border. */
   #put(id: string, group: SVGGElement, isOneHeld: boolean, isOtherHeld: boolean): void {
     const { lifted } = this.#stage;
     const isAtBorder = isOneHeld !== isOtherHeld;
@@ -101,7 +101,7 @@ export class LinkLayer {
     else lifted.putBack(group);
   }
 
-  /** Where its line is, and what stands beside it. */
+  /** Positions a link's line and labels. */
   #place(link: LinkObject, elements: LinkElements, one: NodeObject, other: NodeObject): void {
     const isAtBorder = this.#atBorder.has(link.link_id);
     const centre = (node: NodeObject): Point => {
@@ -119,7 +119,7 @@ export class LinkLayer {
     set(elements.rate, { x: path.middle.x, y: path.middle.y - 6 + BELOW });
   }
 
-  /** Where somebody put the name of a port, from its node; otherwise `at`, upon the line. */
+  /** A port name at its custom position relative to the node, otherwise at `at` on the line. */
   #placePort(
     link: LinkObject,
     text: SVGTextElement,
@@ -135,7 +135,7 @@ export class LinkLayer {
     set(text, isPlaced ? { x: corner.x + own.x!, y: corner.y + own.y! } : { x: at.x, y: at.y });
   }
 
-  /** What stands beside a port: its name, unless somebody wrote something else there. */
+  /** The text at a port: the user's, or the port's name. */
   #portLabel(end: LinkEnd): string {
     const written = end.label?.text;
     const isWritten = written !== undefined && written !== `${end.adapter_number}/${end.port_number}`;
@@ -145,7 +145,7 @@ export class LinkLayer {
   #make(id: string): LinkElements {
     const attributes = { class: 'link', role: 'option', id: `link-${id}`, 'data-link': id };
     const group = make('g', attributes, this.#stage.layers.links);
-    // The name says it in words.
+    // The accessible name has this information.
     const text = { 'aria-hidden': 'true' };
     const elements: LinkElements = {
       group,
@@ -166,7 +166,7 @@ export class LinkLayer {
     return elements;
   }
 
-  /** Pixels by which a link leaves the straight line, since several join the same two nodes. */
+  /** Distance in pixels from the straight line, for parallel links. */
   #bow(link: LinkObject): number {
     const key = pairOf(link);
     const parallel = this.#stage.context.lab.linksOf(link.nodes[0].node_id).filter((other) => pairOf(other) === key);
@@ -177,7 +177,7 @@ export class LinkLayer {
   }
 }
 
-/** The same for all links between the same two nodes. */
+/** Equal for all links between the same two nodes. */
 function pairOf({ nodes: [one, other] }: LinkObject): string {
   return [one.node_id, other.node_id].sort().join(' ');
 }
@@ -189,7 +189,7 @@ interface LinkPath {
   middle: Point;
 }
 
-/** From centre to centre, bowed aside; the dots stand beside the nodes, the names of the ports further on. */
+/** From centre to centre, curved; dots next to the nodes, port names further along. */
 function linkPath(from: Point, to: Point, bow: number): LinkPath {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const along = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };

@@ -1,4 +1,4 @@
-// The picture of a lab in plain SVG. It reads the model, draws what changed once a frame, and reports what hands do.
+// The map of a lab in plain SVG. Reads the model, draws changes once per frame, and handles gestures.
 import { effect } from '@preact/signals';
 import type { LabContext, LabMap } from '../lab-context.ts';
 import { around, type Box, centreOf, type Point } from '../model/lab/geometry.ts';
@@ -13,7 +13,7 @@ import { Minimap } from './minimap.ts';
 import { NodeLayer } from './nodes.ts';
 import { Stage } from './stage.ts';
 
-/** Pixels from the border of the window within which a thing counts as hardly seen. */
+/** Pixels from the window's edge within which an object counts as barely visible. */
 const BORDER = 20;
 
 export class TopologyMap implements LabMap {
@@ -55,7 +55,7 @@ export class TopologyMap implements LabMap {
       () => resize.disconnect(),
     );
     this.#markAll();
-    // What is added to an empty lab stays where it was put.
+    // The first object of an empty lab must not move the view.
     if (this.#isEmpty) {
       this.#fitted = true;
       this.fit();
@@ -95,7 +95,7 @@ export class TopologyMap implements LabMap {
     }
     for (const id of links) {
       this.#links.draw(id);
-      // The description of a node tells the number of its links.
+      // A node's description includes the number of its links.
       for (const end of this.#context.lab.links.get(id)?.nodes ?? []) {
         if (dirty.get(id) === 'link') dirty.set(end.node_id, 'node');
       }
@@ -113,7 +113,7 @@ export class TopologyMap implements LabMap {
     }
   }
 
-  /** What was deleted is neither held nor selected. */
+  /** Deselects and releases deleted objects. */
   #forget(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const { selection } = this.#context;
@@ -156,7 +156,7 @@ export class TopologyMap implements LabMap {
     this.#handles.draw();
   }
 
-  /** What of the map is hidden here, and what the lab wants of it. */
+  /** Applies the view settings of this browser and of the lab. */
   #applySettings(): void {
     const { view, lab } = this.#context;
     const project = lab.project.value;
@@ -170,7 +170,7 @@ export class TopologyMap implements LabMap {
     this.#minimap.mark();
   }
 
-  /** A key was pressed upon the map. `otherwise` is asked for keys that do not go from thing to thing; true if it knew the key. */
+  /** Handles a key press on the map. `otherwise` handles keys other than navigation; returns true if the key was handled. */
   press(event: KeyboardEvent, otherwise: () => boolean): boolean {
     if (event.key === 'Escape' && this.#leaveGesture()) return true;
     if (this.#keys.press(event)) {
@@ -185,7 +185,7 @@ export class TopologyMap implements LabMap {
     return this.#keys.type(event);
   }
 
-  /** Puts back what a hand holds; what was to be drawn is not, either. True if there was one of them. */
+  /** Cancels a drag or a pending shape. True if there was one. */
   #leaveGesture(): boolean {
     const { drawing } = this.#context;
     const isLeft = this.#gestures.cancel() || drawing.value !== undefined;

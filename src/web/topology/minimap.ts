@@ -1,4 +1,4 @@
-// The whole lab in a corner, with the part that the window shows: a click or a drag looks elsewhere.
+// The whole lab in a corner, with the visible part; click or drag to move the view.
 import { around, type Box, centreOf } from '../model/lab/geometry.ts';
 import { WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
@@ -11,14 +11,14 @@ export class Minimap {
   readonly #stage: Stage;
   readonly #canvas = document.createElement('canvas');
   #frame = 0;
-  /** The part of the lab that the canvas shows, and its scale there. */
+  /** The part of the lab on the canvas, and its scale there. */
   #shown: Box & { scale: number } = { x: 0, y: 0, width: 1, height: 1, scale: 1 };
 
   constructor(stage: Stage) {
     this.#stage = stage;
     const canvas = this.#canvas;
     canvas.className = 'minimap';
-    // The lists and the keys do for others what this does for pointers.
+    // Lists and keys replace it for screen readers.
     canvas.setAttribute('aria-hidden', 'true');
     canvas.title = WORDS.lab.minimap;
     canvas.width = WIDTH * 2;
@@ -38,7 +38,7 @@ export class Minimap {
     this.#canvas.remove();
   }
 
-  /** Draws it anew with the next frame. */
+  /** Redraws with the next frame. */
   mark(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;

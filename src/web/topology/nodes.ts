@@ -1,4 +1,4 @@
-// The nodes of the map: picture, name, state.
+// The nodes of the map: symbol, name, state.
 import { readStyle } from '../model/lab/label-style.ts';
 import type { NodeObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
@@ -6,13 +6,13 @@ import type { Stage } from './stage.ts';
 import { make, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
 
-/** From the top of a label to the line that its letters stand on. */
+/** Pixels from the top of a label to its baseline. */
 const ASCENT = 13;
 
 export class NodeLayer {
   readonly elements = new Map<string, SVGGElement>();
   readonly #stage: Stage;
-  /** What labels were styled by last. */
+  /** The last applied style of each label. */
   readonly #styles = new WeakMap<Element, string | null | undefined>();
 
   constructor(stage: Stage) {
@@ -31,7 +31,7 @@ export class NodeLayer {
     if (!group) {
       group = make('g', { class: 'node', role: 'option', id: `node-${id}`, 'data-node': id });
       make('image', {}, group);
-      // Its tooltip says why the node was halted.
+      // The tooltip says why the node was halted.
       make('title', {}, make('circle', { class: 'state', r: 5, cy: 0 }, group));
       make('text', { class: 'name' }, group);
       this.elements.set(id, group);
@@ -89,7 +89,7 @@ export class NodeLayer {
     });
   }
 
-  /** The number of its layer, where the lab shows them. */
+  /** Draws the number of the node's layer, if the lab shows layers. */
   #drawLayer(node: NodeObject, group: SVGGElement): void {
     const isShown = this.#stage.context.lab.project.value?.show_layers === true;
     const found = group.querySelector('.layer');

@@ -1,13 +1,13 @@
-// Two fingers upon the map: what lies between them stays between them, so that they move and zoom it at once.
+// Two-finger gesture: pans and zooms so that the point between the fingers stays between them.
 import type { Point } from '../model/lab/geometry.ts';
 import type { Camera } from './camera.ts';
 
-/** Pixels below which the distance of two fingers says nothing. */
+/** Distances below this are too small to zoom by. */
 const LEAST = 10;
 
 export class Pinch {
   readonly #camera: Camera;
-  /** By the pointer's id. */
+  /** By pointer id. */
   readonly #fingers = new Map<number, Point>();
 
   constructor(camera: Camera) {
@@ -19,7 +19,7 @@ export class Pinch {
     return this.#fingers.size === 2;
   }
 
-  /** A third finger does nothing. True if there are two from now on. */
+  /** Ignores a third finger. True if a gesture starts. */
   down({ pointerType, pointerId, clientX: x, clientY: y }: PointerEvent): boolean {
     if (pointerType !== 'touch' || this.isOn) return false;
     this.#fingers.set(pointerId, { x, y });

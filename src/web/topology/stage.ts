@@ -1,4 +1,4 @@
-// What the parts of the map share: its elements, its camera, what a hand holds, and what is to be drawn anew.
+// Shared by the parts of the map: elements, camera, dragged objects, and pending redraws.
 import type { LabContext } from '../lab-context.ts';
 import { type Shape, sizeOf, writeShape } from '../model/lab/drawing.ts';
 import { type Box, type Point, snapped } from '../model/lab/geometry.ts';
@@ -8,19 +8,19 @@ import { Camera } from './camera.ts';
 import { Lifted } from './lifted.ts';
 import { make, putAt, set } from './svg.ts';
 
-/** A part of the map in which things lie upon each other by their heights. */
+/** A part of the map with its own stacking order. */
 export type Layer = 'below' | 'links' | 'things';
 export type Kind = 'node' | 'link' | 'drawing';
 
-/** Drawings of lower layers lie below the links. */
+/** Drawings below this layer are below the links. */
 export const LOWEST_UPON_LINKS = 1;
 
-/** Names the port at an end of a link. */
+/** Key of the port at an end of a link. */
 export function portKey(link: string, end: 0 | 1): string {
   return `${link} ${end}`;
 }
 
-/** A drawing as a hand changes it. */
+/** A drawing during a resize. */
 export interface Reshaped extends Point {
   shape: Shape;
 }
@@ -28,18 +28,18 @@ export interface Reshaped extends Point {
 export class Stage {
   readonly host: HTMLElement;
   readonly context: LabContext;
-  /** The map. Its pictures lie one upon the other: what changes in one makes the browser paint none of the others anew. */
+  /** The map's element. Its pictures are stacked, so that a change in one does not repaint the others. */
   readonly root: HTMLDivElement;
   readonly grid: SVGGElement;
-  /** Drawings below everything, links, nodes with other drawings, and what only gestures show. */
+  /** Drawings below the links, links, nodes with other drawings, and temporary elements of gestures. */
   readonly layers: Readonly<Record<Layer | 'over', SVGGElement>>;
-  /** What a hand holds. */
+  /** The dragged objects. */
   readonly lifted: Lifted;
   readonly camera: Camera;
-  /** Where nodes and drawings are that a hand holds: the server is told when it lets go. */
+  /** Positions of dragged nodes and drawings; sent to the server at the end of the drag. */
   readonly held = new Map<string, Point>();
   readonly heldLabels = new Map<string, Point>();
-  /** Places of names of ports, from their nodes, by `portKey`. */
+  /** Positions of port names relative to their nodes, by `portKey`. */
   readonly heldPorts = new Map<string, Point>();
   readonly reshaped = new Map<string, Reshaped>();
   readonly dirty = new Map<string, Kind>();
@@ -98,12 +98,12 @@ export class Stage {
     this.#frame ||= requestAnimationFrame(this.#flush);
   }
 
-  /** Drawings below the links stay there in a hand. */
+  /** Drawings below the links stay there during a drag. */
   #isLifted(id: string): boolean {
     return this.held.has(id) && (this.context.lab.drawings.get(id)?.z ?? LOWEST_UPON_LINKS) >= LOWEST_UPON_LINKS;
   }
 
-  /** Puts the element of a node or a drawing into its layer, at its height there, or with what is held. */
+  /** Puts the element of a node or drawing into its layer, at its height, or among the dragged objects. */
   put(layer: Layer, id: string, element: Element, height: number): void {
     if (this.#isLifted(id)) {
       if (element.parentNode === null) this.layers[layer].append(element);
@@ -114,37 +114,37 @@ export class Stage {
     putAt(this.layers[layer], element, height);
   }
 
-  /** Where the element of a node or a drawing is drawn in its group: what is held is moved with that as a whole. */
+  /** Where an element is drawn in its group: dragged objects are moved together by the group. */
   drawnAt(id: string, { x, y }: Point): Point {
     const { offset } = this.lifted;
     return this.#isLifted(id) ? { x: x - offset.x, y: y - offset.y } : { x, y };
   }
 
-  /** Where a node is, in a hand or not. */
+  /** The box of a node, also during a drag. */
   boxOf(node: NodeObject): Box {
     const { x, y } = this.held.get(node.node_id) ?? node;
     return { x, y, width: node.width, height: node.height };
   }
 
-  /** Where a drawing is, with its size as it is drawn. */
+  /** The box of a drawing as drawn. */
   boxOfDrawing(drawing: DrawingObject, shape: Shape | undefined, size: { width: number; height: number }): Box {
     const { x, y } = this.reshaped.get(drawing.drawing_id) ?? this.held.get(drawing.drawing_id) ?? drawing;
     return { x, y, ...(shape ? sizeOf(shape) : size) };
   }
 
-  /** The point of the grid of drawings that is nearest to this one, if the lab snaps to it. */
+  /** The nearest point of the drawing grid, if the lab snaps to it. */
   onDrawingGrid({ x, y }: Point): Point {
     const project = this.context.lab.project.value;
     return snapped({ x, y, width: 0, height: 0 }, project?.snap_to_grid ? project.drawing_grid_size : 0);
   }
 
-  /** The name of a port is again where the server says. */
+  /** Returns a port name to the server's position. */
   releasePort(link: string, end: 0 | 1): void {
     this.heldPorts.delete(portKey(link, end));
     this.mark('link', link);
   }
 
-  /** Holds what is selected, moved by this from where the server has it. `isFree`: not on the grid. */
+  /** Drags the selection by this distance from the server's position. `isFree`: do not snap. */
   hold(dx: number, dy: number, isFree: boolean): void {
     const { context } = this;
     const project = context.lab.project.value;
@@ -167,7 +167,7 @@ export class Stage {
     }
     if (!offset) return;
     this.lifted.offset = offset;
-    // All of them move as one, but for those that snap to another line of the grid.
+    // All move together, except those that snap to a different grid line.
     for (const [id, to] of this.held) {
       const [was, is] = [before.get(id), this.drawnAt(id, to)];
       if (was?.x !== is.x || was.y !== is.y) this.mark(context.lab.nodes.has(id) ? 'node' : 'drawing', id);
@@ -175,7 +175,7 @@ export class Stage {
     this.#ask();
   }
 
-  /** Things are again where the server says. */
+  /** Returns objects to the server's positions. */
   release(ids: readonly string[]): void {
     const { lab } = this.context;
     for (const id of ids) {
@@ -186,7 +186,7 @@ export class Stage {
     }
   }
 
-  /** Tells the server where what is held was put; it stays held until the server has said so. */
+  /** Sends the positions of dragged objects to the server; they are held until it has answered. */
   keep(): void {
     const { lab, attempt, history } = this.context;
     const updates = [...this.held].flatMap(([id, { x, y }]) => {
@@ -199,7 +199,7 @@ export class Stage {
     else void attempt(() => history.update(updates)).then(() => this.release(ids));
   }
 
-  /** Tells the server the new shape of a drawing. */
+  /** Sends the new shape of a drawing to the server. */
   keepShape(id: string): void {
     const { attempt, history } = this.context;
     const reshaped = this.reshaped.get(id);

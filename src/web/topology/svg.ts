@@ -1,4 +1,4 @@
-// Making and changing elements of the map.
+// Creates and changes SVG elements.
 const SVG = 'http://www.w3.org/2000/svg';
 
 export type Attributes = Readonly<Record<string, string | number>>;
@@ -14,7 +14,7 @@ export function make<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Sets what is different: the browser works for each attribute that is set, and things are drawn anew 60 times a second. */
+/** Sets only changed attributes: setting one costs time, and redraws happen 60 times a second. */
 export function set(element: Element, attributes: Attributes): void {
   for (const [key, value] of Object.entries(attributes)) {
     const text = String(value);
@@ -22,12 +22,12 @@ export function set(element: Element, attributes: Attributes): void {
   }
 }
 
-/** Sets its text, if that is another one. */
+/** Sets the text if it differs. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Sets custom properties (`--colour`) that are different; an empty text removes one. */
+/** Sets custom properties (`--colour`) that differ; an empty text removes one. */
 export function setProperties(element: SVGElement, properties: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(properties)) {
     if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
@@ -36,7 +36,7 @@ export function setProperties(element: SVGElement, properties: Readonly<Record<s
 
 const layers = new WeakMap<Element, number>();
 
-/** Puts an element among the others of its parent by its layer: higher ones upon lower ones. */
+/** Inserts an element among its siblings by layer, higher ones above. */
 export function putAt(parent: Element, element: Element, layer: number): void {
   if (layers.get(element) === layer && element.parentNode === parent) return;
   layers.set(element, layer);
@@ -45,7 +45,7 @@ export function putAt(parent: Element, element: Element, layer: number): void {
   else parent.insertBefore(element, [...parent.children].find((other) => (layers.get(other) ?? 0) > layer) ?? null);
 }
 
-/** A shape for the browser that shows a picture as it is: what is in it can run nothing. */
+/** A data URL for an image, in which no script can run. */
 export function pictureAddress(svg: string): string {
   const named = svg.includes('xmlns=') ? svg : svg.replace('<svg', `<svg xmlns="${SVG}"`);
   return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(named)}`;

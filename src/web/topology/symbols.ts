@@ -1,9 +1,9 @@
-// Symbols as bitmaps: each one is drawn once, however many nodes have it.
+// Symbols as bitmaps, rendered once per symbol.
 
 const SCALE = 2;
 const pictures = new Map<string, Promise<string>>();
 
-/** Address of the picture of a symbol, for `<image>`. */
+/** URL of a symbol's picture, for `<image>`. */
 export function symbolPicture(symbol: string): Promise<string> {
   const known = pictures.get(symbol);
   if (known) return known;

@@ -1,16 +1,16 @@
-// Keeps the marks of links up to date with their counters, while these are looked at: with the traffic, and with captures.
+// Keeps the marks of links up to date with their counters while traffic or captures are shown.
 import { effect } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
 import type { LinkCounters } from '../model/lab/counters.ts';
 
-/** Answers what ends it. */
+/** Returns the function that stops it. */
 export function followTraffic({ lab, traffic }: LabContext): () => void {
   let stopWatching: (() => void) | undefined;
   let drawn: ReadonlyMap<string, LinkCounters> = new Map();
   let dropping: ReadonlySet<string> = new Set();
   let wasShown = false;
   const stop = effect(() => {
-    lab.changes.value; // a capture may have begun
+    lab.changes.value; // captures may have started
     const isShown = traffic.value;
     const isWanted = isShown || [...lab.links.values()].some(({ capturing }) => capturing);
     if (isWanted) stopWatching ??= lab.counters.watch();

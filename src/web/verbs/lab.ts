@@ -1,4 +1,4 @@
-// Verbs of a lab as a whole.
+// Verbs for the whole lab.
 import type { ViewSetting } from '../model/browser/view-settings.ts';
 import { type Drawn, newShape } from '../model/lab/drawing.ts';
 import { api } from '../model/server/api.ts';
@@ -125,7 +125,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     startsGroup: true,
     isLocal: true,
     enabled: ({ lab }) => {
-      lab.changes.value; // links begin and end to be captured
+      lab.changes.value; // captures start and stop
       return [...lab.links.values()].some(({ capturing }) => capturing);
     },
     run: openMerged,
@@ -186,7 +186,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
 ];
 
-/** Lets a shape be drawn upon the map; once more, no longer. */
+/** Toggles drawing a shape on the map. */
 function drawn(kind: Drawn): LabVerb['run'] {
   return ({ drawing, map }) => {
     drawing.value = drawing.value === kind ? undefined : kind;
@@ -194,7 +194,7 @@ function drawn(kind: Drawn): LabVerb['run'] {
   };
 }
 
-/** Shows or hides something to whoever sits here. */
+/** Shows or hides something in this browser. */
 function shown(name: ViewSetting, show: string, hide: string): LabVerb {
   return {
     id: `view.${name}`,
@@ -207,7 +207,7 @@ function shown(name: ViewSetting, show: string, hide: string): LabVerb {
 
 type Switch = 'show_interface_labels' | 'show_grid' | 'snap_to_grid' | 'show_layers';
 
-/** A setting of the lab, for everybody. */
+/** A setting of the lab, shared by all users. */
 function setting(name: Switch & keyof ProjectObject, on: string, off: string): LabVerb {
   return {
     id: `lab.${name}`,

@@ -1,4 +1,4 @@
-// Verbs of the link that is selected.
+// Verbs for the selected link.
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/server/api.ts';
 import type { LinkObject } from '../model/server/types.ts';
@@ -9,17 +9,17 @@ import type { LabVerb } from './verb.ts';
 const words = WORDS.links;
 
 function selected({ lab, selection }: LabContext): LinkObject | undefined {
-  lab.changes.value; // what a link is like changes what its verbs are called
+  lab.changes.value; // labels of the verbs depend on the link's state
   return lab.links.get(selection.value.link ?? '');
 }
 
-/** Begins a capture with what is asked of it, and shows its packets. @throws Refusal */
+/** Starts a capture with these options and shows its packets. @throws Refusal */
 export async function startCapture(context: LabContext, link: LinkObject, wanted: object = {}): Promise<void> {
   await api.post(`${context.lab.path}/links/${link.link_id}/start_capture`, wanted);
   showCapture(context, link);
 }
 
-/** Shows the packets of a link in the dock; a capture begins unless one runs. */
+/** Shows the packets of a link in the dock; starts a capture unless one is running. */
 export async function openCapture(context: LabContext, link: LinkObject): Promise<void> {
   if (link.capturing) showCapture(context, link);
   else await context.attempt(() => startCapture(context, link));
@@ -30,7 +30,7 @@ function showCapture({ lab, dock }: LabContext, link: LinkObject): void {
   dock.open({ kind: 'capture', id: link.link_id, linkId: link.link_id, title });
 }
 
-/** Shows the packets of all links that are captured in one list. */
+/** Shows the packets of all captured links in one list. */
 export function openMerged({ dock }: LabContext): void {
   dock.open({ kind: 'merged', id: 'all', title: WORDS.capture.merged });
 }

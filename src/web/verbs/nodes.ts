@@ -1,4 +1,4 @@
-// Verbs of the nodes that are selected.
+// Verbs for the selected nodes.
 import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/server/api.ts';
@@ -91,7 +91,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
   },
 ];
 
-/** Copies what is selected to where there is room for it beside the rest, and selects the copies. */
+/** Copies the selection to a free place nearby and selects the copies. */
 async function duplicate(context: LabContext): Promise<void> {
   const { history, map } = context;
   const [nodes, drawings] = [context.selectedNodes(), context.selectedDrawings()];

@@ -1,4 +1,4 @@
-// Verbs that every screen knows.
+// Verbs of every screen.
 import { isCommandShown, isKeysShown } from '../shell/shown.ts';
 import { WORDS } from '../words.ts';
 import type { PageVerb } from './verb.ts';

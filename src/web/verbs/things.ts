@@ -1,4 +1,4 @@
-// Verbs of nodes and drawings alike, whichever of them are selected: moving, layers, locks, and their deletion.
+// Verbs for selected nodes and drawings alike: move, layers, lock, delete.
 import type { LabContext } from '../lab-context.ts';
 import type { Update } from '../model/lab/undo.ts';
 import { api } from '../model/server/api.ts';
@@ -27,7 +27,7 @@ function change(context: LabContext, fields: (thing: Thing) => Update['fields'])
   void context.attempt(() => context.history.update(updates));
 }
 
-/** Deletes what is selected but links. Nodes are asked for first: with them go their disks, which nothing brings back. */
+/** Deletes selected nodes and drawings. Asks first for nodes, because their disks are deleted for good. */
 function remove(context: LabContext): void {
   const { lab, history } = context;
   const nodes = context.selectedNodes();

@@ -1,31 +1,33 @@
-// What a verb is: something that people can do, whichever way they ask for it.
+// The type of a verb: an action of the user, however it is triggered.
 import type { LabContext, PageContext } from '../lab-context.ts';
 
 interface Common<Context> {
-  /** Of its own, such as `node.start`. */
+  /** Unique, such as `node.start`. */
   id: string;
-  /** What people read; a function if it depends on what is selected. */
+  /** Label; a function if it depends on the selection. */
   words: string | ((context: Context) => string);
-  /** `KeyboardEvent.key`, after `Ctrl+` where that belongs to it. The first one is shown. They count while the map has the focus,
-   * those of `everywhere` always. */
+  /**
+   * `KeyboardEvent.key`, with `Ctrl+` before it if needed. The first one is shown. Active while the map has the focus; with `everywhere`,
+   * always.
+   */
   keys?: readonly string[];
-  /** Menus part it from what stands before it. */
+  /** Menus put a separator before it. */
   startsGroup?: boolean;
-  /** Always, if it is left out. */
+  /** Always, if omitted. */
   enabled?(context: Context): boolean;
   run(context: Context): void;
 }
 
-/** A verb of the lab, or of what is selected in it. */
+/** A verb for the lab, or for the selection in it. */
 export interface LabVerb extends Common<LabContext> {
   scope: 'lab' | 'nodes' | 'link' | 'drawing';
-  /** It changes nothing but what is shown here: it can be used while the server is away, and in a lab that somebody has closed. */
+  /** Changes only what this page shows, so it works while the server is unreachable and in a closed lab. */
   isLocal?: boolean;
-  /** Whether it asks the server, and changes nothing there: it is also for those who may only watch the lab. */
+  /** Whether it only reads from the server, so that viewers may use it, too. */
   isReading?(context: LabContext): boolean;
 }
 
-/** A verb that every screen knows. */
+/** A verb of every screen. */
 export interface PageVerb extends Common<PageContext> {
   scope: 'everywhere';
 }

@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { covers, differences } from '../../../src/client/labfile/compare.ts';
 import { freeId, idFrom } from '../../../src/client/labfile/identity.ts';
 import { layOut } from '../../../src/client/labfile/layout.ts';
+import { planNodes } from '../../../src/client/labfile/plan-nodes.ts';
 import { parseLab } from '../../../src/client/labfile/read.ts';
+import type { ServerLab } from '../../../src/client/labfile/state.ts';
 import { diffLines, wrapped } from '../../../src/client/labfile/words.ts';
 import { nearest } from '../../../src/host/values/nearest-name.ts';
 
@@ -59,4 +61,27 @@ test('names that were meant, lines that fit, and texts line by line', () => {
   assert.equal(nearest('xyzzy', ['type', 'template']), undefined);
   assert.deepEqual(wrapped('    properties ram 256 -> 512', 20, '      '), ['    properties ram', '      256 -> 512']);
   assert.deepEqual(diffLines({ member: 'c', is: 'a\nb\nc\n', wanted: 'a\nx\nc\n' }), ['-   b', '+   x']);
+});
+
+test('a running node takes live properties without a restart, and the others with one', async () => {
+  const restarts = async (type: string, settings: string, now: object = {}): Promise<boolean[]> => {
+    const lab = await parseLab(`name: L\nnodes:\n  N: {type: ${type}, at: [0, 0], ${settings}}\n`, 'lab.yaml');
+    const node = {
+      ...{ node_id: 'n', name: 'N', node_type: type, status: 'started', compute_id: 'local', x: 0, y: 0 },
+      ...{ console_type: 'telnet', properties: {}, ...now },
+    };
+    const state = { object: { project_id: 'p', name: 'L' }, nodes: [node], links: [], drawings: [] };
+    return planNodes(lab, state as unknown as ServerLab, []).changes.map(({ restart = false }) => restart);
+  };
+  const of = (type: string, setting: string) => restarts(type, `properties: {${setting}}`);
+  for (const live of ['cdrom_image: b.iso', 'cpu_throttling: 50', 'on_close: save_vm_state', 'usage: text'])
+    assert.deepEqual(await of('qemu', live), [false], live);
+  assert.deepEqual(await of('qemu', 'ram: 512'), [true]);
+  assert.deepEqual(await of('qemu', 'cdrom_image: b.iso, ram: 512'), [true]);
+  assert.deepEqual(await restarts('qemu', 'console: {type: vnc}'), [true], 'not before it is stopped');
+  assert.deepEqual(await of('iou', 'path: x, ram: 512'), [true]);
+  assert.deepEqual(await of('dynamips', 'platform: c7200, image: x, ram: 512, idlepc: "0x1"'), [true]);
+  assert.deepEqual(await of('docker', 'image: x, usage: text'), [true], 'its image is another one');
+  const container = { properties: { image: 'x' } };
+  assert.deepEqual(await restarts('docker', 'properties: {image: x, usage: text}', container), [false]);
 });

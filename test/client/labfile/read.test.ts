@@ -42,7 +42,7 @@ test('files outside of the folder, by any way, are refused unless they are allow
   for (const path of ['../secret', join(folder, 'secret'), 'link', 'up/secret', '/dev/zero', '..']) {
     await assert.rejects(
       read(path),
-      /3:\d+: nodes\.PC1\.config: .* is outside of the lab file's folder \S+: copy it there, or allow it with --allow-outside/,
+      /3:\d+: nodes\.PC1\.config: .* is outside the lab file's folder \S+: copy it there, or allow it with --allow-outside/,
       path,
     );
   }
@@ -56,7 +56,7 @@ test('files outside of the folder, by any way, are refused unless they are allow
   ] as const)
     await assert.rejects(read(path, true), why);
   const drawing = 'name: x\ndrawings: [{at: [0, 0], svg: {file: ../secret}}]\n';
-  await assert.rejects(parseLab(drawing, 'lab.yaml', { directory: inside, outside: false }), /outside of the lab file/);
+  await assert.rejects(parseLab(drawing, 'lab.yaml', { directory: inside, outside: false }), /outside the lab file/);
 });
 
 test('nodes by template or type, counted out, with their configurations and files', async () => {
@@ -197,7 +197,7 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
     /3:3: .*write the names out, or a range such as PC\{1\.\.3\}/,
   ],
   ['a range backwards', 'nodes:\n  PC{3..1}: {type: vpcs}', /3:3: .*\{3\.\.1\} counts backwards: write \{1\.\.3\}/],
-  ['a range without end', 'nodes:\n  PC{1..999999}: {type: vpcs}', /3:3: .*10000 are the most/],
+  ['a range without end', 'nodes:\n  PC{1..999999}: {type: vpcs}', /3:3: .*the most is 10000/],
   [
     'a link to nobody',
     'nodes:\n  PC1: {type: vpcs}\nlinks:\n  - PC1:e0 -- PC12:e0',
@@ -206,7 +206,7 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   [
     'a link without dashes',
     'nodes:\n  PC1: {type: vpcs}\nlinks: [PC1 PC1]',
-    /4:9: links\.0: "PC1 PC1" is no link: write NODE:PORT -- NODE:PORT/,
+    /4:9: links\.0: "PC1 PC1" is not a link: write NODE:PORT -- NODE:PORT/,
   ],
   [
     'a link to itself',
@@ -226,7 +226,7 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   [
     'ranges that differ',
     'nodes:\n  PC{1..5}: {type: vpcs}\nlinks: ["PC{1..3} -- PC{4..5}"]',
-    /4:9: .*do not count equally far/,
+    /4:9: .*have different lengths/,
   ],
   [
     'an object in the place of a link',
@@ -243,7 +243,7 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
     'nodes:\n  PC1:\n    type: vpcs\n    config: ip ${net}.1',
     /5:13: nodes\.PC1\.config: there is no variable "net": give it a value in variables, or write \$\$\{net\}/,
   ],
-  ['the number of no copy', 'nodes:\n  PC1:\n    type: vpcs\n    symbol: s${n}', /3:3|4:5: .*this is none/],
+  ['the number of no copy', 'nodes:\n  PC1:\n    type: vpcs\n    symbol: s${n}', /3:3|4:5: .*exists only in copies/],
   [
     'a file that is not there',
     'nodes:\n  PC1:\n    type: vpcs\n    config: {file: none.vpc}',

@@ -1,15 +1,15 @@
-// A cloud as a node: its ports lead out of the lab, to interfaces of this host and to UDP tunnels.
+// The cloud node: its ports lead out of the lab, to interfaces of this host and to UDP tunnels.
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type CloudCreate, type CloudPort, type CloudUpdate, remoteConsole } from '../../../api/kinds/cloud.ts';
+import { defaultsOf } from '../../../api/kinds/property.ts';
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/network/interfaces.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
-import type { UplinkPortsMapping } from '../../uplinks/ports-mapping.ts';
 import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
-import type { CloudCreate, CloudUpdate } from './schema.ts';
 
 export const MODULE = 'builtin';
 
@@ -27,21 +27,17 @@ export class CloudNode extends Node {
   readonly type = 'cloud';
   readonly #ports: UplinkPorts;
   #remoteConsole: RemoteConsole;
-  #mapping: UplinkPortsMapping;
-  /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
+  #mapping: readonly CloudPort[];
+  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
   readonly #hiddenPort: number;
-  /** UDP ports of tunnels that were free, so that no cable gets them. */
-  #claimed: number[] = [];
+  /** UDP ports of tunnels that were free, reserved so that no cable gets them. */
+  #claimed: ReadonlySet<number> = new Set();
 
   private constructor(identity: NodeIdentity, body: CloudCreate, services: Services, hiddenPort: number) {
     super(identity, services, 'started');
     this.#hiddenPort = hiddenPort;
-    this.#remoteConsole = {
-      remote_console_host: body.remote_console_host ?? '',
-      remote_console_port: body.remote_console_port === undefined ? 23 : body.remote_console_port,
-      remote_console_type: body.remote_console_type ?? 'none',
-      remote_console_http_path: body.remote_console_http_path ?? '/',
-    };
+    this.#remoteConsole = defaultsOf(remoteConsole, identity.id);
+    this.#changeConsole(body);
     this.#mapping = this.#numbered(body.ports_mapping ?? []);
     this.#ports = new UplinkPorts(this, services, (number) => {
       const entry = this.#mapping[number];
@@ -52,11 +48,14 @@ export class CloudNode extends Node {
   static async create(identity: NodeIdentity, body: CloudCreate, services: Services): Promise<CloudNode> {
     const hiddenPort = await services.ports.console.reserve(identity.project.id);
     const node = new CloudNode(identity, body, services, hiddenPort);
-    await node.#claimTunnels();
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => node.close());
+    await node.#claimTunnels(node.#mapping);
+    undo.move();
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,
@@ -73,16 +72,20 @@ export class CloudNode extends Node {
     return this.#ports.port(adapter, number);
   }
 
-  /** @throws Failure `conflict` when the ports change while a NIO is attached */
+  /** @throws Failure `conflict` if the ports change while a NIO is attached */
   async change({ name, ports_mapping, ...body }: CloudUpdate): Promise<void> {
     if (ports_mapping !== undefined) await this.#changePorts(this.#numbered(ports_mapping));
     this.name = name ?? this.name;
+    this.#changeConsole(body);
+  }
+
+  #changeConsole(body: Omit<CloudUpdate, 'name'>): void {
     for (const member of Object.keys(this.#remoteConsole) as (keyof RemoteConsole)[]) {
       if (body[member] !== undefined) this.#remoteConsole = { ...this.#remoteConsole, [member]: body[member] };
     }
   }
 
-  /** Opens what could not be opened before; the node is on, unless that fails again. */
+  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
   override async start(): Promise<void> {
     if (this.status === 'started') return;
     await this.#ports.connect();
@@ -95,37 +98,50 @@ export class CloudNode extends Node {
     this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
-  async #changePorts(wanted: UplinkPortsMapping): Promise<void> {
+  async #changePorts(wanted: readonly CloudPort[]): Promise<void> {
     if (isDeepStrictEqual(wanted, this.#mapping)) return;
     if (this.#ports.connected) {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
       throw new Failure('conflict', message, { exception: PORT_RULES.exception });
     }
-    await this.#ports.close();
-    this.#releaseTunnels();
+    await this.#claimTunnels(wanted);
     this.#mapping = wanted;
-    await this.#claimTunnels();
+    await this.#ports.close();
   }
 
-  /** A port that somebody has already may have been reserved for this very tunnel: its NIO will tell. */
-  async #claimTunnels(): Promise<void> {
-    for (const entry of this.#mapping) {
-      if (entry.type !== 'udp' || !(await this.services.ports.udp.claim(this.project.id, entry.lport))) continue;
-      this.#claimed.push(entry.lport);
+  /** A port in use may have been reserved for this very tunnel: its NIO reports a real conflict. */
+  async #claimTunnels(wanted: readonly CloudPort[]): Promise<void> {
+    const { udp } = this.services.ports;
+    const { id } = this.project;
+    const before = this.#claimed;
+    const after = new Set<number>();
+    await using undo = new AsyncDisposableStack();
+    for (const entry of wanted) {
+      if (entry.type !== 'udp') continue;
+      const { lport } = entry;
+      if (before.has(lport)) after.add(lport);
+      else if (await udp.claim(id, lport)) {
+        undo.defer(() => udp.release(id, lport));
+        after.add(lport);
+      }
     }
+    undo.move();
+    for (const port of before) if (!after.has(port)) udp.release(id, port);
+    this.#claimed = after;
   }
 
   #releaseTunnels(): void {
-    for (const port of this.#claimed.splice(0)) this.services.ports.udp.release(this.project.id, port);
+    for (const port of this.#claimed) this.services.ports.udp.release(this.project.id, port);
+    this.#claimed = new Set();
   }
 
-  /** The ports with their place in the list as their number; without any, one for each interface that is not special. */
-  #numbered(mapping: UplinkPortsMapping): UplinkPortsMapping {
+  /** The ports numbered by their position in the list. If it is empty, one for each interface that is not special. */
+  #numbered(mapping: readonly CloudPort[]): readonly CloudPort[] {
     const given = mapping.length > 0 ? mapping : this.#interfacePorts();
     return given.map((entry, port_number) => ({ ...entry, port_number }));
   }
 
-  #interfacePorts(): UplinkPortsMapping {
+  #interfacePorts(): readonly CloudPort[] {
     return this.#interfaces()
       .filter(({ special }) => !special)
       .map(({ name, type }) => ({ name, port_number: 0, type, interface: name }));

@@ -1,8 +1,9 @@
-// Registers the cloud: on as soon as it is made, ports that lead out of the lab, no console of its own.
+// Registers the cloud: always on, ports that lead out of the lab, no console.
+
+import { CloudCreate, CloudUpdate } from '../../../api/kinds/cloud.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { PORT_RULES } from '../../uplinks/uplink-ports.ts';
 import { CloudNode, MODULE } from './cloud.ts';
-import { CloudCreate, CloudUpdate } from './schema.ts';
 
 export const cloud = defineKind({
   type: 'cloud',

@@ -1,15 +1,15 @@
-// Streams of the Engine that are terminals: the one of a container's first process, and of programs that run beside it.
+// Terminal streams of the Engine: of a container's first process, and of additional programs in it.
 import type { Duplex } from 'node:stream';
 import { Console } from '../../../consoles/console.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Engine } from './engine.ts';
 
-/** Input that may wait for a program that does not read. */
+/** Limit of input that waits for a program that does not read. */
 const INPUT_BYTES = 256 * 1024;
-/** Before a shell that has ended starts again. */
+/** Delay before an ended shell starts again. */
 const AGAIN_MS = 300;
-/** Of the output, for messages. */
+/** Characters of output kept for messages. */
 const LAST_CHARACTERS = 4096;
 
 /** The terminal of a container's first process, as a console. */
@@ -30,21 +30,21 @@ export class AttachedConsole {
     });
   }
 
-  /** The end of what was said. */
+  /** The end of the output. */
   get lastOutput(): string {
     return this.#last;
   }
 
-  /** Joins it with the container, which may not run yet. */
+  /** Connects it to the container, which may not run yet. */
   async open(): Promise<void> {
     const stream = await this.#engine.hijack(`containers/${this.#container}/attach?stream=1&stdin=1&stdout=1&stderr=1`);
     this.close();
     this.#stream = stream;
     stream.on('data', (bytes: Buffer) => this.#said(bytes));
-    stream.on('error', () => {}); // The Engine is away, or the container has ended: its events tell
+    stream.on('error', () => {}); // The Engine is away, or the container has ended: its events report that
   }
 
-  /** What was said before anybody listened, as far as the Engine has kept it. */
+  /** Reads output from before the connection, if the Engine has kept it. */
   async replay(lines: number): Promise<void> {
     const answer = await this.#engine.stream(
       'GET',
@@ -114,7 +114,7 @@ class Shell {
     await this.#starting;
   }
 
-  /** What comes before the shell is there waits for it. */
+  /** Input that arrives before the shell has started waits. */
   write(bytes: Buffer): boolean {
     if (this.#stream) return written(this.#stream, bytes);
     this.#early = Buffer.concat([this.#early, bytes]).subarray(0, INPUT_BYTES);
@@ -151,7 +151,7 @@ class Shell {
     stream.on('close', () => {
       this.#stream = undefined;
       this.#starting = undefined;
-      // Who leaves the shell gets another one, but not one after the other without end.
+      // A client that leaves the shell gets a new one, after a delay, to avoid a busy loop.
       const timer = setTimeout(() => this.isWanted() && void this.start(), AGAIN_MS);
       timer.unref();
     });
@@ -169,7 +169,7 @@ async function resized(engine: Engine, path: string, columns: number, rows: numb
   try {
     await engine.call('POST', `${path}/resize?h=${rows}&w=${columns}`);
   } catch (error) {
-    // It has ended in between, or does not run yet.
+    // It has ended meanwhile, or does not run yet.
     log.debug('a terminal keeps its size', { reason: messageOf(error) });
   }
 }

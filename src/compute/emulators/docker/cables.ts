@@ -1,4 +1,5 @@
-// The interfaces of a running container. A TAP has a carrier while it is open, so it is open while its link exists and is not suspended.
+// The interfaces of a running container. A TAP has a carrier while it is open, so it is open while its link exists and
+// is not suspended.
 
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
@@ -8,11 +9,11 @@ import type { LivePort } from '../../nodes/ports/live-port.ts';
 export class Cables {
   readonly #node: string;
   readonly #ports: AdapterPorts;
-  /** First process of the container, by adapter, where its interface is open. */
+  /** Pid of the container's first process, by adapter, for open interfaces. */
   readonly #plugged = new Map<number, number>();
 
   /**
-   * @param node identifier of the node whose ports these are
+   * @param node identifier of the ports' node
    * @param ports each of them a `LivePort`
    */
   constructor(node: string, ports: AdapterPorts) {
@@ -20,7 +21,7 @@ export class Cables {
     this.#ports = ports;
   }
 
-  /** Opens the interfaces of the container with this first process whose cables are there. */
+  /** Opens the interfaces with cables in the container of this first process. */
   async plug(process: number): Promise<void> {
     await Promise.all(this.#ports.all.map((port, adapter) => this.#plugOne(port as LivePort, adapter, process)));
   }
@@ -30,7 +31,9 @@ export class Cables {
     await Promise.all(this.#ports.all.map((port) => port.setDevice(null)));
   }
 
-  /** Follows the cables; to be called again when there are other ports. @param running first process of the container, if it runs */
+  /**
+   * Follows the cables. Call it again when the ports change. @param running first process of the container, if it runs
+   */
   follow(running: () => number | undefined): void {
     for (const [adapter, port] of this.#ports.all.entries()) {
       (port as LivePort).onCable(async () => {
@@ -45,7 +48,7 @@ export class Cables {
 
   async #plugOne(port: LivePort, adapter: number, running: number): Promise<void> {
     const process = port.isUp ? running : undefined;
-    // What stays as it is is not opened again: the container would see its cable go and come.
+    // Unchanged interfaces are not reopened: the container would see its cable go and come.
     if (this.#plugged.get(adapter) === process) return;
     this.#plugged.delete(adapter);
     if (process === undefined) return await port.setDevice(null);

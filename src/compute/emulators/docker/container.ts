@@ -1,4 +1,4 @@
-// A container of a node, as the Engine knows it: made, found again, removed. It runs nothing yet.
+// The container of a node in the Engine: created, found again, removed. Running it is not done here.
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { splitWords } from '../../nodes/lifecycle/command-words.ts';
@@ -27,21 +27,24 @@ export interface ContainerInfo {
   Config: { Labels: Record<string, string> | null; StopSignal?: string };
 }
 
-/** Of the node's identity. */
+/** The node's id. */
 export const NODE_LABEL = 'labwire.node';
-/** Of the daemon's state directory. */
+/** The id of the daemon's state directory. */
 export const INSTANCE_LABEL = 'labwire.instance';
 export const PROJECT_LABEL = 'labwire.project';
 export const LEVEL_LABEL = 'labwire.rights';
-/** Of the X server whose socket it has. */
+/** Display of the X server whose socket it has. */
 export const DISPLAY_LABEL = 'labwire.display';
-/** Paths of its volumes, with `:` between them. */
+/** Paths of its volumes, separated by `:`. */
 export const VOLUMES_LABEL = 'labwire.volumes';
 
-export interface ContainerOptions {
+export interface ContainerNames {
   name: string;
   nodeId: string;
   projectId: string;
+}
+
+export interface ContainerOptions extends ContainerNames {
   image: ImageInfo;
   imageName: string;
   startCommand: string | null;
@@ -52,8 +55,8 @@ export interface ContainerOptions {
   labels: Labels;
 }
 
-/** As the release names them, as far as the Engine lets it. */
-function containerName({ name, projectId, nodeId }: ContainerOptions): string {
+/** The release's names, with the characters that the Engine allows. */
+function containerName({ name, projectId, nodeId }: ContainerNames): string {
   if (/^[\w.-]+$/.test(name)) return `GNS3.${name}.${projectId}`;
   return `GNS3.${name.replace(/[^\w.-]/g, '_')}.${nodeId}`;
 }
@@ -66,7 +69,7 @@ function hostName(name: string): string {
 const wordsOf = (given: string | string[] | null | undefined): string[] =>
   given == null ? [] : typeof given === 'string' ? ['/bin/sh', '-c', given] : given;
 
-/** @throws Failure `conflict` (`DockerError`) for a start command with an open quote, and what the Engine refuses */
+/** @throws Failure `conflict` (`DockerError`) for a start command with an open quote, and the Engine's errors */
 export async function createContainer(engine: Engine, options: ContainerOptions): Promise<string> {
   const { image, startCommand, environment, mounts, helpers, level, labels } = options;
   const entry = wordsOf(image.Config.Entrypoint);
@@ -81,7 +84,7 @@ export async function createContainer(engine: Engine, options: ContainerOptions)
     HostConfig: {
       ...rightsOf(level),
       UsernsMode: 'host',
-      // The console has its own memory of what was said; the Engine's is for what is said while nobody listens.
+      // The console has its own scrollback; the Engine's log covers the time when nothing is connected.
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
       Mounts: [{ Type: 'bind', Source: helpers, Target: '/gns3', ReadOnly: true }, ...mounts],
     },
@@ -93,10 +96,19 @@ export async function createContainer(engine: Engine, options: ContainerOptions)
   try {
     return await create(containerName(options));
   } catch (error) {
-    // Another server has a lab with these names.
+    // The container that this one replaces still has the name, or another server has a lab with these names.
     if (!(error instanceof EngineFailure) || error.status !== 409) throw error;
     return await create(`labwire-${options.nodeId}-${Date.now().toString(36)}`);
   }
+}
+
+/** Names a container after its node, once the replaced one is gone. */
+export async function nameContainer(engine: Engine, id: string, names: ContainerNames): Promise<void> {
+  const query = `name=${encodeURIComponent(containerName(names))}`;
+  await engine.call('POST', `containers/${id}/rename?${query}`).catch((error: unknown) => {
+    // It has this name already, or the container of another server has.
+    if (!(error instanceof EngineFailure)) throw error;
+  });
 }
 
 export function inspect(engine: Engine, id: string): Promise<ContainerInfo> {
@@ -108,7 +120,7 @@ export async function writtenBytes(engine: Engine, id: string): Promise<number> 
   return (await engine.call<{ SizeRw?: number }>('GET', `containers/${id}/json?size=1`)).SizeRw ?? 0;
 }
 
-/** Containers with all these labels, whatever state they are in. */
+/** Containers with all these labels, in any state. */
 export async function findContainers(
   engine: Engine,
   labels: readonly string[],
@@ -117,7 +129,10 @@ export async function findContainers(
   return engine.call('GET', `containers/json?all=1&filters=${filters}`);
 }
 
-/** Removes the container, running or not, and the Engine's volumes of its node. What the Engine does not know any more is gone. */
+/**
+ * Removes the container, running or not, and the Engine's volumes of its node. Containers unknown to the Engine count
+ * as removed.
+ */
 export async function removeContainer(engine: Engine, id: string, nodeId: string): Promise<void> {
   await engine.call('DELETE', `containers/${id}?force=1&v=1`).catch((error: unknown) => {
     if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
@@ -125,7 +140,7 @@ export async function removeContainer(engine: Engine, id: string, nodeId: string
   await removeVolumesOf(engine, nodeId);
 }
 
-/** They are names for directories of the node, no more. */
+/** These volumes are only names for directories of the node. */
 export async function removeVolumesOf(engine: Engine, nodeId: string): Promise<void> {
   try {
     await removeVolumes(engine, await findVolumes(engine, `${NODE_LABEL}=${nodeId}`));
@@ -134,7 +149,7 @@ export async function removeVolumesOf(engine: Engine, nodeId: string): Promise<v
   }
 }
 
-/** The image's facts. @throws EngineFailure with status 404 when the Engine does not have it */
+/** The image's properties. @throws EngineFailure with status 404 if the Engine does not have it */
 export async function imageInfo(engine: Engine, name: string): Promise<ImageInfo> {
   if (!/^[\w./:@-]+$/.test(name)) {
     const message = `image: ${JSON.stringify(name)} is no name of an image; use such as alpine:latest.`;

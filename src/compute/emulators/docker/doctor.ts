@@ -1,4 +1,4 @@
-// What containers need of this host.
+// Checks the requirements of containers on this host.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../../failures.ts';
 import { type Capability, lackedBy } from '../../../host/processes/capabilities.ts';
@@ -7,7 +7,7 @@ import type { HostCheck } from '../../nodes/kind.ts';
 import { Engine } from './engine.ts';
 import { findBusybox } from './helper-files.ts';
 
-/** To make interfaces in the network of a container. */
+/** Needed to create interfaces in the network of a container. */
 const NEEDED: readonly Capability[] = ['CAP_NET_ADMIN', 'CAP_SYS_ADMIN', 'CAP_SYS_PTRACE'];
 
 export const engineCheck: HostCheck = {

@@ -1,10 +1,10 @@
-// What the Engine tells of our containers: that one has ended, stands still, goes on; and that the Engine itself was away.
+// The Engine's events about our containers: ended, paused, resumed; and that the Engine itself was away.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Engine } from './engine.ts';
 
-/** Between two attempts to reach an Engine that is away. */
+/** Delay between two attempts to reach an absent Engine. */
 const RETRY_MS = 250;
 
 export type ContainerEvent = 'die' | 'pause' | 'unpause' | 'engine-back';
@@ -20,17 +20,17 @@ export class EngineEvents {
   readonly #engine: Engine;
   readonly #label: string;
   readonly #listeners = new Map<string, Listener>();
-  /** Of the stream that is open; undefined while nobody listens. */
+  /** Of the open stream; undefined while nothing is followed. */
   #ended: AbortController | undefined;
   #opening: Promise<void> | undefined;
 
-  /** @param label of the containers that are meant */
+  /** @param label marks the containers to follow */
   constructor(engine: Engine, label: string) {
     this.#engine = engine;
     this.#label = label;
   }
 
-  /** Listens from now on; resolves when nothing that happens later is missed. */
+  /** Follows a container; resolves when no later event will be missed. */
   async follow(container: string, listener: Listener): Promise<void> {
     this.#listeners.set(container, listener);
     this.#opening ??= this.#open();
@@ -83,7 +83,7 @@ export class EngineEvents {
     this.#listeners.get(id)?.(action, exitCode === undefined ? undefined : Number(exitCode));
   }
 
-  /** Waits for the Engine, and lets everybody look how their containers are. */
+  /** Waits for the Engine, then lets all listeners check their containers. */
   async #comeBack(ended: AbortController): Promise<void> {
     while (this.#ended === ended) {
       await sleep(RETRY_MS);
@@ -94,7 +94,7 @@ export class EngineEvents {
         for (const listener of [...this.#listeners.values()]) listener('engine-back', undefined);
         return;
       } catch {
-        // Not yet. The attempt has put its own mark in the place of ours.
+        // Not yet. The attempt has replaced our mark by its own.
         this.#ended = ended;
       }
     }

@@ -1,22 +1,23 @@
-// The Docker Engine of this host, over its Unix socket (the Engine's HTTP API, version 1.40 or later). Engines of other hosts are not reached.
+// Client of this host's Docker Engine over its Unix socket (the Engine's HTTP API, version 1.40 or later). Engines of
+// other hosts are not supported.
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
 
-/** The oldest version of the API that is spoken (Docker 19.03). */
+/** The oldest supported version of the API (Docker 19.03). */
 const OLDEST = '1.40';
-/** What a call may take unless it says otherwise: an Engine on a busy host is slow to answer. */
+/** Default time limit of a call: an Engine on a busy host is slow to answer. */
 const LIMIT_MS = 300_000;
-/** Calls at the same time; what is more waits here, not in the Engine. */
+/** Concurrent calls. Further ones wait here, not in the Engine. */
 const MOST_CALLS = 16;
 
-/** Connections that nobody uses are kept so long. */
+/** How long unused connections are kept. */
 const IDLE_MS = 5_000;
 
 export const exception = 'DockerError';
 
-/** An answer that tells of a failure; its `status` is the Engine's. */
+/** An error answer; `status` is the Engine's. */
 export class EngineFailure extends Failure {
   readonly status: number;
 
@@ -29,7 +30,7 @@ export class EngineFailure extends Failure {
 
 export interface CallOptions {
   body?: object;
-  /** Milliseconds; no limit with 0. */
+  /** Milliseconds; 0 for no limit. */
   limit?: number;
   signal?: AbortSignal;
 }
@@ -52,14 +53,17 @@ export class Engine {
     this.#socketPath = socketPath;
   }
 
-  /** Calls `/v1.xx/<path>` and gives the JSON of the answer. @throws EngineFailure, and Failure `conflict` when there is no Engine */
+  /**
+   * Calls `/v1.xx/<path>` and returns the JSON of the answer. @throws EngineFailure, and Failure `conflict` without an
+   * Engine
+   */
   async call<T = unknown>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
     const answer = await this.stream(method, path, { limit: LIMIT_MS, ...options });
     const content = await text(answer).catch((error: unknown) => Promise.reject(this.#unreachable(error)));
     return (content === '' ? undefined : JSON.parse(content)) as T;
   }
 
-  /** The answer as it comes. */
+  /** The answer as a stream. */
   async stream(method: Method, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     return await this.#send(method, `${await this.#version()}/${path}`, options);
   }
@@ -79,12 +83,12 @@ export class Engine {
     });
   }
 
-  /** Version of the Engine, such as `20.10.24`. @throws Failure `conflict` when it is not there, or too old */
+  /** Version of the Engine, such as `20.10.24`. @throws Failure `conflict` if it is missing or too old */
   async version(): Promise<string> {
     return (await this.#told()).Version;
   }
 
-  /** The Engine was away, and may be another one now. */
+  /** Call this when the Engine was away: it may be another version now. */
   forgetVersion(): void {
     this.#prefix = undefined;
   }
@@ -142,7 +146,7 @@ export class Engine {
   }
 }
 
-/** Why there is no Engine at the socket, and what to do about it. */
+/** Why the Engine cannot be reached at the socket, with the fix. */
 export function unreachable(socketPath: string, error: unknown): string {
   switch (systemCode(error)) {
     case 'ENOENT':
@@ -163,12 +167,12 @@ async function failureOf(answer: IncomingMessage): Promise<EngineFailure> {
   try {
     message = (JSON.parse(content) as { message?: string }).message ?? message;
   } catch {
-    // The Engine's words as they are.
+    // Not JSON: keep the Engine's text.
   }
   return new EngineFailure(status, `Docker: ${message === '' ? `status ${status}` : message}`);
 }
 
-/** Of versions such as `1.41`. */
+/** Compares versions such as `1.41`. */
 function isOlder(version: string, than: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [otherMajor = 0, otherMinor = 0] = than.split('.').map(Number);

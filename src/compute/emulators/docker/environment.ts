@@ -1,4 +1,4 @@
-// The environment of a container: what its entry point is told, the project's variables, and the lines that the user gives.
+// The environment of a container: variables for its entry point, the project's variables, and the user's lines.
 import { Failure } from '../../../failures.ts';
 import type { Variables } from '../../../store/vocabulary.ts';
 import { exception } from './engine.ts';
@@ -9,9 +9,9 @@ export interface EnvironmentOptions {
   projectId: string;
   projectPath: string;
   adapters: number;
-  /** Where volumes are in the container. */
+  /** Paths of the volumes in the container. */
   volumes: readonly string[];
-  /** Of the image; empty when it is root's. */
+  /** The image's user; empty for root. */
   user: string;
   variables: Variables;
   environment: string | null;
@@ -23,7 +23,7 @@ export interface EnvironmentOptions {
 export interface Environment {
   /** `NAME=value` */
   words: string[];
-  /** Lines that were left out, and why. */
+  /** Lines that were left out, with the reason. */
   complaints: string[];
 }
 
@@ -64,10 +64,10 @@ function withPlaceholders(line: string, { name, nodeId, projectId, projectPath }
     .replaceAll('%project-path%', () => `"${projectPath.replaceAll('"', '\\"')}"`);
 }
 
-/** Of project variables, each of which may name others. */
+/** The values of project variables, which may refer to other ones. */
 function valuesOf(variables: Variables): Map<string, string> {
   const plain = new Map((variables ?? []).map(({ name, value }) => [name, value ?? '']));
-  // Once is enough for those that name others that are plain; a circle ends there, too.
+  // One pass is enough for references to plain values, and also ends circular ones.
   return new Map([...plain].map(([name, value]) => [name, withVariables(value, plain)]));
 }
 

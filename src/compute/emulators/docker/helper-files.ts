@@ -1,4 +1,4 @@
-// The folder that every container sees as /gns3: its entry point, a busybox that needs nothing of the image, a client of DHCP.
+// The folder mounted into every container as /gns3: its entry point, a static busybox, and a DHCP client.
 import { chmod, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../../failures.ts';
@@ -8,19 +8,22 @@ import { makeDirectory } from '../../../host/files/directories.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { exception } from './engine.ts';
 
-/** Names of busybox; Debian's package busybox-static has the last one, too, which others link with libraries of the host. */
+/**
+ * Names of static busybox programs. `busybox` is one in Debian's package busybox-static; elsewhere it may be linked
+ * with libraries of the host.
+ */
 const NAMES = ['busybox-static', 'busybox.static', 'busybox'];
 const FOLDER = 'docker';
 const EXECUTABLE = 0o755;
 
-// <elf.h>: where a 64-bit header tells of the program headers, and the type of one that names an interpreter.
+// <elf.h>: offsets of the program headers in a 64-bit header, and the type of the one with an interpreter.
 const ELF_HEADER_BYTES = 64;
 const PROGRAM_HEADER_BYTES = 56;
 const PT_INTERP = 3;
 
 const known = new Map<string, Promise<string>>();
 
-/** The folder below `resources`, brought up to date once in the life of this process. @throws Failure `conflict` without a busybox */
+/** The folder below `resources`, updated once per run of this process. @throws Failure `conflict` without a busybox */
 export function helperFolder(resources: string): Promise<string> {
   const found =
     known.get(resources) ??
@@ -32,7 +35,7 @@ export function helperFolder(resources: string): Promise<string> {
   return found;
 }
 
-/** A busybox of this host that runs in any container; undefined without one. */
+/** A busybox of this host that runs in any container, if any. */
 export async function findBusybox(): Promise<string | undefined> {
   for (const name of NAMES) {
     const path = await findProgram(name);
@@ -51,7 +54,7 @@ async function install(folder: string): Promise<string> {
     const path = join(folder, name.slice(FOLDER.length + 1));
     const content = asset(name)!;
     await makeDirectory(dirname(path));
-    // The umask of a service may hide them from users of containers.
+    // A service's umask may hide them from users of containers.
     await chmod(dirname(path), EXECUTABLE);
     const before = await readFile(path).catch(() => undefined);
     if (!before?.equals(content)) await writeFileAtomically(path, content, { mode: EXECUTABLE });
@@ -60,7 +63,7 @@ async function install(folder: string): Promise<string> {
   const own = join(folder, 'bin/busybox');
   const [there, wanted] = await Promise.all([stat(own).catch(() => undefined), stat(busybox)]);
   if (there?.size === wanted.size && there.mtimeMs >= wanted.mtimeMs) return folder;
-  // Replaced as a whole: containers that run go on with the old one.
+  // Replaced atomically: running containers continue with the old one.
   await writeFileAtomically(own, await readFile(busybox), { mode: EXECUTABLE });
   return folder;
 }

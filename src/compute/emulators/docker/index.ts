@@ -1,11 +1,12 @@
 // Registers Docker containers: adapters, volumes, consoles of several types, suspension.
+
+import { DockerCreate, DockerUpdate } from '../../../api/kinds/docker.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { engineCheck } from './doctor.ts';
 import { Engine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { DockerNode, MODULE, PORT_RULES } from './node.ts';
 import { containerRoutes, engineRoutes } from './routes.ts';
-import { DockerCreate, DockerUpdate } from './schema.ts';
 import { sharedBy } from './shared.ts';
 
 export const docker = defineKind({

@@ -1,4 +1,4 @@
-// What the supervisor keeps for a container's node: X servers. The container itself is the Engine's.
+// Data that the supervisor keeps for a container's node: its X server. The Engine keeps the container itself.
 import * as v from 'valibot';
 
 export const KEPT = { version: 1, schema: v.null() } as const;

@@ -1,4 +1,4 @@
-// How much of an image has come: the Engine tells it layer by layer, each as it is begun.
+// Progress of an image's download: the Engine reports layer by layer, each when its download starts.
 
 interface Layer {
   done: number;
@@ -8,19 +8,19 @@ interface Layer {
 export class LayerSizes {
   readonly #layers = new Map<string, Layer>();
 
-  /** What a line of the Engine says of a layer. Its unpacking, which is told in the same form, does not count. */
+  /** Processes one line of the Engine about a layer. Unpacking has lines of the same form and is not counted. */
   told(id: string, status: string, { current = 0, total = 0 }: { current?: number; total?: number }): void {
     const known = this.#layers.get(id);
     if (status === 'Downloading' && total > 0) this.#layers.set(id, { done: current, total });
     else if (known && (status === 'Download complete' || status === 'Pull complete')) known.done = known.total;
   }
 
-  /** Bytes that have come. */
+  /** Bytes downloaded. */
   get done(): number {
     return this.#layers.values().reduce((sum, { done }) => sum + done, 0);
   }
 
-  /** Bytes of the layers that are known so far. */
+  /** Bytes of all layers known so far. */
   get total(): number {
     return this.#layers.values().reduce((sum, { total }) => sum + total, 0);
   }

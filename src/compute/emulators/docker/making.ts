@@ -1,4 +1,4 @@
-// From a node to its container: the image, which is brought where it is missing, the volumes, the environment.
+// Creates the container of a node: pulls a missing image, and prepares volumes and environment.
 
 import { splitWords } from '../../nodes/lifecycle/command-words.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
@@ -23,10 +23,10 @@ import type { Shared } from './shared.ts';
 import { makeVolumes, volumePaths } from './volumes.ts';
 import { socketOf } from './x-server.ts';
 
-/** Of this host, as the Engine calls it. */
+/** Of this host, in the Engine's notation. */
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
 
-/** All that a container is made of. */
+/** Everything a container is created from. */
 export interface Wanted {
   settings: Settings;
   hidden: HiddenSettings;
@@ -54,15 +54,16 @@ export interface Made {
 
 type Sound = Omit<Wanted, 'level'> & Identity;
 
-/** @throws Failure `conflict` (`DockerError`) for settings of which no container could be made */
+/** @throws Failure `conflict` (`DockerError`) for settings that no container can be created with */
 export function mustBeSound({ settings, ...of }: Sound): void {
   if (settings.start_command !== null) splitWords(settings.start_command, { member: 'start_command', exception });
   environment({ settings, ...of }, [], '');
 }
 
 /**
- * Makes the container; nothing of it runs.
- * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) when there is no such image, and for whatever the Engine refuses
+ * Creates the container without starting it.
+ * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) if the image does not exist, and for the Engine's
+ * errors
  */
 export async function makeContainer(wanted: Wanted & Identity, services: Services, shared: Shared): Promise<Made> {
   const { id, name, project, directory, settings, image: imageName, level, display } = wanted;
@@ -80,7 +81,7 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
   const node = { id, name, directory, adapters: settings.adapters };
   await using undo = new AsyncDisposableStack();
   undo.defer(() => removeVolumesOf(engine, id));
-  const mounts = await makeVolumes(engine, node, volumes, labels);
+  const mounts = await makeVolumes(engine, node, volumes, labels, undo);
   if (display !== undefined) {
     const socket = socketOf(display);
     mounts.push({ Type: 'bind', Source: socket, Target: socket, ReadOnly: true });

@@ -1,9 +1,13 @@
-// A Docker container as a node: its image and settings, its life, and its rights.
+// The Docker container node: image, settings, life cycle, and rights.
 import { isDeepStrictEqual } from 'node:util';
+import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
+import { defaultsOf } from '../../../api/kinds/property.ts';
+import { adapterMac } from '../../../api/mac.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { loadOfGroup, type ProcessLoad } from '../../../host/processes/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
@@ -12,12 +16,11 @@ import { Cables } from './cables.ts';
 import { writtenBytes } from './container.ts';
 import { exception } from './engine.ts';
 import { type Made, mustBeSound, type Wanted } from './making.ts';
-import { type ContainerOwner, OwnContainer } from './own-container.ts';
+import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
-import type { DockerCreate, DockerUpdate } from './schema.ts';
-import { changedSettings, defaultSettings, fullImageName, macOf } from './settings.ts';
+import { changedSettings, fullImageName } from './settings.ts';
 import { type Shared, sharedBy } from './shared.ts';
 import { WebConsole } from './web-console.ts';
 import { hasXServer } from './x-server.ts';
@@ -29,23 +32,20 @@ interface State extends Omit<Wanted, 'level'> {
   usage: string;
 }
 
-export class DockerNode extends ProgramNode<DockerRuntime> {
+export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   readonly type = MODULE;
   readonly #shared: Shared;
   readonly #container: OwnContainer;
   readonly #cables: Cables;
   #state: State;
-  /** Of the container that runs, or is about to. */
+  /** Pid of the container that runs or is about to run. */
   #process = 0;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
-    const own: { node?: DockerNode } = {};
     super(identity, services, {
       ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
       makePort: (...parts) => new LivePort(...parts),
-      listener: (type, at) => own.node!.#webConsole(type, at),
     });
-    own.node = this;
     this.#shared = sharedBy(services);
     this.#state = state;
     this.#container = new OwnContainer(this.#asOwner(), services, this.#shared);
@@ -57,7 +57,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     await using undo = new AsyncDisposableStack();
     const { id } = identity;
     const state = {
-      settings: changedSettings(defaultSettings(id), body, id),
+      settings: changedSettings(defaultsOf(dockerSettings, id), body, id),
       hidden: { custom_adapters: body.custom_adapters ?? [] },
       image: fullImageName(body.image),
       usage: body.usage ?? '',
@@ -74,7 +74,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     const { settings, image, usage } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
@@ -84,16 +84,8 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     };
   }
 
-  /** All of it, or nothing: a container of which something changes is made anew, and started again if it ran. */
-  change(body: DockerUpdate): Promise<void> {
-    return this.inTurn(() => this.#changeNow(body));
-  }
-
   override suspend(): Promise<void> {
-    return this.inTurn(async () => {
-      await this.#running().suspend();
-      this.status = 'suspended';
-    });
+    return this.inTurn(() => this.#suspendNow());
   }
 
   resume(): Promise<void> {
@@ -103,7 +95,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     });
   }
 
-  /** Of all that runs in the container. */
+  /** Of all processes in the container. */
   override load(): ProcessLoad | undefined {
     const { pid } = this.runtime ?? {};
     return pid === undefined ? undefined : (loadOfGroup(pid) ?? super.load());
@@ -120,14 +112,17 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     });
   }
 
-  /** They are the environment of its programs: a container that runs is made anew, and started again. One that does not waits for its start. */
+  /**
+   * Variables are part of its environment: a running container is recreated and restarted, a stopped one at its next
+   * start.
+   */
   override variablesChanged(): Promise<void> {
     return this.inTurn(async () => {
-      if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain(async () => {});
+      if (this.runtime && this.#container.isOutOfDate) await this.#makeAgain();
     });
   }
 
-  /** What was written into the container beside its volumes, as the Engine counts it. */
+  /** Data written in the container outside its volumes, as counted by the Engine. */
   override async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
     const { id } = this.#container;
     if (id === undefined) return [];
@@ -135,9 +130,57 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
-  /** The container's files, and its permissions with them. */
+  /** The container's files with their permissions. */
   async copyFilesOf(source: DockerNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+  }
+
+  protected override get restartsToChange(): boolean {
+    return true;
+  }
+
+  /** A changed container is recreated, and started again if it ran. */
+  protected override check(body: DockerUpdate): NodeChange {
+    const before = this.#state;
+    const { console, auxiliaryConsole } = this;
+    const state = {
+      ...before,
+      settings: changedSettings(before.settings, body, this.id),
+      hidden: { custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters },
+      usage: body.usage ?? before.usage,
+    };
+    mustBeSound({ ...state, ...this.#identity, name: body.name ?? this.name });
+    let start = async (): Promise<void> => {};
+    return {
+      prepare: async (after, steps) => {
+        const isSame = isDeepStrictEqual(
+          [after.name, after.console, after.auxiliaryConsole.port, state.settings, state.hidden],
+          [
+            this.name,
+            { type: console.type, port: console.port },
+            auxiliaryConsole.port,
+            before.settings,
+            before.hidden,
+          ],
+        );
+        if (isSame) return;
+        const identity = { ...this.#identity, name: after.name };
+        start = await this.#replace(steps, { identity, wanted: state, console: after.console });
+      },
+      apply: async (after, steps) => {
+        steps.undo.defer(() => {
+          this.#state = before;
+        });
+        this.#state = state;
+        this.name = after.name;
+        const { adapters } = state.settings;
+        if (adapters !== before.settings.adapters) {
+          this.ports.resize(adapters, steps);
+          this.#cables.follow(() => this.runtime?.pid);
+        }
+        await start();
+      },
+    };
   }
 
   protected override async startNow(): Promise<void> {
@@ -172,7 +215,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     return { id, name, project, directory: this.directory, relativeDirectory: this.relativeDirectory };
   }
 
-  /** As the container sees the node. */
+  /** The node as its container sees it. */
   #asOwner(): ContainerOwner {
     const node = this;
     return {
@@ -187,6 +230,11 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     };
   }
 
+  async #suspendNow(): Promise<void> {
+    await this.#running().suspend();
+    this.status = 'suspended';
+  }
+
   #running(): DockerRuntime {
     if (this.runtime) return this.runtime;
     throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
@@ -196,12 +244,12 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     const { settings, hidden } = this.#state;
     const interfaces = Array.from({ length: settings.adapters }, (_, adapter) => ({
       name: `eth${adapter}`,
-      macAddress: macOf(settings, hidden.custom_adapters, adapter),
+      macAddress: adapterMac(settings.mac_address, adapter, hidden.custom_adapters),
     }));
     return { container: id, volumes, interfaces, offersTerminal: this.console.type === 'telnet' };
   }
 
-  /** What a former life of the server has left, as far as it is what is wanted; else a container of this life. */
+  /** Uses the container left by the previous run of the server, if it still matches; otherwise creates one. */
   async #makeOrTakeBack(undo: AsyncDisposableStack): Promise<void> {
     const found = await this.#container.takeOver(undo);
     if (!found) return void (await this.#container.make(undo));
@@ -212,7 +260,7 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     });
   }
 
-  #webConsole(type: string, at: { host: string; port: number }): WebConsole | undefined {
+  protected override makeListener(type: string, at: { host: string; port: number }): WebConsole | undefined {
     if (type !== 'http' && type !== 'https') return undefined;
     const target = () => ({ process: this.#process, port: this.#state.settings.console_http_port });
     return new WebConsole({ at, name: this.name, secure: type === 'https', target });
@@ -224,46 +272,37 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     await this.#cables.plug(runtime.pid);
   }
 
-  async #changeNow(body: DockerUpdate): Promise<void> {
-    const before = this.#state;
-    const { type, port } = this.console;
-    const name = body.name ?? this.name;
-    const after = {
-      ...before,
-      settings: changedSettings(before.settings, body, this.id),
-      hidden: { custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters },
-      usage: body.usage ?? before.usage,
-    };
-    mustBeSound({ ...after, ...this.#identity, name });
-    const wanted = [name, body.console_type ?? type, body.console ?? port, body.aux ?? this.auxiliaryConsole.port];
-    const isSame =
-      isDeepStrictEqual(wanted, [this.name, type, port, this.auxiliaryConsole.port]) &&
-      isDeepStrictEqual([after.settings, after.hidden], [before.settings, before.hidden]);
-    this.#state = after;
-    if (isSame) return;
-    await this.#makeAgain(async () => {
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      await this.auxiliaryConsole.change('telnet', body.aux ?? undefined);
-      this.name = name;
-      if (after.settings.adapters === before.settings.adapters) return;
-      await this.ports.resize(after.settings.adapters);
-      this.#cables.follow(() => this.runtime?.pid);
+  /** Creates another container, and starts it if this one ran. */
+  #makeAgain(level?: Level): Promise<void> {
+    return allOrNothing(async (steps) => {
+      const start = await this.#replace(steps, undefined, level);
+      await start();
     });
   }
 
-  /** Replaces the container, after `change`; it runs afterwards if it did. */
-  async #makeAgain(change: () => Promise<void>): Promise<void> {
-    const ran = this.runtime !== undefined && !this.runtime.isSuspended;
+  /**
+   * Replaces this container by another one. The new one is created before the old one stops, unless both need the same
+   * X server's port. Returns the function that starts it, if the old one ran.
+   */
+  async #replace(steps: Steps, plan?: ContainerPlan, level?: Level): Promise<() => Promise<void>> {
+    const { runtime } = this;
+    const { isSuspended = false } = runtime ?? {};
+    steps.undo.defer(async () => {
+      if (!runtime || this.runtime) return;
+      await this.startNow();
+      if (isSuspended) await this.#suspendNow();
+    });
+    if (this.#container.hasXServer && runtime) await this.switchOff();
+    await this.#container.replace(steps, plan, level);
     if (this.runtime) await this.switchOff();
-    await change();
-    await this.#container.remove();
-    await using undo = new AsyncDisposableStack();
-    await this.#container.make(undo);
-    undo.move();
-    if (ran) await this.startNow();
+    return async () => {
+      if (runtime && !isSuspended) await this.startNow();
+    };
   }
 
-  /** A new container that is refused something gets more rights, where the configuration allows it: said in events. */
+  /**
+   * Gives a new container that lacks rights more of them, if the configuration allows it, and reports that in events.
+   */
   async #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
     const levels = levelsOf(this.services.config.Docker, await this.services.isShared());
     const next = levels[levels.indexOf(this.#container.level) + 1];
@@ -275,18 +314,15 @@ export class DockerNode extends ProgramNode<DockerRuntime> {
     if (this.runtime !== runtime) return;
     const before = this.#container.level;
     try {
-      this.#container.level = level;
-      await this.#makeAgain(async () => {});
-      // It may have ended by itself before.
+      await this.#makeAgain(level);
+      // It may have ended before.
       if (!this.runtime) await this.startNow();
       this.#tell('log.warning', `${this.name} was refused something (${line}): it runs ${named(level)} now.`);
     } catch (error) {
-      this.#container.level = before;
       this.#tell(
         'log.warning',
         `${this.name} cannot run ${named(level)} here (${messageOf(error)}): it goes on ${named(before)}.`,
       );
-      await this.#makeAgain(async () => {}).catch(() => {});
       this.#container.keepRights();
       await this.startNow().catch((thrown: unknown) => this.#tell('log.error', messageOf(thrown)));
     }

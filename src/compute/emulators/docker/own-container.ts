@@ -1,28 +1,33 @@
-// The container that a node has, whether it runs or not: made, found again after a former life of the server, made anew where it is out of
-// date, removed. The X server of a VNC console comes and goes with it.
+// The container of a node, running or not: created, found again after a restart of the server, recreated when out of
+// date, removed. The X server of a VNC console starts and ends with it.
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Variables } from '../../../store/vocabulary.ts';
+import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';
-import { DISPLAY_LABEL, inspect, LEVEL_LABEL, removeContainer, VOLUMES_LABEL } from './container.ts';
+import { DISPLAY_LABEL, inspect, LEVEL_LABEL, nameContainer, removeContainer, VOLUMES_LABEL } from './container.ts';
 import { type Made, makeContainer, type Wanted } from './making.ts';
 import { LEVELS, type Level, levelsOf } from './rights.ts';
 import type { Shared } from './shared.ts';
 import { reattachXServer, startXServer, type XServer } from './x-server.ts';
 
-/** The node as its container knows it; members are read whenever a container is made. */
-export interface ContainerOwner {
+/** Everything a container is created from. */
+export interface ContainerPlan {
   readonly identity: { id: string; name: string; project: NodeProject; directory: string; relativeDirectory: string };
   readonly wanted: Omit<Wanted, 'level' | 'display'>;
   readonly console: { readonly type: string; readonly port: number | null };
+}
+
+/** The node as its container sees it. Members are read whenever a container is created. */
+export interface ContainerOwner extends ContainerPlan {
   /** See `ProgramNode`. */
   makeDirectory(undo: AsyncDisposableStack): Promise<void>;
 }
 
 export class OwnContainer {
-  /** What the next one is allowed to do. */
+  /** Rights of the next container. */
   level: Level;
   readonly #owner: ContainerOwner;
   readonly #services: Services;
@@ -30,7 +35,7 @@ export class OwnContainer {
   #made: Made | undefined;
   #xServer: XServer | undefined;
   readonly #xResources = new Held();
-  /** Of the project, when it was made. */
+  /** Of the project when the container was created. */
   #variables: Variables;
 
   constructor(owner: ContainerOwner, services: Services, shared: Shared) {
@@ -45,12 +50,15 @@ export class OwnContainer {
     return this.#made?.id;
   }
 
-  /** Variables of the project are its environment: with others it must be made anew. */
+  /** The project's variables are part of the environment: after a change it must be recreated. */
   get isOutOfDate(): boolean {
     return !isDeepStrictEqual(this.#variables, this.#owner.identity.project.variables);
   }
 
-  /** What a former life of the server has left of the node: the one that runs is its container now, the others are removed. */
+  /**
+   * Takes over what the previous run of the server left of the node: the running container is the node's now, others
+   * are removed.
+   */
   async takeOver(undo: AsyncDisposableStack): Promise<Made | undefined> {
     const { identity } = this.#owner;
     const { engine, unclaimed } = this.#shared;
@@ -72,11 +80,78 @@ export class OwnContainer {
   }
 
   /** @throws Failure `conflict`, see `makeContainer` */
-  async make(undo: AsyncDisposableStack): Promise<Made> {
-    const { identity, wanted } = this.#owner;
+  make(undo: AsyncDisposableStack): Promise<Made> {
+    return this.#make(this.#owner, undo);
+  }
+
+  /** Whether it has an X server, which must end before another container is created. */
+  get hasXServer(): boolean {
+    return this.#xServer !== undefined;
+  }
+
+  /**
+   * Creates another container next to this one, which is removed at the end.
+   * @param level rights of the new one
+   * @throws Failure `conflict`, see `makeContainer`
+   */
+  async replace({ undo, done }: Steps, plan: ContainerPlan = this.#owner, level = this.level): Promise<Made> {
+    const before = { made: this.#made, level: this.level, variables: this.#variables };
+    const display = this.#xServer?.display;
+    undo.defer(async () => {
+      await this.#xResources.release();
+      // It has the socket of an ended X server: `ready` creates another one.
+      this.#xServer = display === undefined ? undefined : { display, isAlive: false };
+      this.#made = before.made;
+      this.level = before.level;
+      this.#variables = before.variables;
+    });
+    this.level = level;
+    const made = await this.#make(plan, undo);
+    undo.defer(() => this.#discard(made));
+    done.defer(async () => {
+      if (before.made) await this.#discard(before.made);
+      const { id: nodeId, name, project } = plan.identity;
+      await nameContainer(this.#shared.engine, made.id, { name, nodeId, projectId: project.id });
+    });
+    return made;
+  }
+
+  /**
+   * A container that can be started: a new one if this one is out of date, or missing in the Engine. Also returns
+   * whether it was never started.
+   */
+  async ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
+    // It has the socket of that X server only.
+    if (this.#xServer?.isAlive === false || this.isOutOfDate)
+      await allOrNothing(async (steps) => void (await this.replace(steps)));
+    const made = this.#made ?? (await this.make(undo));
+    const isNew = made.isNew;
+    made.isNew = false;
+    return { made, isNew };
+  }
+
+  /** Its next start gives it no additional rights. */
+  keepRights(): void {
+    if (this.#made) this.#made.isNew = false;
+  }
+
+  async remove(): Promise<void> {
+    const made = this.#made;
+    this.#made = undefined;
+    if (made) await this.#discard(made);
+  }
+
+  /** Also ends the X server. */
+  async release(): Promise<void> {
+    await this.remove();
+    await this.#xResources.release();
+  }
+
+  async #make(plan: ContainerPlan, undo: AsyncDisposableStack): Promise<Made> {
+    const { identity, wanted } = plan;
     await this.#owner.makeDirectory(undo);
     this.#variables = identity.project.variables;
-    const display = await this.#startXServer();
+    const display = await this.#startXServer(plan);
     this.#made = await makeContainer(
       { ...wanted, ...identity, level: this.level, ...(display === undefined ? {} : { display }) },
       this.#services,
@@ -85,47 +160,22 @@ export class OwnContainer {
     return this.#made;
   }
 
-  /** One that can be started: another one where it is out of date, or the Engine has lost it. Answers whether it has never been started. */
-  async ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
-    // It knows the socket of that X server, and of no other.
-    if (this.#xServer?.isAlive === false || this.isOutOfDate) await this.remove();
-    const made = this.#made ?? (await this.make(undo));
-    const isNew = made.isNew;
-    made.isNew = false;
-    return { made, isNew };
-  }
-
-  /** It gets no more rights at its next start than it has. */
-  keepRights(): void {
-    if (this.#made) this.#made.isNew = false;
-  }
-
-  async remove(): Promise<void> {
-    const made = this.#made;
-    this.#made = undefined;
-    if (!made) return;
-    const { id, name, project } = this.#owner.identity;
+  async #discard({ id }: Made): Promise<void> {
+    const { id: nodeId, name, project } = this.#owner.identity;
     try {
-      await removeContainer(this.#shared.engine, made.id, id);
+      await removeContainer(this.#shared.engine, id, nodeId);
     } catch (error) {
-      // The next life of this server finds it by its label.
-      const message = `The container of ${name} stays, ${made.id.slice(0, 12)}: ${messageOf(error)}`;
+      // The next run of this server finds it by its label.
+      const message = `The container of ${name} stays, ${id.slice(0, 12)}: ${messageOf(error)}`;
       log.warn(message, { project: project.id });
       this.#services.events.emit('log.warning', { message }, project.id);
     }
   }
 
-  /** Ends the X server as well. */
-  async release(): Promise<void> {
-    await this.remove();
-    await this.#xResources.release();
-  }
-
-  /** For a VNC console; answers its display. */
-  async #startXServer(): Promise<number | undefined> {
+  /** For a VNC console; returns its display. */
+  async #startXServer({ identity, wanted, console }: ContainerPlan): Promise<number | undefined> {
     await this.#xResources.release();
     this.#xServer = undefined;
-    const { identity, wanted, console } = this.#owner;
     const { type, port } = console;
     if (type !== 'vnc' || port === null) return undefined;
     const { console_resolution: resolution } = wanted.settings;
@@ -134,7 +184,7 @@ export class OwnContainer {
   }
 }
 
-/** What is taken and given back again and again. */
+/** A resource that is allocated and released repeatedly. */
 class Held {
   #stack: AsyncDisposableStack | undefined;
 

@@ -1,16 +1,16 @@
-// Images that are brought from a registry: one at a time, with progress for those who wait, until somebody cancels.
+// Pulls images from a registry: one at a time, with progress for all waiting clients, until one cancels.
 import { once } from 'node:events';
 import type { Operation } from '../../../events/operations.ts';
 import { Failure } from '../../../failures.ts';
 import { type Engine, exception } from './engine.ts';
 import { LayerSizes } from './layer-sizes.ts';
 
-/** Between two messages about one layer. */
+/** Delay between two messages about one layer. */
 const PROGRESS_MS = 1000;
 
 export interface Pull {
   readonly image: string;
-  /** What was told last. */
+  /** The last progress message. */
   readonly progress: string;
 }
 
@@ -18,7 +18,7 @@ interface Running {
   image: string;
   progress: string;
   readonly layers: LayerSizes;
-  /** Of those who wait for it. */
+  /** Operations of the waiting clients. */
   readonly operations: Set<Operation>;
   readonly cancel: AbortController;
   readonly done: Promise<void>;
@@ -46,10 +46,10 @@ export class Pulls {
   }
 
   /**
-   * Brings the image; who asks for one that is being brought waits for it.
-   * @param tell is given each piece of progress
-   * @param operation of who asks; cancelling it cancels the pull, for all
-   * @throws Failure `conflict` (`DockerError`) with the reason of the Engine, or that it was cancelled
+   * Pulls the image. A call for an image that is being pulled waits for that pull.
+   * @param tell receives progress messages
+   * @param operation of the client; cancelling it cancels the pull for all
+   * @throws Failure `conflict` (`DockerError`) with the Engine's reason, or when cancelled
    */
   async pull(image: string, tell: (message: string) => void, operation: Operation): Promise<void> {
     operation.check();
@@ -66,7 +66,7 @@ export class Pulls {
     await follow(running, operation);
   }
 
-  /** @throws Failure `not-found` when the image is not being brought */
+  /** @throws Failure `not-found` if the image is not being pulled */
   async cancel(image: string): Promise<void> {
     const running = this.#running.get(image);
     if (!running) throw new Failure('not-found', `image: ${image} is not being pulled.`);
@@ -119,7 +119,7 @@ export class Pulls {
   }
 }
 
-/** Waits for a pull, as one of perhaps several. */
+/** Waits for a pull that several callers may share. */
 async function follow(running: Running, operation: Operation): Promise<void> {
   const cancel = (): void => running.cancel.abort();
   running.operations.add(operation);

@@ -1,4 +1,4 @@
-// Looks whether a container that is new is refused something, as it says on its console.
+// Watches whether a new container reports missing rights on its console.
 import { lacksRights } from './rights.ts';
 import type { DockerRuntime } from './runtime.ts';
 
@@ -7,7 +7,7 @@ const WATCHED_MS = 5_000;
 const WATCH_MS = 250;
 
 /**
- * @param refused is told the line of the container once, if at all
+ * @param refused called at most once, with the container's message
  * @param resources end the watch
  */
 export function watchForRefusal(

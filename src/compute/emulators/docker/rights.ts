@@ -1,4 +1,4 @@
-// What a container may do beyond its own files: everything (privileged), or what network appliances need.
+// Rights of containers beyond their own files: all (privileged), or those that network appliances need.
 import { readdirSync } from 'node:fs';
 import type { Config } from '../../../config/schema.ts';
 import { Failure } from '../../../failures.ts';
@@ -8,17 +8,17 @@ import { EngineFailure, exception } from './engine.ts';
 export const LEVELS = ['network', 'system', 'privileged'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Interfaces, routes, filters, raw packets, multicast, priorities of daemons; in its own network alone. */
+/** Interfaces, routes, filters, raw packets, multicast, priorities of daemons; only in its own network. */
 const NETWORK = ['NET_ADMIN', 'NET_RAW', 'NET_BROADCAST', 'NET_BIND_SERVICE'];
-/** Routing daemons that know VRFs by namespaces (zebra of FRR) end at once without it; it lets a container mount. */
+/** Routing daemons that implement VRFs by namespaces (zebra of FRR) need it to start. It also allows mounts. */
 const SYSTEM = [...NETWORK, 'SYS_ADMIN', 'SYS_NICE'];
 
 const PROC_SYS = '/proc/sys';
-/** Those of the Engine's own list that are no settings of the kernel. */
+/** From the Engine's own list, those that are not kernel settings. */
 const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sysrq-trigger'];
 
 /**
- * The levels that the configuration allows, the first to be tried first.
+ * The levels that the configuration allows, in the order of trying.
  * @param isShared whether people with accounts share the host: a privileged container is root there
  */
 export function levelsOf({ privileged }: Config['Docker'], isShared: boolean): readonly Level[] {
@@ -32,7 +32,7 @@ export function rightsOf(level: Level): object {
   return { Privileged: false, CapAdd, ReadonlyPaths: [...READ_ONLY, ...settingsOfHost()] };
 }
 
-/** A router must be able to switch forwarding on: settings of its own network can be changed, all others only be read. */
+/** A router must be able to enable forwarding: the settings of its own network are writable, all others read-only. */
 function settingsOfHost(): string[] {
   try {
     return readdirSync(PROC_SYS)
@@ -43,19 +43,19 @@ function settingsOfHost(): string[] {
   }
 }
 
-/** How programs say that a right is missing. */
+/** Recognises messages of programs about missing rights. */
 export function lacksRights(output: string): boolean {
   return /operation not permitted|permission denied|cap_set_proc|must be (?:run as )?privileged/i.test(output);
 }
 
-/** What to do about a start that the Engine refuses because the host itself lacks a right; other failures as they are. */
+/** Adds the fix if the Engine refuses a start because the host lacks a right; other failures stay unchanged. */
 export function withFix(error: unknown, { privileged }: Config['Docker']): unknown {
   if (privileged !== 'always' || !(error instanceof EngineFailure) || !lacksRights(error.message)) return error;
   const message = `This host does not let containers run privileged (${error.message}); set privileged = automatic in section [Docker].`;
   return new Failure('conflict', message, { exception, cause: error });
 }
 
-/** What a level means, for people. */
+/** A level in words. */
 export function named(level: Level): string {
   return level === 'privileged'
     ? 'privileged'

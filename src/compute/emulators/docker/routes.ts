@@ -1,4 +1,4 @@
-// /v2/compute/docker: the images of the Engine, and those that are being brought; and what only containers can do.
+// /v2/compute/docker: the Engine's images and running pulls, and routes for containers only.
 import * as v from 'valibot';
 import { type Route, route } from '../../../http/app/route.ts';
 import { Text } from '../../../store/vocabulary.ts';

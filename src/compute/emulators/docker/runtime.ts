@@ -1,4 +1,4 @@
-// A container that runs: its first process, its interfaces, its terminal, and how it is found again when the server comes back.
+// A running container: its first process, interfaces and terminal, and reattaching it after a restart of the server.
 import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text as streamed } from 'node:stream/consumers';
@@ -13,9 +13,9 @@ import { EngineFailure, exception } from './engine.ts';
 import type { ContainerEvent } from './engine-events.ts';
 import type { Shared } from './shared.ts';
 
-/** How long a first process that listens to signals may take to end. */
+/** How long a first process that handles signals may take to end. */
 const STOP_SECONDS = 5;
-/** Lines of the past that a console begins with after the server was away. */
+/** Lines of earlier output that a console starts with after a restart of the server. */
 const REPLAYED_LINES = 200;
 const SIGTERM_BIT = 1n << 14n;
 
@@ -32,7 +32,7 @@ export interface ContainerStart {
   offersTerminal: boolean;
 }
 
-/** Exit code of a first process that SIGKILL has ended. */
+/** Exit code of a first process ended by SIGKILL. */
 const KILLED = 137;
 
 export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
@@ -45,7 +45,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   readonly #terminal: AttachedConsole;
   #pid = 0;
   #ended: ExitInfo | undefined;
-  /** It is ended or started again by us: that it dies is no news. */
+  /** It is being stopped or restarted, so its exit is expected. */
   #isStopping = false;
 
   private constructor(node: ContainerNode, shared: Shared, start: ContainerStart) {
@@ -74,7 +74,10 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     return this.#terminal.lastOutput;
   }
 
-  /** Starts the container; `resources` stop it. @throws Failure `conflict` with the reason of the Engine, or the container's last words */
+  /**
+   * Starts the container; `resources` stop it. @throws Failure `conflict` with the Engine's reason, or the container's
+   * last output
+   */
   static async start(
     node: ContainerNode,
     shared: Shared,
@@ -85,12 +88,18 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     await runtime.#follow(resources);
     await runtime.#terminal.open();
     resources.defer(() => runtime.#stop());
-    await shared.engine.call('POST', `containers/${start.container}/start`);
-    await runtime.#furnish();
+    try {
+      await runtime.#call('start');
+      await runtime.#furnish();
+    } catch (error) {
+      if (!(error instanceof EngineFailure) || error.status !== 304) throw error;
+      // It still runs because it could not be stopped the last time.
+      await runtime.restart();
+    }
     return runtime;
   }
 
-  /** The container has outlived the server: it is as it was. */
+  /** Reattaches a container that outlived the server. */
   static async reattach(
     node: ContainerNode,
     shared: Shared,
@@ -116,13 +125,13 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     this.isSuspended = false;
   }
 
-  /** Ends the first process and starts it again, in a network of its own, with its interfaces. */
+  /** Restarts the first process, with a new network and its interfaces. */
   async restart(): Promise<void> {
     this.#isStopping = true;
     try {
       if (this.isSuspended) await this.resume();
       await this.#call(`stop?t=${await this.#patience()}`);
-      // Before the start, so that no word is missed.
+      // Before the start, so that no output is missed.
       await this.#terminal.open();
       await this.#call('start');
       await this.#furnish();
@@ -146,7 +155,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     return this.#shared.engine.call('POST', `containers/${this.#start.container}/${verb}`);
   }
 
-  /** Waits for the first process, and gives it its interfaces, for which it waits. */
+  /** Waits for the first process, and creates its interfaces, which it waits for. */
   async #furnish(): Promise<void> {
     const { container, interfaces } = this.#start;
     const { State } = await inspect(this.#shared.engine, container);
@@ -162,7 +171,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   }
 
   async #endedAtOnce(why: string): Promise<Failure> {
-    // Its last words may be on their way still.
+    // Its last output may still arrive.
     await sleep(50);
     const message = `${this.#node.name} cannot be started: ${why} Last output: ${this.lastOutput.trim().slice(-500)}`;
     return new Failure('conflict', message, { exception });
@@ -177,14 +186,14 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
       await this.#savePermissions();
       await this.#call(`stop?t=${await this.#patience()}`);
     } catch (error) {
-      // It has stopped by itself, or the Engine does not know it any more.
+      // It stopped meanwhile, or the Engine does not know it any more.
       if (error instanceof EngineFailure && (error.status === 304 || error.status === 404)) return;
       log.warn('a container does not stop', { node: this.#node.id, container, reason: messageOf(error) });
       throw error;
     }
   }
 
-  /** Owners and modes of what the volumes hold, for copies and archives of them, which know none. */
+  /** Saves owners and modes of the volumes' files, which copies and archives do not preserve. */
   async #savePermissions(): Promise<void> {
     const { container, volumes } = this.#start;
     const { engine } = this.#shared;
@@ -203,7 +212,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     }
   }
 
-  /** Seconds for the first process to end by itself: none for one that does not hear the signal, such as a shell. */
+  /** Seconds for the first process to end; 0 if it ignores the signal, such as a shell. */
   async #patience(): Promise<number> {
     try {
       const status = await readFile(`/proc/${this.#pid}/status`, 'latin1');

@@ -1,39 +1,19 @@
-// What a container's node has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
+// The settings of a container's node, and their changes.
+
+import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
+import type { customAdapterRows, SettingsOf } from '../../../api/kinds/property.ts';
 import { Failure } from '../../../failures.ts';
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import { exception } from './engine.ts';
-import type { DockerCreate, DockerUpdate } from './schema.ts';
 
-export interface Settings {
-  adapters: number;
-  mac_address: string;
-  console_resolution: string;
-  console_http_port: number;
-  console_http_path: string;
-  start_command: string | null;
-  environment: string | null;
-  extra_hosts: string | null;
-  extra_volumes: readonly string[];
-}
+export type Settings = SettingsOf<typeof dockerSettings>;
 
-/** Settings that clients are not told with the others. */
-export interface HiddenSettings {
-  custom_adapters: readonly CustomAdapter[];
-}
+/** Settings that are not shown to clients with the others. */
+export type HiddenSettings = SettingsOf<typeof customAdapterRows>;
 
-export function defaultSettings(nodeId: string): Settings {
-  return {
-    ...{ adapters: 1, mac_address: defaultMac(nodeId), console_resolution: '1024x768' },
-    ...{ console_http_port: 80, console_http_path: '/' },
-    ...{ start_command: null, environment: null, extra_hosts: null, extra_volumes: [] },
-  };
-}
-
-function defaultMac(id: string): string {
-  return `02:42:${id.slice(2, 4)}:${id.slice(4, 6)}:${id.slice(6, 8)}:00`.toLowerCase();
-}
-
-/** @throws Failure `conflict` for a volume that is no absolute path, climbs, or has what stands between volumes */
+/**
+ * @throws Failure `conflict` for a volume that is not an absolute path, contains `..`, or contains the separator of
+ * volumes
+ */
 export function changedSettings(before: Settings, body: DockerCreate | DockerUpdate, nodeId: string): Settings {
   const after: Settings = { ...before };
   for (const member of Object.keys(before) as (keyof Settings)[]) {
@@ -41,7 +21,7 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
     if (value !== undefined) Object.assign(after, { [member]: value });
   }
   after.adapters ??= 1;
-  after.mac_address ??= defaultMac(nodeId);
+  after.mac_address ??= dockerSettings.mac_address.node(nodeId);
   after.console_resolution ??= '1024x768';
   after.start_command = after.start_command?.trim() || null;
   for (const volume of after.extra_volumes) {
@@ -52,15 +32,7 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
   return after;
 }
 
-/** The tag that is meant when none is named. */
+/** Adds the default tag if the name has none. */
 export function fullImageName(image: string): string {
   return image.includes(':') ? image : `${image}:latest`;
-}
-
-/** MAC address of an adapter: its own, or the node's and its number. */
-export function macOf({ mac_address }: Settings, custom: readonly CustomAdapter[], adapter: number): string {
-  const own = custom.find(({ adapter_number }) => adapter_number === adapter)?.mac_address;
-  if (own !== undefined) return own.toLowerCase();
-  const sum = (BigInt(`0x${mac_address.replaceAll(':', '')}`) + BigInt(adapter)) & 0xffff_ffff_ffffn;
-  return sum.toString(16).padStart(12, '0').match(/../g)!.join(':');
 }

@@ -1,4 +1,4 @@
-// What the containers of one compute have in common: the Engine, what it tells, how many start at once.
+// Shared by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
 import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
 import { INSTANCE_LABEL } from './container.ts';
@@ -7,7 +7,7 @@ import { EngineEvents } from './engine-events.ts';
 import { Pulls } from './pulls.ts';
 import { UnclaimedContainers } from './unclaimed.ts';
 
-/** Containers that start at the same time; a host gains nothing by more. */
+/** Containers that start at the same time; a host gains nothing from more. */
 const MOST_STARTS = 4;
 
 export interface Shared {

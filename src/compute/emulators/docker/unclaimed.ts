@@ -1,5 +1,5 @@
-// Containers that a former life of this server has left: until their nodes are made again and take them back. And volumes, which may be
-// there without a container, where that life ended before it was made.
+// Containers left by the previous run of this server, until their nodes are created again and claim them. Volumes are
+// included, because they may exist without a container if that run ended in between.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
@@ -23,16 +23,16 @@ export class UnclaimedContainers {
     this.#instance = instance;
   }
 
-  /** Those of a node, which are the node's from now on. @throws Failure `conflict` without an Engine */
+  /** The containers of a node, which owns them from now on. @throws Failure `conflict` without an Engine */
   async claim(node: string): Promise<Left[]> {
     return await this.#take(({ Labels }) => Labels[NODE_LABEL] === node);
   }
 
-  /** Removes those of nodes that are over and have not claimed them. */
+  /** Removes unclaimed containers of nodes that are over. */
   async end(isOver: IsOver): Promise<void> {
     const belongs = ({ Labels }: { Labels: Labels }): boolean =>
       isOver(Labels[PROJECT_LABEL] ?? '', Labels[NODE_LABEL] ?? '');
-    // Without an Engine there is nothing to end now; the next life looks again.
+    // Without an Engine nothing can be removed now; the next run checks again.
     const over = await this.#take(belongs).catch(() => []);
     for (const { Id: id, Labels } of over) {
       await removeContainer(this.#engine, id, Labels[NODE_LABEL] ?? '').catch((error: unknown) =>
@@ -46,7 +46,7 @@ export class UnclaimedContainers {
     );
   }
 
-  /** The Engine is asked once: what is made later is this life's. */
+  /** Asks the Engine only once: later containers belong to this run. */
   async #take(fits: (left: Left) => boolean): Promise<Left[]> {
     this.#left ??= this.#find(`${INSTANCE_LABEL}=${this.#instance}`).catch((error: unknown) => {
       this.#left = undefined;

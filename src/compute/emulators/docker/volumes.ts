@@ -1,14 +1,14 @@
-// What of a container outlives it: directories below the node's own, which the Engine mounts where the image has its volumes. The first
-// time, when such a directory is empty, the Engine fills it with what the image has there, owners and modes included.
+// The persistent part of a container: directories below the node's own, which the Engine mounts at the image's volumes.
+// When a directory is still empty, the Engine copies the image's files there, with owners and modes.
 import { createHash } from 'node:crypto';
-import { readdir, realpath, writeFile } from 'node:fs/promises';
+import { readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, systemCode } from '../../../failures.ts';
-import { makeDirectory } from '../../../host/files/directories.ts';
+import { makeNodeDirectory } from '../../nodes/lifecycle/program-node.ts';
 import { type Engine, EngineFailure, exception } from './engine.ts';
 
 const NETWORK = '/etc/network';
-/** The Engine's own mark of things that are ours. */
+/** The Engine's labels on our objects. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** The paths in the container, without those below others. */
@@ -37,25 +37,26 @@ export interface Mount {
 }
 
 /**
- * Makes the directories and the Engine's volumes of them.
- * @throws Failure `conflict` (`DockerError`) when a directory leads somewhere else: a container may have put a link there
+ * Creates the directories and the Engine's volumes for them.
+ * @throws Failure `conflict` (`DockerError`) if a directory leads elsewhere: a container may have put a link there
  */
 export async function makeVolumes(
   engine: Engine,
   node: VolumeNode,
   paths: readonly string[],
   labels: Labels,
+  undo: AsyncDisposableStack,
 ): Promise<Mount[]> {
   const mounts: Mount[] = [];
   const root = await realpath(node.directory);
   for (const path of paths) {
     const directory = join(root, path);
-    await makeDirectory(directory, path);
+    await makeNodeDirectory(directory, path, undo);
     if ((await realpath(directory)) !== directory) {
       const message = `extra_volumes: ${path} is a link in ${node.directory}; remove it, or choose another path.`;
       throw new Failure('conflict', message, { exception });
     }
-    if (path === NETWORK) await writeNetworkFiles(directory, node);
+    if (path === NETWORK) await writeNetworkFiles(directory, node, undo);
     const name = `labwire-${node.id}-${createHash('sha256').update(`${directory}`).digest('hex').slice(0, 12)}`;
     await engine.call('POST', 'volumes/create', {
       body: { Name: name, Driver: 'local', DriverOpts: { type: 'none', o: 'bind', device: directory }, Labels: labels },
@@ -75,28 +76,37 @@ export async function findVolumes(engine: Engine, label: string): Promise<Volume
   return (await engine.call<{ Volumes: Volume[] | null }>('GET', `volumes?filters=${filters}`)).Volumes ?? [];
 }
 
-/** Lets the Engine forget volumes; the directories stay. */
+/**
+ * Removes volumes from the Engine, except those of another container, such as the node's next one. The directories
+ * stay.
+ */
 export async function removeVolumes(engine: Engine, volumes: readonly Volume[]): Promise<void> {
   for (const { Name: name } of volumes) {
     await engine.call('DELETE', `volumes/${name}`).catch((error: unknown) => {
-      if (!(error instanceof EngineFailure) || error.status !== 404) throw error;
+      if (!(error instanceof EngineFailure) || ![404, 409].includes(error.status)) throw error;
     });
   }
 }
 
-/** What ifup reads; what a user has written stays. */
-async function writeNetworkFiles(directory: string, { name, adapters }: VolumeNode): Promise<void> {
+/** The input of ifup. A file written by the user stays. */
+async function writeNetworkFiles(
+  directory: string,
+  { name, adapters }: VolumeNode,
+  undo: AsyncDisposableStack,
+): Promise<void> {
   for (const folder of ['if-up.d', 'if-down.d', 'if-pre-up.d', 'if-post-down.d', 'interfaces.d']) {
-    await makeDirectory(join(directory, folder), `${NETWORK}/${folder}`);
+    await makeNodeDirectory(join(directory, folder), `${NETWORK}/${folder}`, undo);
   }
   const entries = await readdir(directory);
-  if (!entries.includes('.gns3_perms')) await writeOnce(join(directory, '.gns3_perms'), '');
-  if (!entries.includes('interfaces')) await writeOnce(join(directory, 'interfaces'), interfacesFile(name, adapters));
+  if (!entries.includes('.gns3_perms')) await writeOnce(join(directory, '.gns3_perms'), '', undo);
+  if (!entries.includes('interfaces'))
+    await writeOnce(join(directory, 'interfaces'), interfacesFile(name, adapters), undo);
 }
 
-async function writeOnce(path: string, content: string): Promise<void> {
+async function writeOnce(path: string, content: string, undo: AsyncDisposableStack): Promise<void> {
   try {
     await writeFile(path, content, { flag: 'wx', mode: 0o644 });
+    undo.defer(() => rm(path, { force: true }));
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
   }

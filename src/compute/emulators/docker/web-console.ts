@@ -1,5 +1,5 @@
-// A console that is a web server in the container: reached on its own loopback address, which no interface leads to. Requests and
-// WebSockets are passed on one by one; TLS is passed on as it is.
+// A console that is a web server in the container, reached at the container's loopback address, without any interface.
+// Requests and WebSockets are proxied one by one; TLS is passed on unchanged.
 import { createServer as createHttpServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer, type Server, Socket } from 'node:net';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -7,15 +7,15 @@ import { connectInNetworkOf } from '../../../host/system-calls.ts';
 import type { ConsoleListener } from '../../nodes/consoles/console-endpoint.ts';
 import { exception } from './engine.ts';
 
-/** Connections of clients at the same time. */
+/** Concurrent client connections. */
 const MOST_CONNECTIONS = 128;
 
 export interface WebConsoleOptions {
-  /** Where clients come to. */
+  /** The address that clients connect to. */
   at: { host: string; port: number };
   name: string;
   secure: boolean;
-  /** First process of the container, and the port that its web server listens on. */
+  /** First process of the container, and the port of its web server. */
   target: () => { process: number; port: number };
 }
 
@@ -28,7 +28,7 @@ export class WebConsole implements ConsoleListener {
     this.#options = options;
   }
 
-  /** @throws Failure `conflict` when the port cannot be had */
+  /** @throws Failure `conflict` if the port is not available */
   async start(): Promise<void> {
     const { at, secure, name } = this.#options;
     const server = secure ? createServer((client) => this.#tunnel(client)) : this.#webServer();
@@ -82,7 +82,7 @@ export class WebConsole implements ConsoleListener {
     return there;
   }
 
-  /** Joins the client with the container's port. */
+  /** Connects the client to the container's port. */
   #tunnel(client: Socket): Socket | undefined {
     try {
       const there = this.#connect();
@@ -105,7 +105,7 @@ export class WebConsole implements ConsoleListener {
       answer.end(`Nothing answers on port ${port} of ${this.#options.name}: ${messageOf(error)}\n`);
     };
     try {
-      // The client's own Host: links of the application lead back here.
+      // Keep the client's Host, so that the application's links lead back here.
       const passed = request({
         createConnection: () => this.#connect(),
         method: asked.method,
@@ -130,7 +130,7 @@ export class WebConsole implements ConsoleListener {
     }
   }
 
-  /** A redirection to the container's own address leads to where the client came to. */
+  /** Rewrites redirections to the container's own address to the client's address. */
   #here(name: string, value: string, { headers }: IncomingMessage): string {
     if (name.toLowerCase() !== 'location') return value;
     const { port } = this.#options.target();

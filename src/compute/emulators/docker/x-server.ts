@@ -1,4 +1,4 @@
-// The X server behind a VNC console: a program of the host, whose socket alone the container sees.
+// The X server of a VNC console: a program of the host, of which the container sees only the socket.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../../../consoles/terminal.ts';
@@ -35,7 +35,10 @@ export interface XServer {
 
 export const socketOf = (display: number): string => `/tmp/.X11-unix/X${display}`;
 
-/** Starts it on a console's port; `resources` end it. @throws Failure `conflict` (`DockerError`) when there is none, or it does not start */
+/**
+ * Starts it on a console's port; `resources` end it. @throws Failure `conflict` (`DockerError`) if it is missing or
+ * does not start
+ */
 export async function startXServer(
   node: XServerNode,
   { resolution, port }: { resolution: string; port: number },
@@ -67,12 +70,12 @@ export async function startXServer(
   return serverOf(display, ended);
 }
 
-/** Whether one has outlived the server, and is to be taken back. */
+/** Whether an X server outlived the server and can be reattached. */
 export function hasXServer(projectId: string, nodeId: string, { survivingPrograms }: Services): boolean {
   return survivingPrograms.has(projectId, nodeId, ROLE);
 }
 
-/** The one that has outlived the server. */
+/** The X server that outlived the server. */
 export function reattachXServer(
   node: XServerNode,
   display: number,

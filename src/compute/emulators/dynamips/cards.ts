@@ -1,12 +1,12 @@
-// The cards of routers: how many ports each has, and which slot takes it (facts of release 2.2.57).
-import { portsOfCard, portsOfWic } from '../../../store/node-kinds/router-ports.ts';
+// The cards of routers: their numbers of ports, and the slots that accept them (facts of release 2.2.57).
+import { portsOfCard, portsOfWic } from '../../../api/kinds/router-ports.ts';
 import type { Platform } from './platforms.ts';
 import { refusal } from './platforms.ts';
 
-/** Ports of the WIC at place `w` have the numbers from 16 x (w + 1) on, in slot 0. */
+/** Ports of the WIC in place `w` have the numbers from 16 x (w + 1) on, in slot 0. */
 export const WIC_PORT_BASE = 16;
 
-/** Whether this is the name of a card that a user may put into a slot; boards that are built in are not. */
+/** Whether this is a card that users may put into a slot; built-in boards are not. */
 export function isCard(name: string): boolean {
   return /^(C7200-IO|PA|NM)-/.test(name) && portsOfCard(name) !== undefined;
 }
@@ -21,7 +21,7 @@ export function mustFit(platform: Platform, chassis: string, slot: number, card:
   throw refusal(`slot${slot}: a ${platform.name} ${chassis} does not take ${card} there.`.replace('  ', ' '));
 }
 
-/** @throws Failure `conflict` (`DynamipsError`) for a WIC that the platform does not take */
+/** @throws Failure `conflict` (`DynamipsError`) for a WIC that the platform does not accept */
 export function mustFitWic(platform: Platform, place: number, wic: string): void {
   if (wic !== 'WIC-1ENET' || platform.name === 'c1700') return;
   throw refusal(`wic${place}: a ${platform.name} does not take ${wic}; use WIC-1T or WIC-2T.`);
@@ -56,7 +56,7 @@ export function hasPort(
   return wic != null && port % WIC_PORT_BASE < wicPorts(wic);
 }
 
-/** The emulator gives the one for Ethernet two ports, of which clients know one. */
+/** The emulator gives the Ethernet WIC two ports, of which clients see one. */
 function wicPorts(wic: string): number {
   return wic === 'WIC-1ENET' ? 2 : (portsOfWic(wic) ?? 0);
 }

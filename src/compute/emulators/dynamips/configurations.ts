@@ -1,15 +1,18 @@
-// A router's configurations as files of its directory: written when it is created, read by the emulator, and taken back out of its memory.
+// A router's configurations as files in its directory: written at its creation, read by the emulator, and saved from
+// its memory.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { readText } from '../../nodes/files.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Hypervisor } from './hypervisor.ts';
 
-/** What a router says that was never given a private configuration. */
+/** The output of a router without a private configuration. */
 const NO_PRIVATE = '\nkerberos password \nend\n';
 
 export class Configurations {
   readonly #project: NodeProject;
-  /** Of the node; relative to the project's. */
+  /** The node's directory, relative to the project's. */
   readonly #directory: string;
   readonly #id: number;
 
@@ -28,11 +31,26 @@ export class Configurations {
     return `configs/i${this.#id}_private-config.cfg`;
   }
 
-  /** Writes what a new router is given; an empty text is nothing. `%h` is its name. */
-  async write(texts: { startup?: string | undefined; private?: string | undefined }, name: string): Promise<void> {
+  /** Writes the configurations of a new router; an empty text writes nothing. `%h` is its name. */
+  async write(
+    texts: { startup?: string | undefined; private?: string | undefined },
+    name: string,
+    undo?: AsyncDisposableStack,
+  ): Promise<void> {
+    const before = undo && (await this.read());
+    const takeBack = (path: string, text: string | undefined): void => {
+      const absolute = join(this.#project.path, this.#directory, path);
+      undo?.defer(() => (text === undefined ? rm(absolute, { force: true }) : this.#write(path, text)));
+    };
     const written = (text: string): string => marked(text.replaceAll('\r', '').replaceAll('%h', () => name));
-    if (texts.startup) await this.#write(this.startup, written(texts.startup));
-    if (texts.private) await this.#write(this.private, written(texts.private));
+    if (texts.startup) {
+      takeBack(this.startup, before?.startup);
+      await this.#write(this.startup, written(texts.startup));
+    }
+    if (texts.private) {
+      takeBack(this.private, before?.private);
+      await this.#write(this.private, written(texts.private));
+    }
   }
 
   read(): Promise<{ startup: string | undefined; private: string | undefined }> {
@@ -43,17 +61,20 @@ export class Configurations {
   }
 
   /** Writes the new name into them. */
-  async rename(before: string, name: string): Promise<void> {
+  async rename(before: string, name: string, undo?: AsyncDisposableStack): Promise<void> {
     const { startup, private: secret } = await this.read();
     const renamed = startup?.replace(/^hostname .*$/gm, () => `hostname ${name}`);
-    if (renamed !== undefined && renamed !== startup) await this.#write(this.startup, renamed);
+    if (startup !== undefined && renamed !== undefined && renamed !== startup) {
+      undo?.defer(() => this.#write(this.startup, startup));
+      await this.#write(this.startup, renamed);
+    }
     const other = before === '' ? secret : secret?.replaceAll(before, () => name);
     if (other !== undefined && other !== secret) await this.#write(this.private, other);
   }
 
   /**
-   * Saves what the router has in its memory; the files stay when it has nothing. Both texts come in base64, in single quotes, behind the router's
-   * name.
+   * Saves the configurations from the router's memory. The files stay if it has none. Both texts arrive in base64, in
+   * single quotes, after the router's name.
    */
   async save(hypervisor: Hypervisor, vmName: string): Promise<void> {
     const reply = await hypervisor.attempt('vm extract_config', [vmName]);
@@ -73,7 +94,7 @@ export class Configurations {
   }
 }
 
-/** With a comment in the first line, which the release writes and routers skip. */
+/** With a comment in the first line, which the release writes and routers ignore. */
 function marked(text: string): string {
   return text.startsWith('!\n') ? text : `!\n${text}`;
 }

@@ -1,18 +1,18 @@
-// A console that the emulator offers on a port of loopback, as the node's own: telnet's commands taken out of it.
+// A console that the emulator offers on a loopback port, as the node's console: telnet commands are removed.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Console } from '../../../consoles/console.ts';
 import { escapeTelnet } from '../../../consoles/telnet.ts';
 import { refusal } from './platforms.ts';
 
-/** Input that may wait for a router that does not read. */
+/** Limit of input that waits for a router that does not read. */
 const INPUT_BYTES = 256 * 1024;
 /** The emulator listens as soon as the router is on, and greets at once. */
 const GREETING_MS = 10_000;
 const POLL_MS = 20;
-/** Whoever greets otherwise is another program. */
+/** Another greeting means another program. */
 const GREETING = 'Connected to Dynamips VM';
-/** What a router prints while it starts may come before the greeting: two threads of the emulator write. */
+/** Output of the starting router may come before the greeting, because two threads of the emulator write. */
 const BEFORE_GREETING_CHARACTERS = 16 * 1024;
 
 const IAC = 255;
@@ -22,7 +22,7 @@ const WILL = 251;
 const DONT = 254;
 const TERMINAL_TYPE = 24;
 
-/** RFC 854: what is not data, taken out; input may be split anywhere. */
+/** Removes telnet commands (RFC 854). Input may be split at any byte. */
 export class TelnetFilter {
   #state: 'data' | 'command' | 'option' = 'data';
   #verb = 0;
@@ -41,7 +41,7 @@ export class TelnetFilter {
         if (byte === IAC) data.push(IAC);
       } else {
         this.#state = 'data';
-        // We have nothing to tell of a terminal: its users have them.
+        // The terminal type is unknown here: only the users have terminals.
         if (this.#verb === DO && byte === TERMINAL_TYPE) reply.push(IAC, WONT, byte);
       }
     }
@@ -62,8 +62,8 @@ export class ConsoleLine {
   }
 
   /**
-   * Joins it with the router that has just been switched on, or runs.
-   * @throws Failure `conflict` (`DynamipsError`) when there is no such console
+   * Connects it to the router, which was just switched on or runs already.
+   * @throws Failure `conflict` (`DynamipsError`) if the console does not answer
    */
   async open(isOver: () => boolean): Promise<void> {
     const deadline = performance.now() + GREETING_MS;
@@ -94,7 +94,7 @@ export class ConsoleLine {
     let greeting = '';
     const late = setTimeout(() => reject(this.#failure('nobody greets there')), Math.max(limit, 1));
     socket.removeAllListeners('error');
-    socket.on('error', () => {}); // 'close' follows; the router's end is told elsewhere
+    socket.on('error', () => {}); // 'close' follows; the router's end is reported elsewhere
     socket.on('close', () => reject(this.#failure('the connection was closed')));
     socket.on('data', (chunk) => {
       const { data, reply } = filter.receive(chunk);

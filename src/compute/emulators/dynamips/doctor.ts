@@ -1,4 +1,4 @@
-// What of this host routers need.
+// Checks the requirements of routers on this host.
 import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { missing, ok, warning } from '../../../host/values/check-result.ts';

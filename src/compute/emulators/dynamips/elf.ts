@@ -1,8 +1,9 @@
-// What the emulator loads: a 32-bit big-endian ELF file, by its section headers (ELF specification 1.2, book I).
+// Validates images for the emulator: 32-bit big-endian ELF files, by their section headers (ELF specification 1.2, book
+// I).
 import { open } from 'node:fs/promises';
+import { isRouterProgram } from '../../../api/kinds/image-heads.ts';
+import { HEAD_BYTES } from '../../../api/kinds/kind.ts';
 import { systemCode } from '../../../failures.ts';
-import { isRouterProgram } from '../../../store/node-kinds/image-heads.ts';
-import { HEAD_BYTES } from '../../../store/node-kinds/kind.ts';
 import { refusal } from './platforms.ts';
 
 const HEADER_BYTES = 52;
@@ -11,7 +12,7 @@ const MOST_SECTIONS = 1024;
 /** `SHT_NOBITS`: memory without content in the file. */
 const NOBITS = 8;
 
-/** @throws Failure `conflict` (`DynamipsError`) for a file that is gone, is no image, or is not whole */
+/** @throws Failure `conflict` (`DynamipsError`) for a file that is missing, is no image, or is incomplete */
 export async function mustBeImage(path: string): Promise<void> {
   await using file = await open(path).catch((error: unknown) => {
     const why = systemCode(error) === 'ENOENT' ? 'is not there any more; upload it again' : 'cannot be read';

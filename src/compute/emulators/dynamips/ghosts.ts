@@ -1,4 +1,5 @@
-// Memory that the routers of one project and image have in common: a file of the project that each maps, and copies where it writes.
+// Memory shared by the routers of one project and image: a file of the project that each router maps, and copies where
+// it writes.
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
@@ -17,8 +18,8 @@ const SUFFIX = '.ghost';
 const making = new KeyedLock();
 
 /**
- * The file for a router, made in its own emulator when there is none; undefined when none can be made, which is only noted.
- * @param directory of the nodes, in which the files are
+ * The file for a router, created with its own emulator if missing; undefined (and logged) if that fails.
+ * @param directory of the nodes, which contains the files
  * @returns the path relative to the node's directory
  */
 export async function ghostOf(
@@ -27,7 +28,7 @@ export async function ghostOf(
   { platform, chassis, settings }: RouterSetup,
   image: Image,
 ): Promise<string | undefined> {
-  // Other content is another file: one that runs still has the former one.
+  // Other content gets another file: a running router still uses the old one.
   const name = `${basename(image.path)}-${(image.md5sum ?? '').slice(0, 8)}-${settings.ram}${SUFFIX}`;
   const path = join(directory, name);
   return making.run(path, async () => {
@@ -55,7 +56,7 @@ export function joinProject(project: NodeProject): void {
   users.set(project, (users.get(project) ?? 0) + 1);
 }
 
-/** With the last router of the project its shared memory goes. */
+/** Removes the shared memory with the last router of the project. */
 export async function leaveProject(project: NodeProject, directory: string): Promise<void> {
   const left = (users.get(project) ?? 1) - 1;
   users.set(project, left);

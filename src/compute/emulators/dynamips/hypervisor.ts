@@ -1,17 +1,17 @@
-// The emulator's control connection: one command a line, and the lines of its answer. Facts: the emulator's line protocol.
+// The emulator's control connection: one command per line, answered by lines. Facts: the emulator's line protocol.
 import { connect, type Socket } from 'node:net';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import { refusal } from './platforms.ts';
 
-/** To stop a router may take the emulator 10 s. */
+/** Stopping a router may take the emulator 10 s. */
 const ANSWER_MS = 30_000;
-/** An answer has a configuration of a few hundred KB at the most; who says more is no emulator. */
+/** An answer contains a configuration of a few hundred KB at most; a longer one is not from an emulator. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
 const END = /^([12]\d\d)-(.*)$/;
 const INFORMATION = /^(1\d\d) ?(.*)$/;
 
-/** What the emulator has answered. */
+/** An answer of the emulator. */
 export interface Reply {
   /** Of the last line, without its code. */
   text: string;
@@ -19,7 +19,7 @@ export interface Reply {
   lines: string[];
 }
 
-/** A refusal in the emulator's own words. */
+/** An error answer in the emulator's own words. */
 export class HypervisorRefusal extends Error {
   /** 200 to 215; the emulator's own numbers. */
   readonly code: number;
@@ -39,7 +39,7 @@ export class Hypervisor {
   readonly #turns = new KeyedLock();
   #waiting: Waiting | undefined;
   #rest = '';
-  /** Why nothing can be asked any more. */
+  /** Why the connection is unusable. */
   #over: string | undefined;
 
   private constructor(socket: Socket) {
@@ -50,7 +50,7 @@ export class Hypervisor {
     socket.on('close', () => this.#end('its control connection was closed'));
   }
 
-  /** @throws Node's error when nobody listens */
+  /** @throws Node's error if nothing listens */
   static async connect(host: string, port: number): Promise<Hypervisor> {
     const socket = connect(port, host);
     await new Promise<void>((resolve, reject) => {
@@ -61,10 +61,10 @@ export class Hypervisor {
   }
 
   /**
-   * Gives a command; they are answered one after the other. Texts are quoted, numbers are not; an empty text at the end is left out, as the emulator
-   * does not see it.
+   * Sends a command. Commands are answered one after the other. Texts are quoted, numbers are not. An empty text at the
+   * end is left out, because the emulator ignores it.
    * @param verb module and function, such as `vm start`
-   * @throws Failure `conflict` (`DynamipsError`) with the emulator's words
+   * @throws Failure `conflict` (`DynamipsError`) with the emulator's message
    */
   run(verb: string, words: readonly (string | number)[] = [], limit = ANSWER_MS): Promise<Reply> {
     const line = `${[verb, ...words.filter((word) => word !== '').map(quoted)].join(' ')}\n`;
@@ -78,7 +78,7 @@ export class Hypervisor {
     });
   }
 
-  /** The same; answers undefined when the emulator refuses. Other failures are thrown. */
+  /** The same; undefined for an error answer. Other failures are thrown. */
   async attempt(verb: string, words: readonly (string | number)[] = [], limit?: number): Promise<Reply | undefined> {
     try {
       return await this.run(verb, words, limit);
@@ -98,7 +98,7 @@ export class Hypervisor {
     const waiting: Waiting = { ...Promise.withResolvers<Reply>(), lines: [] };
     this.#waiting = waiting;
     this.#socket.write(line);
-    // What comes after that would be taken for the answer to another command.
+    // A late answer would be taken for the answer to another command.
     const late = setTimeout(() => {
       this.#end(`it does not answer within ${limit / 1000} s`);
       this.#socket.destroy();
@@ -140,7 +140,7 @@ export class Hypervisor {
   }
 }
 
-/** @throws Failure `conflict` for a text that the protocol cannot carry: it knows no way to write a quotation mark within one */
+/** @throws Failure `conflict` for a text with a quotation mark, which the protocol cannot escape */
 function quoted(word: string | number): string {
   if (typeof word === 'number') return String(word);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they end a command

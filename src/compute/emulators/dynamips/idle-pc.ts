@@ -1,31 +1,35 @@
-// The search for a router's idle value: where in its image it waits for work, so that the emulator can sleep there instead of counting.
+// Searches a router's idle value: the address in its image where it waits for work, so that the emulator can sleep
+// there instead of using CPU time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../../failures.ts';
 import { refusal } from './platforms.ts';
 import type { RouterRuntime } from './runtime.ts';
 
-/** How long a router that was just switched on is given to come to rest. */
+/** How long a router that was just switched on may take to become idle. */
 export const BOOT_MS = 20_000;
-/** The emulator looks at the router's processor a thousand times. */
+/** The emulator samples the router's processor a thousand times. */
 const MEASURE_MS = 90_000;
 const TRY_MS = 3_000;
-/** Of one processor: a value with which the router takes less is a good one. */
+/** Of one processor: a value with which the router uses less is good. */
 const MOST_PER_CENT = 70;
 
 export interface IdleSearch {
-  /** Said of it meanwhile. */
+  /** Called with progress messages. */
   tell(progress: string): void;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the result is not needed any more. */
   signal: AbortSignal;
 }
 
-/** Waits for a router to come to rest. */
+/** Waits for a router to become idle. */
 export async function waitForBoot({ tell, signal }: IdleSearch): Promise<void> {
   tell(`is given ${BOOT_MS / 1000} s to start before its idle value is searched`);
   await pause(BOOT_MS, signal);
 }
 
-/** Lines `0x60608040 [58]`: an address, and how often the router was found there. The router has no idle value meanwhile. */
+/**
+ * Lines `0x60608040 [58]`: an address, and how often the router was found there. The router has no idle value
+ * meanwhile.
+ */
 export async function idleProposals(runtime: RouterRuntime, { tell, signal }: IdleSearch): Promise<string[]> {
   mustGoOn(signal);
   tell('is watched for its idle value');
@@ -36,8 +40,8 @@ export async function idleProposals(runtime: RouterRuntime, { tell, signal }: Id
 }
 
 /**
- * Tries the proposals one after the other; the first good one stays.
- * @throws Failure `conflict` (`DynamipsError`) when none is good
+ * Tries the proposals one after the other and keeps the first good one.
+ * @throws Failure `conflict` (`DynamipsError`) if none is good
  */
 export async function findIdleValue(runtime: RouterRuntime, search: IdleSearch): Promise<string> {
   const { tell, signal } = search;
@@ -61,7 +65,7 @@ export async function findIdleValue(runtime: RouterRuntime, search: IdleSearch):
   );
 }
 
-/** Per cent of a processor that the emulator takes. */
+/** CPU use of the emulator, in per cent of a processor. */
 async function measured(runtime: RouterRuntime, signal: AbortSignal): Promise<number> {
   const seconds = async (): Promise<number> => {
     const { lines, text } = await runtime.vm('cpu_usage', 0);

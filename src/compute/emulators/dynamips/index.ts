@@ -1,14 +1,15 @@
 // Registers routers of Dynamips: platforms, cards in slots, consoles, suspension, idle values.
+
+import { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
 import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
 import { findDynamips } from './program.ts';
 import { idleRoutes } from './routes.ts';
-import { DynamipsCreate, DynamipsUpdate } from './schema.ts';
 import { newSetup, setupProperties } from './settings.ts';
 
-/** A router that is not made. */
+/** A router that is only checked, not created. */
 const NOBODY = { nodeId: '', dynamipsId: 0 };
 
 export const dynamips = defineKind({

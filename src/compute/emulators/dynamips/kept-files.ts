@@ -1,15 +1,15 @@
-// What a router's emulator leaves in the node's directory, and what of it goes when the node is closed.
+// Files that a router's emulator leaves in the node's directory, and which of them are removed with the node.
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { namesIn } from '../../../host/files/directories.ts';
 import type { PlatformName } from './platforms.ts';
 
-/** Only of use to a router that runs. */
+/** Only used while the router runs. */
 const TEMPORARY = /(_lock|_log\.txt|_rommon_vars)$|^ilt_|^dynamips_log\.txt$/;
 const DISKS = /_(disk0|disk1|slot0|slot1|nvram|flash0|flash1|rom|bootflash|ssa)$/;
 
-/** Removes what is of no use any more; the disks, too, where the user wants it so. */
+/** Removes files of no further use, and the disks if the user wants that. */
 export async function removeFiles(directory: string, prefix: string, disks: boolean): Promise<void> {
   for (const name of await namesIn(directory)) {
     const isDisk = name.startsWith(prefix) && DISKS.test(name);
@@ -17,13 +17,13 @@ export async function removeFiles(directory: string, prefix: string, disks: bool
   }
 }
 
-/** Where a router keeps its configuration. */
+/** The file with a router's configuration. */
 export function memoryFile(platform: PlatformName, id: number): string {
   const name = ['c2691', 'c3725', 'c3745'].includes(platform) ? 'rom' : 'nvram';
   return `${platform}_i${id}_${name}`;
 }
 
-/** Looks at a file now and then, and tells when its content is another one. */
+/** Polls a file and reports when its content has changed. */
 export class FileWatch {
   readonly #path: string;
   readonly #changed: () => Promise<void>;
@@ -42,7 +42,7 @@ export class FileWatch {
     }, milliseconds).unref();
   }
 
-  /** Ends it; resolves when nothing is told any more. */
+  /** Ends it; resolves when no report will follow. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#look;

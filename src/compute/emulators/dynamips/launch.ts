@@ -1,4 +1,4 @@
-// From a node to its running router: the emulator is started, told what it is to be, joined with the cables, and switched on.
+// Starts a node's router: starts the emulator, configures it, connects the cables, and switches the router on.
 import { join } from 'node:path';
 import type { Image } from '../../images/references.ts';
 import type { Configurations } from './configurations.ts';
@@ -19,7 +19,7 @@ export interface LaunchOptions extends RuntimeOptions {
   configurations: Configurations;
 }
 
-/** Whether a router shares memory with others. @throws Failure `conflict` (`DynamipsError`) when it should, but cannot */
+/** Whether a router shares memory with others. @throws Failure `conflict` (`DynamipsError`) if it should but cannot */
 export function mustShareMemory(
   { npe, mmap }: Settings,
   { ghost_ios_support: wanted }: { ghost_ios_support: boolean },
@@ -31,7 +31,7 @@ export function mustShareMemory(
   );
 }
 
-/** @throws Failure `conflict` (`DynamipsError`) with the emulator's words; `resources` end what was started */
+/** @throws Failure `conflict` (`DynamipsError`) with the emulator's message; `resources` end what was started */
 export async function launchRouter(
   node: RouterNode,
   options: LaunchOptions,

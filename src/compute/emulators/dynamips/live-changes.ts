@@ -1,10 +1,11 @@
-// What a router that runs takes at once: cards, where its platform lets them be exchanged, and what is about its idle value.
+// Applies changes to a running router: cards, if its platform can exchange them, and idle value settings.
 import type { RouterRuntime } from './runtime.ts';
 import type { RouterSetup } from './settings.ts';
 
 /**
- * @param noted told of each setup on the way, before a card that is out of it is taken out; the cables of its ports must be gone then
- * @throws Failure `conflict` (`DynamipsError`) with the emulator's words; what was noted last holds
+ * @param noted called with each intermediate setup, before its card is removed; the cables of its ports must be gone
+ * then
+ * @throws Failure `conflict` (`DynamipsError`) with the emulator's message; the last setup noted applies
  */
 export async function changeRunning(
   runtime: RouterRuntime,

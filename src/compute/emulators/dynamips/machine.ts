@@ -1,11 +1,11 @@
-// What the emulator is told of a router before it is switched on, and right after that.
+// The emulator's commands that configure a router before it is switched on, and right after that.
 import { WIC_PORT_BASE } from './cards.ts';
 import type { Hypervisor } from './hypervisor.ts';
 import type { RouterKept } from './kept.ts';
 import { chassisOf } from './platforms.ts';
 import type { RouterSetup } from './settings.ts';
 
-/** The emulator's own values. */
+/** The emulator's default values. */
 const IDLE_MAX = 500;
 const IDLE_SLEEP = 30;
 
@@ -14,15 +14,15 @@ export interface Machine {
   kept: RouterKept;
   /** Absolute path of the image. */
   image: string;
-  /** Relative to the node's directory; undefined when its memory is its own. */
+  /** Relative to the node's directory; undefined if its memory is not shared. */
   ghost: string | undefined;
   /** Relative to the node's directory. */
   startupConfig: string;
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   privateConfig: string | undefined;
 }
 
-/** @throws Failure `conflict` (`DynamipsError`) with the emulator's words */
+/** @throws Failure `conflict` (`DynamipsError`) with the emulator's message */
 export async function makeRouter(hypervisor: Hypervisor, machine: Machine): Promise<void> {
   const { setup, kept, image, ghost, startupConfig, privateConfig } = machine;
   const { platform, chassis, settings, slots, wics } = setup;
@@ -64,7 +64,7 @@ export async function makeRouter(hypervisor: Hypervisor, machine: Machine): Prom
   await vm('set_config', startupConfig, ...(privateConfig === undefined ? [] : [privateConfig]));
 }
 
-/** What the emulator takes only of a router that is on. */
+/** Settings that the emulator accepts only for a router that is on. */
 export async function adjustRunning(hypervisor: Hypervisor, { setup: { settings }, kept }: Machine): Promise<void> {
   const { vm_name: name } = kept;
   if (settings.idlemax !== IDLE_MAX) await hypervisor.run('vm set_idle_max', [name, 0, settings.idlemax]);
@@ -77,7 +77,7 @@ export async function adjustRunning(hypervisor: Hypervisor, { setup: { settings 
   }
 }
 
-/** Makes the memory that routers of one image share: a router that is switched on and off again and leaves it in a file. */
+/** Creates the memory shared by routers of one image: switches a router on and off, which leaves it in a file. */
 export async function makeGhost(
   hypervisor: Hypervisor,
   {
@@ -104,7 +104,7 @@ export async function makeGhost(
   }
 }
 
-/** As the emulator knows a router: it takes no quotation marks, and prints the name on its console. */
+/** A router's name in the emulator, which allows no quotation marks, and prints the name on its console. */
 export function machineName(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they end a command
   return name.replace(/["\u0000-\u001f]/g, "'") || 'router';

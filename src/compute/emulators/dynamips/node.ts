@@ -1,12 +1,13 @@
-// A router as a node: its settings, its cards, its image, and what runs it.
+// The router node: settings, cards, image, and running emulator.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
+import { imageKind } from '../../../api/kinds/kinds.ts';
 import { messageOf } from '../../../failures.ts';
-import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import { findImage, type Image } from '../../images/references.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
@@ -26,24 +27,23 @@ import { leaveAll, RouterPorts } from './ports.ts';
 import type { RouterNode } from './process.ts';
 import { findDynamips } from './program.ts';
 import { RouterRuntime } from './runtime.ts';
-import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
 import { changedSetup, changeForStopped, newSetup, type RouterSetup, setupProperties } from './settings.ts';
 
 export const MODULE = 'dynamips';
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 const { exception } = PORT_RULES;
 
-/** How often the router's memory is looked at for a changed configuration. */
+/** How often the router's memory is checked for a changed configuration. */
 const WATCH_MS = 30_000;
 
-export class DynamipsNode extends ProgramNode<RouterRuntime> {
+export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
   readonly type = MODULE;
   readonly #id: number;
   readonly #routerPorts: RouterPorts;
   readonly #configurations: Configurations;
   #setup: RouterSetup;
   #image: Image;
-  /** Ends a search for an idle value. */
+  /** Cancels a search for an idle value. */
   #search: AbortController | undefined;
 
   private constructor(
@@ -78,13 +78,13 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
     await node.console.change(body.console_type, body.console ?? undefined);
     const texts = { startup: body.startup_config_content, private: body.private_config_content };
-    await node.#configurations.write(texts, node.name);
+    await node.#configurations.write(texts, node.name, undo);
     if (runsOn) await node.inTurn(() => node.reattach(runsOn));
     undo.move();
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, node_directory: this.directory },
       ...{ dynamips_id: this.#id },
@@ -96,11 +96,6 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
 
   override port(slot: number, number: number): NodePort {
     return this.#routerPorts.port(this.#setup, slot, number);
-  }
-
-  /** All of it, or nothing; cards of a router that runs one after the other. @throws Failure `conflict`, `image-missing` */
-  change(body: DynamipsUpdate): Promise<void> {
-    return this.inTurn(() => this.#changeNow(body));
   }
 
   override suspend(): Promise<void> {
@@ -127,12 +122,12 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     return super.close();
   }
 
-  /** Lines `0x60608040 [58]`. A router that is off is switched on for it. @throws Failure `conflict` */
+  /** Lines `0x60608040 [58]`. Switches a router on that is off. @throws Failure `conflict` */
   idleProposals(signal: AbortSignal): Promise<string[]> {
     return this.#searching(signal, (runtime, search) => idleProposals(runtime, search));
   }
 
-  /** The value that was found, which stays. @throws Failure `conflict` */
+  /** The value found, which is kept. @throws Failure `conflict` */
   findIdleValue(signal: AbortSignal): Promise<string> {
     return this.#searching(signal, async (runtime, search) => {
       const idlepc = await findIdleValue(runtime, search);
@@ -141,10 +136,35 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     });
   }
 
-  /** Copies the other router's configurations; its name in them becomes this one's. */
+  /** Copies the other router's configurations and replaces its name in them. */
   async copyConfigurationsOf(source: DynamipsNode): Promise<void> {
     await this.#configurations.write(await source.#configurations.read(), source.name);
     await this.#configurations.rename(source.name, this.name);
+  }
+
+  /** The cards of a running router are changed one after the other: earlier changes stay when a later one fails. */
+  protected override async check(body: DynamipsUpdate): Promise<NodeChange> {
+    const before = this.#setup;
+    const { services, project, runtime } = this;
+    const setup = changedSetup(before, body, services.config.Dynamips);
+    const needsStop = runtime && this.#needsStop(setup, body);
+    if (needsStop !== undefined) throw refusal(`${needsStop}: ${this.name} runs; stop it before this changes.`);
+    const isSame = body.image === undefined || body.image === this.#image.shown;
+    const image = isSame ? this.#image : await imageOf(body.image, body.image_md5sum, project.path, services);
+    return {
+      apply: async ({ name }, { undo, done }) => {
+        if (name !== this.name) await this.#configurations.rename(this.name, name, undo);
+        if (runtime) {
+          await changeRunning(runtime, before, setup, async (setupNow) => {
+            this.#setup = setupNow;
+            await this.#routerPorts.closeAllBut(setupNow);
+          });
+        }
+        this.#image = image;
+        this.#setup = setup;
+        done.defer(() => this.#routerPorts.closeAllBut(setup));
+      },
+    };
   }
 
   protected override async startNow(): Promise<void> {
@@ -195,7 +215,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     return { id, name, project, services, directory };
   }
 
-  /** What a router has beside it while it runs; what ends it, its configurations are saved with. */
+  /** Starts what accompanies a running router. Its end also saves the configurations. */
   #accompany(runtime: RouterRuntime, resources: AsyncDisposableStack): void {
     const memory = join(this.directory, memoryFile(this.#setup.platform.name, this.#id));
     const watch = new FileWatch(memory, WATCH_MS, () => this.#save(runtime));
@@ -256,7 +276,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     });
   }
 
-  /** Of a search that was ended: the router is as it was. */
+  /** Restores the value after a cancelled search. */
   async #goBackTo(idlepc: string): Promise<void> {
     this.#noteIdleValue(idlepc);
     await this.runtime?.vm('set_idle_pc_online', 0, idlepc || '0x0').catch(() => undefined);
@@ -266,39 +286,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime> {
     this.#setup = { ...this.#setup, settings: { ...this.#setup.settings, idlepc } };
   }
 
-  async #changeNow(body: DynamipsUpdate): Promise<void> {
-    const before = this.#setup;
-    const { services, name: oldName } = this;
-    const setup = changedSetup(before, body, services.config.Dynamips);
-    const name = body.name ?? oldName;
-    const needsStop = this.runtime && this.#needsStop(setup, body);
-    if (needsStop !== undefined) throw refusal(`${needsStop}: ${oldName} runs; stop it before this changes.`);
-    const isSame = body.image === undefined || body.image === this.#image.shown;
-    const image = isSame ? this.#image : await imageOf(body.image, body.image_md5sum, this.project.path, services);
-    const { type, port } = this.console;
-    await this.console.change(body.console_type ?? type, body.console ?? undefined);
-    const hadAux = this.auxiliaryConsole.port;
-    try {
-      if (body.aux !== undefined) await this.auxiliaryConsole.change('telnet', body.aux);
-      if (name !== oldName) await this.#configurations.rename(oldName, name);
-      if (this.runtime) {
-        await changeRunning(this.runtime, before, setup, async (setupNow) => {
-          this.#setup = setupNow;
-          await this.#routerPorts.closeAllBut(setupNow);
-        });
-      }
-    } catch (error) {
-      await this.console.change(type, port ?? undefined);
-      if (hadAux === null) await this.auxiliaryConsole.change('none');
-      throw error;
-    }
-    this.name = name;
-    this.#image = image;
-    this.#setup = setup;
-    await this.#routerPorts.closeAllBut(setup);
-  }
-
-  /** The member that only a router that is off can be given. */
+  /** The first member that cannot change while the router runs. */
   #needsStop(setup: RouterSetup, { name, aux }: DynamipsUpdate): string | undefined {
     if (name !== undefined && name !== this.name) return 'name';
     if (aux !== undefined && this.auxiliaryConsole.port === null) return 'aux';

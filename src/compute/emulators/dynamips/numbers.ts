@@ -1,17 +1,17 @@
-// Which router of a project has which number: the emulator names its files and makes addresses by it.
+// The numbers of routers in a project: the emulator derives file names and addresses from them.
 import type { NodeProject } from '../../nodes/owner.ts';
 import { refusal } from './platforms.ts';
 
 const LOWEST = 1;
 const HIGHEST = 4096;
 
-/** From a project to the numbers that are taken; a project that is gone takes its entry along. */
+/** Numbers in use by project; a deleted project takes its entry along. */
 const taken = new WeakMap<NodeProject, Set<number>>();
 
 /**
- * The wanted number, or the lowest that is free and that no router has which is still to `come` again; the router's until
+ * Reserves the wanted number, or the lowest one that is free and not needed by a router that is still to `come`, until
  * `releaseNumber`.
- * @throws Failure `conflict` (`DynamipsError`) when another router has it, or none is left
+ * @throws Failure `conflict` (`DynamipsError`) if another router has it, or none is left
  */
 export function reserveNumber(project: NodeProject, wanted: number | null | undefined, come: Iterable<number>): number {
   const numbers = taken.get(project) ?? new Set<number>();

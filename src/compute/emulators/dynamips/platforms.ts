@@ -1,10 +1,10 @@
-// The routers that Dynamips emulates: what each platform has by default, its chassis, its slots (facts of release 2.2.57).
+// The routers that Dynamips emulates: defaults, chassis and slots of each platform (facts of release 2.2.57).
 import { Failure } from '../../../failures.ts';
 
 export const PLATFORM_NAMES = ['c1700', 'c2600', 'c2691', 'c3600', 'c3725', 'c3745', 'c7200'] as const;
 export type PlatformName = (typeof PLATFORM_NAMES)[number];
 
-/** What a slot has before anything is put into it; `fixed`: it stays. */
+/** A slot's default card; `fixed`: it cannot be removed. */
 export interface Slot {
   card: string | null;
   fixed: boolean;
@@ -18,7 +18,7 @@ export interface Platform {
   readonly nvram: number;
   /** MiB */
   readonly disk0: number;
-  /** Per cent of the memory that is for packets; undefined where that is not a setting. */
+  /** Per cent of the memory used for packets; undefined if that is not a setting. */
   readonly iomem?: number;
   readonly clockDivisor: number;
   readonly sparsemem: boolean;
@@ -26,7 +26,7 @@ export interface Platform {
   readonly wics: number;
   /** First byte of the base MAC address. */
   readonly macByte: number;
-  /** By chassis; the first one is what a router without one is. */
+  /** Slots by chassis; the first chassis is the default. */
   readonly chassis: Readonly<Record<string, readonly Slot[]>>;
   /** The chassis is a setting. */
   readonly hasChassis: boolean;
@@ -103,14 +103,14 @@ export function ioCard(npe: string): string {
   return npe === 'npe-g2' ? 'C7200-IO-GE-E' : 'C7200-IO-FE';
 }
 
-/** What a router is that is given no chassis. */
+/** The chassis of a router without a given one. */
 const DEFAULT_CHASSIS: Readonly<Partial<Record<PlatformName, string>>> = {
   c1700: '1720',
   c2600: '2610',
   c3600: '3640',
 };
 
-/** @throws Failure `conflict` (`DynamipsError`) for one that is not known */
+/** @throws Failure `conflict` (`DynamipsError`) for an unknown one */
 export function platformOf(name: string): Platform {
   const platform = PLATFORMS[name as PlatformName] as Platform | undefined;
   if (platform) return platform;
@@ -118,7 +118,7 @@ export function platformOf(name: string): Platform {
 }
 
 /**
- * The slots of a chassis; without one, of the platform's usual one.
+ * The slots of a chassis, by default of the platform's usual one.
  * @throws Failure `conflict` (`DynamipsError`) for a chassis that the platform does not have
  */
 export function chassisOf(platform: Platform, wanted?: string): { chassis: string; slots: readonly Slot[] } {

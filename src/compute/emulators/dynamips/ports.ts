@@ -1,4 +1,5 @@
-// The ports of a router: as many as its cards have. A cable is joined with the emulator straight, by a pair of UDP ports of loopback.
+// The ports of a router: as many as its cards have. A cable is connected to the emulator directly, by a pair of UDP
+// ports of loopback.
 
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
@@ -10,7 +11,7 @@ import { hasPort } from './cards.ts';
 import { LOOPBACK } from './process.ts';
 import type { RouterRuntime } from './runtime.ts';
 
-/** A cable is taken out within milliseconds; an emulator that takes longer hangs. */
+/** Disconnecting a cable takes milliseconds; an emulator that takes longer hangs. */
 const LEAVE_MS = 15_000;
 
 export type Cards = Parameters<typeof hasPort>[0];
@@ -21,7 +22,7 @@ export class RouterPort extends NodePort {
   readonly #node: Node;
   readonly #services: Services;
   readonly #running: () => RouterRuntime | undefined;
-  /** UDP ports of the emulator and of the cable's end, while they are joined. */
+  /** UDP ports of the emulator and of the cable's end, while they are connected. */
   #joined: { programPort: number; cablePort: number } | undefined;
 
   constructor(
@@ -59,14 +60,14 @@ export class RouterPort extends NodePort {
     if (runtime) await this.#leave(runtime);
   }
 
-  /** Of a card that is taken out: unplugs what there is, for good. */
+  /** For a removed card: unplugs the NIO, if any, for good. */
   override async close(): Promise<void> {
     await super.close();
     const runtime = this.#running();
     if (runtime) await this.#leave(runtime);
   }
 
-  /** Joins the cable that is plugged in with the router. @throws Failure `conflict` (`DynamipsError`) */
+  /** Connects the plugged cable to the router. @throws Failure `conflict` (`DynamipsError`) */
   async join(runtime: RouterRuntime): Promise<void> {
     const { udp } = this.#services.ports;
     const owner = this.#node.project.id;
@@ -88,7 +89,7 @@ export class RouterPort extends NodePort {
     this.#joined = { programPort, cablePort };
   }
 
-  /** The router has been switched off, and nothing of it is left but what is reserved here. */
+  /** The router was switched off: releases the remaining reservations. */
   async forget(): Promise<void> {
     const joined = this.#joined;
     this.#joined = undefined;
@@ -102,7 +103,7 @@ export class RouterPort extends NodePort {
     return nioName(this.slot, this.number);
   }
 
-  /** Takes the cable's end out of the router. One that does not answer any more keeps it, with its UDP ports, until it has ended. */
+  /** Disconnects the cable's end from the router. A hanging router keeps it, with its UDP ports, until it has ended. */
   async #leave(runtime: RouterRuntime): Promise<void> {
     if (!this.#joined) return;
     try {
@@ -120,7 +121,7 @@ export class RouterPorts {
   readonly #rules: PortRules;
   readonly #services: Services;
   readonly #running: () => RouterRuntime | undefined;
-  /** Those that were ever asked for, by slot and number. */
+  /** Ports ever used, by slot and number. */
   readonly #ports = new Map<string, RouterPort>();
 
   constructor(node: Node, rules: PortRules, services: Services, running: () => RouterRuntime | undefined) {
@@ -130,7 +131,7 @@ export class RouterPorts {
     this.#running = running;
   }
 
-  /** @throws Failure `conflict` when no card has it */
+  /** @throws Failure `conflict` if no card has it */
   port(cards: Cards, slot: number, number: number): RouterPort {
     const key = `${slot}/${number}`;
     const known = this.#ports.get(key);
@@ -141,17 +142,17 @@ export class RouterPorts {
     return port;
   }
 
-  /** Joins all cables with a router that is about to be switched on, or runs already. */
+  /** Connects all cables to a router that is about to be switched on, or runs already. */
   async join(runtime: RouterRuntime): Promise<void> {
     for (const port of this.#ports.values()) if (port.hasNio) await port.join(runtime);
   }
 
-  /** The router has been switched off. */
+  /** The router was switched off. */
   async forget(): Promise<void> {
     await Promise.all([...this.#ports.values()].map((port) => port.forget()));
   }
 
-  /** Unplugs what is plugged into cards that are not there any more. */
+  /** Unplugs the NIOs of removed cards. */
   async closeAllBut(cards: Cards): Promise<void> {
     const gone = [...this.#ports].filter(([, { slot, number }]) => !hasPort(cards, slot, number));
     for (const [key, port] of gone) {
@@ -167,7 +168,7 @@ export class RouterPorts {
   }
 }
 
-/** Takes out what a former life of the server has joined: cables come anew, with other UDP ports. */
+/** Removes connections of the previous run of the server: cables are connected again with other UDP ports. */
 export async function leaveAll(runtime: RouterRuntime): Promise<void> {
   const { lines } = await runtime.hypervisor.run('nio list');
   for (const line of lines) {

@@ -13,15 +13,15 @@ import type { DynamipsProgram } from './program.ts';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** One that has not opened its control port after so long hangs. */
+/** Time limit for opening the control port. */
 const START_MS = 30_000;
-/** How often it is started when somebody else has taken the port meanwhile. */
+/** How often it is started if another program has taken the port meanwhile. */
 const ATTEMPTS = 3;
 const OUTPUT_CHARACTERS = 16 * 1024;
 const LISTENS = /control server started/i;
 const PORT_TAKEN = /unable to (create|bind).*socket|address already in use/i;
 
-/** The node as its emulator knows it. */
+/** The node as its emulator sees it. */
 export interface RouterNode {
   readonly id: string;
   readonly name: string;
@@ -62,8 +62,8 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
 
   /**
    * Starts the program; `resources` end it.
-   * @param recordOf what is kept with it, when it listens on this port
-   * @throws Failure `conflict` (`DynamipsError`) with its last words
+   * @param recordOf the data kept with it, given its control port
+   * @throws Failure `conflict` (`DynamipsError`) with its last output
    */
   static async start(
     node: RouterNode,
@@ -90,7 +90,7 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
     }
   }
 
-  /** Takes over a process of a former life. Answers how it ended, if it did meanwhile. */
+  /** Reattaches a process of the previous run. Returns how it ended, if it did meanwhile. */
   static async reattach(
     node: RouterNode,
     handle: ProgramHandle,
@@ -117,12 +117,12 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
     }
   }
 
-  /** Ends it at once; its end is announced as every other. */
+  /** Ends it at once; its end is reported like any other. */
   kill(): void {
     this.#terminal.signal('SIGKILL');
   }
 
-  /** Whether it takes commands now; false when it has ended, or hangs. */
+  /** Whether it accepts commands now; false if it has ended, or hangs. */
   async #listens(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = (): void => {
@@ -148,7 +148,7 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
   }
 }
 
-/** One instance, whose files are named by numbers; it listens on loopback alone. */
+/** One instance with numbered files that listens on loopback only. */
 function commandOf({ path, bindsConsoles }: DynamipsProgram, controlPort: number): string[] {
   const consoles = bindsConsoles ? ['--console-binding-addr', LOOPBACK] : [];
   return [path, '-N1', '-l', 'dynamips_log.txt', '-H', `${LOOPBACK}:${controlPort}`, ...consoles];

@@ -1,4 +1,4 @@
-// The dynamips program on this host: where it is and which version.
+// Finds the dynamips program on this host, and its version.
 import { stat } from 'node:fs/promises';
 import { messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
@@ -8,30 +8,30 @@ import { refusal } from './platforms.ts';
 
 const PROBE_MS = 5000;
 const OLDEST = [0, 2, 11] as const;
-/** From here on its consoles need not listen where its control port does. */
+/** From this version on its consoles may listen elsewhere than its control port. */
 const BINDS_CONSOLES = [0, 2, 23] as const;
 
 export interface DynamipsProgram {
-  /** Absolute path, or what the configuration gives if it has a `/`. */
+  /** Absolute path, or the configured value if it contains a `/`. */
   path: string;
   /** Such as `0.2.14`. */
   version: string;
-  /** Knows `--console-binding-addr`. */
+  /** Supports `--console-binding-addr`. */
   bindsConsoles: boolean;
 }
 
 interface Known {
-  /** Identity of the file that was asked: modification time and size. */
+  /** Identity of the checked file: modification time and size. */
   stamp: string;
   program: Promise<DynamipsProgram>;
 }
 
-/** By path; a changed file is asked again, a failure is not remembered. */
+/** By path. A changed file is checked again; failures are not cached. */
 const known = new Map<string, Known>();
 
 /**
  * @param configured value of `dynamips_path` in section `[Dynamips]`
- * @throws Failure `conflict` (`DynamipsError`) when it is missing, hangs, is something else or too old
+ * @throws Failure `conflict` (`DynamipsError`) if it is missing, hangs, is another program or too old
  */
 export async function findDynamips(configured: string, limit = PROBE_MS): Promise<DynamipsProgram> {
   const path = await findProgram(configured, childEnvironment()['PATH']);
@@ -52,12 +52,12 @@ export async function findDynamips(configured: string, limit = PROBE_MS): Promis
   return program;
 }
 
-/** The version in the program's own words, undefined if this is not Dynamips. */
+/** The version in the program's output, undefined if this is not Dynamips. */
 export function parseVersion(text: string): string | undefined {
   return /Cisco Router Simulation Platform \(version ([0-9][\w.]*)/.exec(text)?.[1];
 }
 
-/** Whether a version, such as `0.2.23-amd64`, is this one or a later one. */
+/** Whether a version, such as `0.2.23-amd64`, is at least this one. */
 export function isAtLeast(version: string, least: readonly number[]): boolean {
   const parts = version.split(/[.-]/).map((part) => Number.parseInt(part, 10) || 0);
   for (const [index, wanted] of least.entries()) {

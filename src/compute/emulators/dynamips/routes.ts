@@ -4,7 +4,7 @@ import type { FindNode } from '../../nodes/kind.ts';
 import type { DynamipsNode } from './node.ts';
 
 export function idleRoutes(find: FindNode<DynamipsNode>): Route[] {
-  // Not in the turn of the node's requests: one that stops the router ends a search.
+  // Not serialised with the node's requests: one that stops the router ends a search.
   const node = '/v2/compute/projects/{project_id}/dynamips/nodes/{node_id}' as const;
   return [
     route(

@@ -1,4 +1,4 @@
-// A router that runs: its emulator's process, its consoles, and how it is found again when the server comes back.
+// A running router: its emulator's process, its consoles, and reattaching it after a restart of the server.
 import { EventEmitter } from 'node:events';
 import * as v from 'valibot';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
@@ -15,7 +15,7 @@ import { refusal } from './platforms.ts';
 import { EmulatorProcess, LOOPBACK, type RouterNode } from './process.ts';
 import type { DynamipsProgram } from './program.ts';
 
-/** The emulator takes up to 10 s to stop a router; one that takes longer hangs, and is ended. */
+/** The emulator takes up to 10 s to stop a router. If it takes longer it hangs, and is ended. */
 const STOP_MS = 15_000;
 /** States of `vm get_status`. */
 const OFF = '0';
@@ -96,7 +96,7 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     return new RouterRuntime(node, process, hypervisor, record);
   }
 
-  /** The router has outlived the server. Answers how it ended, if it did meanwhile. `resources` end it. */
+  /** Reattaches a router that outlived the server. Returns how it ended, if it did meanwhile. `resources` end it. */
   static async reattach(
     node: RouterNode,
     { handle, record }: SurvivingProgram,
@@ -112,25 +112,25 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     resources.defer(() => hypervisor.close());
     const runtime = new RouterRuntime(node, process, hypervisor, record);
     const status = await runtime.#status();
-    // The server ended while it started the router: nobody was told that it runs.
+    // The server ended while it started the router, which was never reported as running.
     if (status === OFF) throw refusal('it had not been switched on yet');
     runtime.isSuspended = status === SUSPENDED;
     await runtime.#openConsoles(resources);
     return runtime;
   }
 
-  /** A command about the router. @throws Failure `conflict` (`DynamipsError`) with the emulator's words */
+  /** A command about the router. @throws Failure `conflict` (`DynamipsError`) with the emulator's message */
   vm(verb: string, ...words: (string | number)[]) {
     return this.hypervisor.run(`vm ${verb}`, [this.kept.vm_name, ...words]);
   }
 
-  /** Switches on the router that was made. */
+  /** Switches on the configured router. */
   async switchOn(resources: AsyncDisposableStack): Promise<void> {
     await this.vm('start');
     await this.#openConsoles(resources);
   }
 
-  /** Switches it off, in as far as it lets itself be: what is left of it ends with its process. */
+  /** Switches it off, if it still reacts; otherwise the end of its process does. */
   async switchOff(): Promise<void> {
     this.#isStopping = true;
     if (this.#ended) return;

@@ -1,56 +1,37 @@
-// What a router has: the members of its object that a change may set, with their defaults (facts of release 2.2.57).
+// A router's settings: the members that a change may set, with their defaults (facts of release 2.2.57).
+
+import {
+  type DynamipsCreate,
+  type DynamipsUpdate,
+  type platformSettings,
+  routerSettings,
+} from '../../../api/kinds/dynamips.ts';
+import { defaultsOf, type SettingsOf } from '../../../api/kinds/property.ts';
 import { isCard, isWic, mustFit, mustFitWic } from './cards.ts';
 import { chassisOf, ioCard, type Platform, platformOf, refusal } from './platforms.ts';
-import type { DynamipsCreate, DynamipsUpdate } from './schema.ts';
 
-const SENSORS: readonly number[] = [22, 22, 22, 22];
-const POWER_SUPPLIES: readonly number[] = [1, 1];
+const SENSORS = [22, 22, 22, 22];
+const POWER_SUPPLIES = [1, 1];
 
-export interface Settings {
-  usage: string;
-  /** MiB */
-  ram: number;
-  /** KiB */
-  nvram: number;
-  mmap: boolean;
-  sparsemem: boolean;
-  clock_divisor: number;
-  /** Empty: never set; `0x0`: taken back. */
-  idlepc: string;
-  idlemax: number;
-  /** Milliseconds. */
-  idlesleep: number;
-  /** MiB */
-  exec_area: number;
-  /** MiB */
-  disk0: number;
-  disk1: number;
-  auto_delete_disks: boolean;
-  /** `hhhh.hhhh.hhhh` */
-  mac_addr: string;
-  system_id: string;
-  /** Of a c7200. */
-  npe?: string;
-  midplane?: string;
-  /** Degrees Celsius. */
-  sensors?: readonly number[];
-  /** 1: it works. */
-  power_supplies?: readonly number[];
-  /** Of the others: per cent of the memory. */
-  iomem?: number;
-}
+type OfPlatform = { [Name in keyof typeof platformSettings]: NonNullable<DynamipsUpdate[Name]> };
+/** Of a c7200; the others have `iomem`. */
+type OfC7200 = 'npe' | 'midplane' | 'sensors' | 'power_supplies';
 
-/** A router as it is configured. */
+/** Memory and disks in MiB, `nvram` in KiB. */
+export type Settings = SettingsOf<typeof routerSettings> & { ram: number } & Omit<OfPlatform, OfC7200 | 'iomem'> &
+  Partial<Pick<OfPlatform, OfC7200 | 'iomem'>>;
+
+/** The configuration of a router. */
 export interface RouterSetup {
   readonly platform: Platform;
-  /** Empty where the platform has none to choose from. */
+  /** Empty if the platform has no choice of chassis. */
   readonly chassis: string;
   readonly settings: Settings;
   readonly slots: readonly (string | null)[];
   readonly wics: readonly (string | null)[];
 }
 
-/** What the configuration of the server does not let routers have. */
+/** Features that the server's configuration disables. */
 export interface Support {
   mmap_support: boolean;
   sparse_memory_support: boolean;
@@ -67,28 +48,16 @@ export function newSetup(
   const npe = body.npe ?? 'npe-400';
   const cards = slots.map(({ card }, slot) => (platform.name === 'c7200' && slot === 0 ? ioCard(npe) : card));
   const settings: Settings = {
-    usage: '',
-    ram: platform.ram,
-    nvram: platform.nvram,
-    mmap: true,
-    sparsemem: platform.sparsemem,
-    clock_divisor: platform.clockDivisor,
-    idlepc: '',
-    idlemax: 500,
-    idlesleep: 30,
-    exec_area: 64,
-    disk0: platform.disk0,
-    disk1: 0,
-    auto_delete_disks: false,
-    mac_addr: defaultMac(platform, identity),
-    system_id: 'FTX0945W0MY',
+    ...defaultsOf(routerSettings, identity.nodeId),
+    ...{ ram: platform.ram, nvram: platform.nvram, sparsemem: platform.sparsemem },
+    ...{ clock_divisor: platform.clockDivisor, disk0: platform.disk0, mac_addr: defaultMac(platform, identity) },
     ...(platform.iomem === undefined
       ? { npe, midplane: 'vxr', sensors: SENSORS, power_supplies: POWER_SUPPLIES }
       : { iomem: platform.iomem }),
   };
   const wics = Array.from({ length: platform.wics }, () => null);
   const { chassis: _, dynamips_id: __, aux: ___, idlepc, ...rest } = body;
-  // An empty value is what a new router has; given in a change it takes one back.
+  // An empty value stands for the default; in a change it restores that.
   const given = idlepc === '' || idlepc === undefined ? rest : { ...rest, idlepc };
   return changedSetup({ platform, chassis, settings, slots: cards, wics }, given, support);
 }
@@ -136,7 +105,7 @@ export function changedSetup(before: RouterSetup, body: DynamipsUpdate, support:
   return { platform, chassis, settings: settings as unknown as Settings, slots, wics };
 }
 
-/** As the API tells it. */
+/** As in the API. */
 export function setupProperties({ platform, chassis, settings, slots, wics }: RouterSetup): object {
   const numbered = (name: string, cards: readonly (string | null)[]): object =>
     Object.fromEntries(cards.map((card, index) => [`${name}${index}`, card]));
@@ -148,7 +117,7 @@ export function setupProperties({ platform, chassis, settings, slots, wics }: Ro
   };
 }
 
-/** The first member in which two setups differ that a router that runs cannot be given; undefined if there is none. */
+/** The first member that differs and cannot change while the router runs; undefined if there is none. */
 export function changeForStopped(before: RouterSetup, after: RouterSetup): string | undefined {
   if (after.chassis !== before.chassis) return 'chassis';
   if (after.settings.npe !== before.settings.npe) return 'npe';
@@ -159,7 +128,7 @@ export function changeForStopped(before: RouterSetup, after: RouterSetup): strin
   return slot >= 0 ? `slot${slot}` : undefined;
 }
 
-/** The cards that a body names, in its order; null empties the place. */
+/** The cards in a body, in its order; null empties the place. */
 function* cardsIn(body: object): Generator<['slot' | 'wic', number, string | null]> {
   for (const [member, value] of Object.entries(body)) {
     const [, place, index] = /^(slot|wic)(\d)$/.exec(member) ?? [];
@@ -168,7 +137,7 @@ function* cardsIn(body: object): Generator<['slot' | 'wic', number, string | nul
   }
 }
 
-/** What the emulator would take and come to grief with. */
+/** Rejects values that the emulator accepts but fails with. */
 function mustBeSane(settings: Settings): void {
   const least: [keyof Settings, number][] = [
     ['ram', 1],
@@ -189,7 +158,9 @@ function mustBeSane(settings: Settings): void {
     throw refusal('power_supplies: give two states.');
 }
 
-/** As the emulator makes it, but for the two bytes that it takes of its process: here they are the node's own. */
+/**
+ * As the emulator derives it, except two bytes: the emulator takes them from its process, here they come from the node.
+ */
 function defaultMac({ macByte }: Platform, { nodeId, dynamipsId }: { nodeId: string; dynamipsId: number }): string {
   const hex = (value: number): string => (value & 255).toString(16).padStart(2, '0');
   return `${hex(macByte)}${hex(dynamipsId)}.${nodeId.slice(0, 4).toLowerCase()}.0000`;

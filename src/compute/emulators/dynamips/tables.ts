@@ -1,5 +1,5 @@
-// The emulator's tables of instructions: it looks for them in its working directory, and takes a second to make them when they are not there. One set
-// lies in the state directory for all routers. None is taken from a project, which may come from a stranger.
+// The emulator's instruction tables: it reads them from its working directory, and takes a second to create missing
+// ones. One set in the state directory serves all routers. None is read from a project, which may be untrusted.
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
@@ -19,7 +19,9 @@ export async function takeTables(state: string, directory: string, resources: As
   for (const name of await tablesIn(folder)) await copyFile(join(folder, name), join(directory, name));
 }
 
-/** Keeps the tables that an emulator has made; it takes commands, so they are whole. That they cannot be kept is only noted. */
+/**
+ * Saves the tables that an emulator created. They are complete because it accepts commands. A failure is only logged.
+ */
 export async function keepTables(state: string, directory: string): Promise<void> {
   const folder = folderIn(state);
   await turns.run(folder, async () => {

@@ -1,6 +1,7 @@
-// A hub as a node: its ports are the fabric's, the frames never come here.
+// The hub node. Its ports are in the fabric; frames never pass here.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { HubPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import { Node, type NodeIdentity, noSuchPort } from '../../nodes/node.ts';
 import { MemoryPorts } from '../../nodes/ports/memory-ports.ts';
@@ -8,31 +9,30 @@ import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import { numbered, stillConnected } from '../../nodes/ports/ports-mapping.ts';
 import type { Services } from '../../services.ts';
-import type { PortsMapping } from './schema.ts';
 
-/** Hubs are a part of Dynamips in the release; clients know its name. */
+/** Hubs are part of Dynamips in the release; clients recognise its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 export class HubNode extends Node {
   readonly type = 'ethernet_hub';
   readonly #hub: MemoryDevice<'hub'>;
   readonly #ports: MemoryPorts;
-  #mapping: PortsMapping;
+  #mapping: HubPort[];
 
-  private constructor(identity: NodeIdentity, mapping: PortsMapping, hub: MemoryDevice<'hub'>, services: Services) {
+  private constructor(identity: NodeIdentity, mapping: HubPort[], hub: MemoryDevice<'hub'>, services: Services) {
     super(identity, services, 'started');
     this.#hub = hub;
     this.#ports = new MemoryPorts(this, PORT_RULES, services, hub);
     this.#mapping = mapping;
   }
 
-  /** @param mapping the ports; taken as it is given */
-  static async create(identity: NodeIdentity, mapping: PortsMapping, services: Services): Promise<HubNode> {
+  /** @param mapping the ports, taken unchanged */
+  static async create(identity: NodeIdentity, mapping: HubPort[], services: Services): Promise<HubNode> {
     const hub = await services.fabric.createDevice('hub', {}, undefined, identity.project.id);
     return new HubNode(identity, mapping, hub, services);
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,
@@ -42,7 +42,7 @@ export class HubNode extends Node {
     };
   }
 
-  /** The adapter does not matter: a hub has one. */
+  /** The adapter does not matter: a hub has only one. */
   override port(adapter: number, number: number): NodePort {
     if (!this.#mapping.some(({ port_number }) => port_number === number)) {
       throw noSuchPort(this, PORT_RULES.exception, adapter, number);
@@ -51,10 +51,10 @@ export class HubNode extends Node {
   }
 
   /**
-   * Takes new ports, which are renumbered and renamed; the ports that are there may always be given again.
+   * Sets new ports, renumbered and renamed. Repeating the present ports is always allowed.
    * @throws Failure `conflict` while a NIO is attached
    */
-  changePorts(wanted: PortsMapping): void {
+  changePorts(wanted: HubPort[]): void {
     if (isDeepStrictEqual(wanted, this.#mapping)) return;
     if (this.#ports.connected.length > 0) throw stillConnected(this.name);
     this.#mapping = numbered(wanted);

@@ -1,8 +1,9 @@
-// Registers the Ethernet hub: always on, any number of ports, no console, no files of its own.
+// Registers the Ethernet hub: always on, any number of ports, no console, no files.
+
+import { EthernetHubCreate, EthernetHubUpdate } from '../../../api/kinds/ethernet-switches.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { defaultPorts } from '../../nodes/ports/ports-mapping.ts';
 import { HubNode, PORT_RULES } from './hub.ts';
-import { EthernetHubCreate, EthernetHubUpdate } from './schema.ts';
 
 export const ethernetHub = defineKind({
   type: 'ethernet_hub',
@@ -21,6 +22,6 @@ export const ethernetHub = defineKind({
     hub.name = name ?? hub.name;
   },
 
-  // Its ports were given to the copy when that was created, and it has no files.
+  // The copy got its ports at its creation, and there are no files.
   async duplicate() {},
 });

@@ -1,6 +1,6 @@
-// Columns of text for a terminal.
+// Formats columns of text for a terminal.
 
-/** The rows as lines, their columns two blanks apart. */
+/** The rows as lines, with two blanks between columns. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const widths = rows.reduce<number[]>(
     (most, row) => row.map((cell, column) => Math.max(most[column] ?? 0, String(cell).length)),

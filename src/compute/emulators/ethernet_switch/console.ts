@@ -1,11 +1,11 @@
-// The console of an Ethernet switch: a small command line by telnet. All who are connected share it.
+// The console of an Ethernet switch: a small command line by telnet, shared by all clients.
 import { Console } from '../../../consoles/console.ts';
 import { messageOf } from '../../../failures.ts';
 import { LineEditor } from '../../../pc/shell/line-editor.ts';
 import { table } from './console-table.ts';
 import type { MacTableRow, PortRow } from './rows.ts';
 
-/** The switch, as far as its console knows it. */
+/** The switch as its console sees it. */
 export interface ConsoleSwitch {
   readonly name: string;
   macTable(): Promise<MacTableRow[]>;
@@ -14,10 +14,10 @@ export interface ConsoleSwitch {
 }
 
 interface Command {
-  /** What follows the name, for the help. */
+  /** The arguments, for the help. */
   readonly usage?: string;
   readonly help: string;
-  /** Answers what is to be shown. */
+  /** Returns the output. */
   run(argument: string): Promise<string> | string;
 }
 
@@ -78,7 +78,7 @@ export class SwitchConsole {
     this.#print(`\n${this.#name}: Ethernet switch. Type help for the commands.\n\n${this.#prompt}`);
   }
 
-  /** The name that the next prompt shows. */
+  /** Changes the name in the prompt. */
   rename(name: string): void {
     this.#name = name;
   }

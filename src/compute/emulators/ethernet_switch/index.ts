@@ -1,8 +1,9 @@
-// Registers the Ethernet switch: always on, any number of ports, a table of MAC addresses, a console of its own.
+// Registers the Ethernet switch: always on, any number of ports, a MAC address table, its own console.
+
+import { EthernetSwitchCreate, EthernetSwitchUpdate } from '../../../api/kinds/ethernet-switches.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { PORT_RULES, SwitchNode } from './node.ts';
 import { switchRoutes } from './routes.ts';
-import { EthernetSwitchCreate, EthernetSwitchUpdate } from './schema.ts';
 
 export const ethernetSwitch = defineKind({
   type: 'ethernet_switch',
@@ -16,7 +17,7 @@ export const ethernetSwitch = defineKind({
   make: SwitchNode.create,
   change: (node: SwitchNode, body) => node.change(body),
 
-  // Its ports were given to the copy when that was created, and it has no files.
+  // The copy got its ports at its creation, and there are no files.
   async duplicate() {},
 
   console: {

@@ -1,6 +1,7 @@
-// An Ethernet switch as a node: its ports are the fabric's, the frames never come here.
+// The Ethernet switch node. Its ports are in the fabric; frames never pass here.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
@@ -15,17 +16,16 @@ import { defaultPorts, numbered, stillConnected } from '../../nodes/ports/ports-
 import type { Services } from '../../services.ts';
 import { SwitchConsole } from './console.ts';
 import type { MacTableRow, PortRow } from './rows.ts';
-import type { ConsoleType, EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from './schema.ts';
 
-/** Switches are a part of Dynamips in the release; clients know its name. */
+/** Switches are part of Dynamips in the release; clients recognise its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 const DEFAULT_VLAN = 1;
 const DEFAULT_ETHER_TYPE = '0x8100';
-/** Milliseconds for which an address that is not heard again is known (IEEE 802.1Q, table 8-6: 300 s). */
+/** Milliseconds after which an address without new frames is dropped (IEEE 802.1Q, table 8-6: 300 s). */
 const AGEING_MS = 300_000;
 
-/** What the fabric is told of the ports. */
+/** The fabric's settings for the ports. */
 function settingsOf(mapping: readonly SwitchPort[]): Settings<'ethernet-switch'> {
   const ports = mapping.map(({ port_number, type, vlan, ethertype }) => ({
     number: port_number,
@@ -48,11 +48,13 @@ interface SwitchParts {
   device: MemoryDevice<'ethernet-switch'>;
 }
 
+type ConsoleType = NonNullable<EthernetSwitchUpdate['console_type']>;
+
 export class SwitchNode extends Node {
   readonly type = 'ethernet_switch';
   readonly #device: MemoryDevice<'ethernet-switch'>;
   readonly #ports: MemoryPorts;
-  /** Its port is taken whatever the type, and served while the type is telnet. */
+  /** Its port is reserved for every type, and served if the type is telnet. */
   readonly #endpoint: ConsoleEndpoint;
   #mapping: SwitchPort[];
   #consoleType: ConsoleType = 'none';
@@ -67,7 +69,7 @@ export class SwitchNode extends Node {
     this.#endpoint = new ConsoleEndpoint({ node: this, exception, services, type: 'telnet' });
   }
 
-  /** A mapping that is given is taken as it is. */
+  /** A given mapping is taken unchanged. */
   static async create(identity: NodeIdentity, body: EthernetSwitchCreate, services: Services): Promise<SwitchNode> {
     const mapping = body.ports_mapping ?? defaultPorts({ type: 'access' as const, vlan: DEFAULT_VLAN });
     const { id: projectId } = identity.project;
@@ -86,7 +88,7 @@ export class SwitchNode extends Node {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,
@@ -98,12 +100,15 @@ export class SwitchNode extends Node {
     };
   }
 
-  /** Any number has a port; one that `ports_mapping` does not list is an access port of VLAN 1. */
+  /** A port exists for every number. Without an entry in `ports_mapping` it is an access port of VLAN 1. */
   override port(adapter: number, number: number): NodePort {
     return this.#ports.port(adapter, number);
   }
 
-  /** @throws Failure `conflict` when the number of ports changes while a NIO is attached, or the console's port cannot be had */
+  /**
+   * @throws Failure `conflict` if the number of ports changes while a NIO is attached, or the console's port is not
+   * available
+   */
   async change({ name, ports_mapping, console_type }: EthernetSwitchUpdate): Promise<void> {
     if (console_type !== undefined) await this.#changeConsole(console_type);
     if (ports_mapping !== undefined) await this.#changePorts(ports_mapping);
@@ -144,7 +149,7 @@ export class SwitchNode extends Node {
     this.#device.tell({ kind: 'clear' });
   }
 
-  /** Those of `ports_mapping`, and those beyond it that have a link. */
+  /** Those of `ports_mapping`, and others that have a link. */
   async listPorts(): Promise<PortRow[]> {
     const listed = new Set(this.#mapping.map(({ port_number }) => port_number));
     const unlisted = this.#ports.connected

@@ -1,4 +1,4 @@
-// The table of MAC addresses over HTTP. The release has no such routes: its clients do not ask.
+// The MAC address table over HTTP. The release has no such routes, so its clients do not use them.
 import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import type { SwitchNode } from './node.ts';

@@ -1,6 +1,7 @@
-// What a switch tells of itself.
+// Rows of a switch's tables.
+
+import type { SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
 import type { PortStatistics } from '../../../fabric/fabric.ts';
-import type { SwitchPort } from './schema.ts';
 
 /** An entry of the table, as clients see it. */
 export interface MacTableRow {
@@ -9,11 +10,11 @@ export interface MacTableRow {
   mac_address: string;
   port_number: number;
   port_name: string;
-  /** Whole seconds since the address was heard. */
+  /** Whole seconds since the last frame from the address. */
   age: number;
 }
 
-/** A port as the console lists it. */
+/** A port in the console's list. */
 export interface PortRow extends SwitchPort {
   vlan: number;
   /** Undefined without a link. */

@@ -1,7 +1,7 @@
 // Registers the Frame Relay switch.
 import { circuitSwitch } from '../../nodes/ports/circuit-switch.ts';
 
-/** DLCIs 0 and 1023 are the management's. */
+/** DLCIs 0 and 1023 are reserved for management. */
 const HIGHEST_DLCI = 1022;
 
 export const frameRelaySwitch = circuitSwitch({

@@ -1,4 +1,4 @@
-// The configurations of a router as files of its node, and their way into its NVRAM and back.
+// A router's configurations as files of its node, written to its NVRAM and saved from it.
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -11,16 +11,16 @@ import { readNvram, writeNvram } from './nvram.ts';
 export const STARTUP = 'startup-config.cfg';
 export const PRIVATE = 'private-config.cfg';
 
-/** KiB of NVRAM that an image can have. */
+/** Limits of an image's NVRAM in KiB. */
 const NVRAM = { least: 8, most: 1024 };
-/** What a router writes as private configuration when it has none. */
+/** The private configuration that a router writes if it has none. */
 const EMPTY_PRIVATE = Buffer.from('\nend\n');
 
 const number = (applicationId: number): string => `${applicationId}`.padStart(5, '0');
 export const nvramName = (applicationId: number): string => `nvram_${number(applicationId)}`;
 const vlanName = (applicationId: number): string => `vlan.dat-${number(applicationId)}`;
 
-/** A node's directory: the project's, and the way below it. */
+/** A node's directory: the project's, and the path below it. */
 export interface NodePlace {
   root: string;
   path: string;
@@ -29,11 +29,11 @@ export interface NodePlace {
 /** More than any configuration has. */
 const MOST_BYTES = 1024 * 1024;
 
-/** The bytes of a configuration; undefined if there is none. */
+/** The bytes of a configuration, if it exists. */
 export const readConfiguration = ({ root, path }: NodePlace, name: string): Promise<Buffer | undefined> =>
   readBytes(root, `${path}/${name}`, MOST_BYTES);
 
-/** Keeps a configuration; a new start-up configuration makes what the switch knows of VLANs out of date. */
+/** Stores a configuration. A new start-up configuration invalidates the switch's VLAN data. */
 export async function writeConfiguration(place: NodePlace, name: string, text: string | Buffer): Promise<void> {
   await writeContained(place.root, `${place.path}/${name}`, text, { createParents: true });
   if (name !== STARTUP) return;
@@ -41,18 +41,19 @@ export async function writeConfiguration(place: NodePlace, name: string, text: s
   for (const file of await namesBeginning(directory, 'vlan.dat-')) await rm(join(directory, file), { force: true });
 }
 
-/** The router is called otherwise. */
-export async function renameIn(place: NodePlace, name: string): Promise<void> {
-  // As bytes: what else stands there need be no UTF-8.
+/** Replaces the router's name. */
+export async function renameIn(place: NodePlace, name: string, undo?: AsyncDisposableStack): Promise<void> {
+  // As bytes: the rest need not be UTF-8.
   const text = (await readConfiguration(place, STARTUP))?.toString('latin1');
   const line = `hostname ${Buffer.from(name).toString('latin1')}`;
   const renamed = text?.replace(/^hostname [^\r\n]*/gm, () => line);
-  if (renamed !== undefined && renamed !== text) {
+  if (text !== undefined && renamed !== undefined && renamed !== text) {
+    undo?.defer(() => writeConfiguration(place, STARTUP, Buffer.from(text, 'latin1')));
     await writeConfiguration(place, STARTUP, Buffer.from(renamed, 'latin1'));
   }
 }
 
-/** Files of the router that carry another id, of an earlier life, get this one. */
+/** Renames files of the router with a former id to the present one. */
 export async function adoptFiles(directory: string, applicationId: number): Promise<void> {
   for (const [beginning, wanted] of [
     ['nvram_', nvramName(applicationId)],
@@ -66,7 +67,7 @@ export async function adoptFiles(directory: string, applicationId: number): Prom
 }
 
 /**
- * Writes the configurations into the NVRAM that the image reads when it starts.
+ * Writes the configurations into the NVRAM that the image reads at its start.
  * @param kibibytes size of the NVRAM
  * @throws Failure `conflict` (`IOUError`)
  */
@@ -82,7 +83,7 @@ export async function fillNvram(place: NodePlace, applicationId: number, kibibyt
   await writeContained(place.root, `${place.path}/${nvramName(applicationId)}`, nvram, { createParents: true });
 }
 
-/** Takes over what the router has saved, if the node has configurations; an NVRAM that makes no sense is noted. */
+/** Saves the router's configurations, if the node has any. An invalid NVRAM is logged. */
 export async function saveFromNvram(place: NodePlace, applicationId: number): Promise<void> {
   const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
   if (!startup?.length && !own?.length) return;
@@ -91,7 +92,7 @@ export async function saveFromNvram(place: NodePlace, applicationId: number): Pr
     if (nvram === undefined) return;
     const saved = readNvram(nvram);
     if (saved.startup.length > 0 && !startup?.equals(saved.startup)) {
-      // What the switch knows of VLANs belongs to it.
+      // The switch's VLAN data belongs to it.
       await writeContained(place.root, `${place.path}/${STARTUP}`, saved.startup, { createParents: true });
     }
     if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;

@@ -1,4 +1,4 @@
-// What images of IOU need of this host: loaders for programs of 32 and of 64 bits, and a licence.
+// Checks the requirements of IOU images on this host: loaders for 32-bit and 64-bit programs, and a licence.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../failures.ts';
 import { exists } from '../../../host/files/exists.ts';
@@ -7,7 +7,7 @@ import type { HostCheck } from '../../nodes/kind.ts';
 import { checkLicence, findLicence } from './licence.ts';
 
 const LOADERS = { 32: '/lib/ld-linux.so.2', 64: '/lib64/ld-linux-x86-64.so.2' } as const;
-/** Frames of an image that wait for each other in the kernel; with fewer, the fabric has to try again and again. */
+/** Frames that images can queue in the kernel for each other. With fewer, the fabric has to retry often. */
 const FEW_DATAGRAMS = 10;
 
 async function loaders(): Promise<string> {

@@ -1,23 +1,23 @@
-// What the head of an ELF file tells of a program: for which machine it is, and which loader runs it.
+// Reads an ELF file's header: the machine a program is for, and the loader that runs it.
 import { type FileHandle, open } from 'node:fs/promises';
 
 const MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 const PT_INTERP = 3;
-/** Longest path of a loader that is read. */
+/** Longest loader path that is read. */
 const INTERPRETER_BYTES = 4096;
 /** More than any program has. */
 const MOST_HEADERS = 128;
 
 export interface Elf {
   bits: 32 | 64;
-  /** Path of the program that loads its libraries; undefined for one that needs none. */
+  /** Path of the program that loads its libraries; undefined if it needs none. */
   interpreter: string | undefined;
 }
 
-/** Why a file is no program for this kind of machine, in words for its user. */
+/** Why a file is not a program for this kind of machine, in words for the user. */
 export class NoProgram extends Error {}
 
-/** @throws NoProgram; Node's error when it cannot be read */
+/** @throws NoProgram; Node's error if it cannot be read */
 export async function readElf(path: string): Promise<Elf> {
   await using file = await open(path, 'r');
   const head = await bytesAt(file, 0, 64, 7);
@@ -48,7 +48,7 @@ export async function readElf(path: string): Promise<Elf> {
   return { bits, interpreter: undefined };
 }
 
-/** @throws NoProgram when there are fewer than `least` */
+/** @throws NoProgram if there are fewer than `least` */
 async function bytesAt(file: FileHandle, position: number, most: number, least: number): Promise<Buffer> {
   if (!Number.isSafeInteger(position)) throw new NoProgram('it is cut off');
   const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, position);

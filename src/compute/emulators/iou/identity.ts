@@ -1,5 +1,5 @@
-// The ids by which images of IOU and those that talk to them find one another on a host: files in a folder of the user, of which each
-// holder has locked its own.
+// The ids of IOU images and of the fabric's ends of their cables on a host: files in a folder of the user, each locked
+// by its holder.
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { systemCode } from '../../../failures.ts';
@@ -9,23 +9,23 @@ import { BRIDGE_OFFSET } from './netmap.ts';
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-/** Where the ids of this user lie. The images have it built in. */
+/** Folder of this user's ids, fixed in the images. */
 export const SOCKETS = `/tmp/netio${process.getuid!()}`;
 
-/** What an image and the fabric's end of its cables are called. */
+/** The ids of an image and of the fabric's end of its cables. */
 export interface Identity {
   directory: string;
   application: number;
   bridge: number;
 }
 
-/** Ids in use here, and the nodes that have them: the system's locks do not tell parts of one process apart. */
+/** Ids in use here, by node: the system's locks do not distinguish parts of one process. */
 const holders = new Map<number, string>();
 
 /**
- * Takes the id of the fabric's end for a node; `resources` give it back.
- * @param isFresh the image is yet to be started: nobody may have its own id either
- * @throws Failure `conflict` (`IOUError`) when one of the ids is in use on this host
+ * Reserves the id of the fabric's end for a node; `resources` release it.
+ * @param isFresh the image is not started yet, so its own id must be free, too
+ * @throws Failure `conflict` (`IOUError`) if one of the ids is in use on this host
  */
 export async function takeIdentity(
   application: number,
@@ -39,7 +39,7 @@ export async function takeIdentity(
   const bridge = application + BRIDGE_OFFSET;
   await makeFolder();
   if (isFresh) await mustBeFree(application);
-  // An image that was killed has left its own.
+  // A killed image leaves its id behind.
   for (const name of [`${application}`, `${application}.lck`]) {
     resources.defer(() => rm(`${SOCKETS}/${name}`, { force: true }));
   }
@@ -51,7 +51,7 @@ export async function takeIdentity(
     await lock.close();
     throw error;
   }
-  // The lock goes last: as long as it is there, so are its files.
+  // The lock goes last, so that it protects the files to the end.
   resources.defer(() => lock.close());
   resources.defer(() => rm(`${path}.lck`, { force: true }));
   resources.defer(() => rm(path, { force: true }));
@@ -60,7 +60,7 @@ export async function takeIdentity(
   return { directory: SOCKETS, application, bridge };
 }
 
-/** In a folder of another user, frames would be anybody's. */
+/** Another user's folder would let that user receive and send frames. */
 async function makeFolder(): Promise<void> {
   await mkdir(SOCKETS, { mode: 0o700 }).catch((error: unknown) => {
     if (systemCode(error) !== 'EEXIST') throw error;

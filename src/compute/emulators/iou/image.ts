@@ -1,4 +1,4 @@
-// An IOU image as a program of this host: whether it can be run, which libraries it misses, and what its help says.
+// Checks an IOU image: whether this host can run it, missing libraries, and its help text.
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -8,12 +8,12 @@ import { runProgram } from '../../../host/processes/run-program.ts';
 import { type Elf, NoProgram, readElf } from './elf.ts';
 
 const LIMIT_MS = 10_000;
-/** What Linux loads programs with. No other loader is run for a look at libraries: an image could name a program of its own. */
+/** Linux's loaders. No other loader is run to find libraries: an image could name its own program. */
 const LOADERS = /^\/lib(?:32|64|x32)?\/(?:[\w-]+\/)?ld-linux[\w.-]*\.so\.\d+$/;
-/** Packages of Debian with what images of 32 bits need most. */
+/** Debian packages with the libraries that images need most. */
 const PACKAGES = { 32: 'libc6:i386 and libssl1.1:i386', 64: 'libc6 and libssl3' } as const;
 
-/** What an image tells of itself. */
+/** Facts from an image's help. */
 export interface ImageHelp {
   /** KiB */
   nvram: number | undefined;
@@ -27,7 +27,7 @@ export function refusal(message: string, cause?: unknown): Failure {
 }
 
 /**
- * That the image can be run, as far as that can be seen without running it.
+ * Checks that the image can be run, without running it.
  * @throws Failure `conflict` (`IOUError`) that names what is missing
  */
 export async function mustRun(path: string): Promise<void> {
@@ -57,7 +57,7 @@ async function mustHaveLibraries(path: string, { bits, interpreter }: Elf): Prom
   if (missing.length > 0) throw refusal(`path: ${basename(path)} needs ${missing.join(', ')}, not found here; ${fix}.`);
 }
 
-/** Names of the libraries that the system's own loader does not find; nothing of the image is run. */
+/** Names of the libraries that the system's loader does not find. Nothing of the image is run. */
 async function missingLibraries(path: string, interpreter: string): Promise<string[]> {
   if (!LOADERS.test(interpreter)) return [];
   const run = await runProgram(interpreter, ['--list', path], { limit: LIMIT_MS }).catch(() => undefined);
@@ -82,7 +82,7 @@ export function parseHelp(text: string): ImageHelp {
 
 const known = new Map<string, { stamp: string; help: Promise<ImageHelp> }>();
 
-/** What its help says; asked once for each state of the file. An image that cannot be run says nothing. */
+/** The image's help, read once per state of the file unless reading fails. Empty for an image that cannot be run. */
 export async function imageHelp(path: string): Promise<ImageHelp> {
   const found = await stat(path).catch(() => undefined);
   const stamp = `${found?.mtimeMs} ${found?.size} ${found?.mode}`;
@@ -99,8 +99,9 @@ async function askForHelp(path: string): Promise<ImageHelp> {
     await access(path, constants.X_OK);
     const { errors } = await runProgram(path, ['-h'], { environment: childEnvironment(), limit: LIMIT_MS });
     return parseHelp(errors);
-  } catch {
-    // Starting it tells what is wrong.
+  } catch (error) {
+    if (!(error instanceof NoProgram)) known.delete(path);
+    // Its start will report the error.
     return parseHelp('');
   }
 }

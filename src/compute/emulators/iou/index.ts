@@ -1,9 +1,10 @@
-// Registers routers and switches of IOU: an image that is a program of this host, Ethernet and serial adapters, a console.
+// Registers routers and switches of IOU: the image is a program of this host; Ethernet and serial adapters, a console.
+
+import { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { iouHost } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { IouNode, MODULE, PORT_RULES } from './node.ts';
-import { IouCreate, IouStart, IouUpdate } from './schema.ts';
 
 export const iou = defineKind({
   type: 'iou',

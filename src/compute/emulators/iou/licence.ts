@@ -1,4 +1,5 @@
-// The licence file of IOU: where it is looked for, and whether it is one for this host. Its key is the image's to judge; it is told to nobody.
+// The IOU licence file: where to find it, and whether it is for this host. Only the image checks the key, which is
+// never shown.
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -16,20 +17,20 @@ const KEY = /^[0-9a-fA-F]{16};$/;
 const FIX = 'write "[license]", and below it "<name of this host> = <16 hexadecimal digits>;"';
 
 export interface LicencePlaces {
-  /** `iourc_path` of section `[IOU]`; empty for none. */
+  /** `iourc_path` of section `[IOU]`; may be empty. */
   configured: string;
-  /** Of a node: where what was submitted for it is kept. */
+  /** Path of the licence submitted for a node. */
   submitted?: string;
   /** The node's directory. */
   directory?: string;
 }
 
-/** Where the licences are kept that clients have submitted. */
+/** The path of the licence that clients submitted for a node. */
 export function submittedPath(state: string, nodeId: string): string {
   return join(state, 'iou-licences', nodeId);
 }
 
-/** Keeps what a client has submitted, for the node and, as clients know it, for the user. */
+/** Stores a submitted licence for the node and, as clients expect, for the user. */
 export async function keepSubmitted(state: string, nodeId: string, content: string): Promise<void> {
   await mkdir(join(state, 'iou-licences'), { recursive: true, mode: 0o700 });
   await writeContained(state, `iou-licences/${nodeId}`, content, { createParents: false, mode: MODE });
@@ -45,7 +46,7 @@ export async function forgetSubmitted(state: string, nodeId: string): Promise<vo
 }
 
 /**
- * The licence file that a node runs with.
+ * The licence file of a node's start.
  * @throws Failure `conflict` (`IOUError`)
  */
 export async function findLicence({ configured, submitted, directory }: LicencePlaces): Promise<string> {
@@ -60,8 +61,8 @@ export async function findLicence({ configured, submitted, directory }: LicenceP
 }
 
 /**
- * That the file is a licence for this host, as far as its form goes.
- * @throws Failure `conflict` (`IOUError`) that names the fix, and never the key
+ * Checks the format of a licence for this host.
+ * @throws Failure `conflict` (`IOUError`) with the fix, never with the key
  */
 export async function checkLicence(path: string, host = hostname()): Promise<void> {
   let text: string;
@@ -83,7 +84,7 @@ export async function checkLicence(path: string, host = hostname()): Promise<voi
   if (host.length > 15) log.warn('IOU may not accept a host name of more than 15 characters', { host });
 }
 
-/** By host, in lower case; undefined without the section. */
+/** By host, in lower case; undefined if the section is missing. */
 function licenceKeys(text: string): Map<string, string> | undefined {
   let keys: Map<string, string> | undefined;
   let isInside = false;

@@ -1,12 +1,12 @@
-// The classic compression of Unix (`.Z`), in which a router may keep its configuration; only read.
+// Unpacks the classic compression of Unix (`.Z`), in which a router may store its configuration.
 
 const MAGIC = 0x1f9d;
 const LOWEST_BITS = 9;
 const CLEAR = 256;
-/** More than any configuration: what unpacks to more is no configuration. */
+/** More than any configuration; larger output is rejected. */
 const MOST_BYTES = 4 << 20;
 
-/** @throws RangeError for what is not such a stream */
+/** @throws RangeError for an invalid stream */
 export function uncompress(bytes: Buffer): Buffer {
   if (bytes.length < 3 || bytes.readUInt16BE(0) !== MAGIC) throw new RangeError('not compressed');
   const flags = bytes[2]!;
@@ -14,7 +14,7 @@ export function uncompress(bytes: Buffer): Buffer {
   if (highestBits < LOWEST_BITS || highestBits > 16) throw new RangeError('codes of an unknown size');
   const hasClear = (flags & 128) !== 0;
   const codes = new CodeReader(bytes.subarray(3));
-  // Each code stands for the text of another one and a byte more.
+  // Each code stands for the text of another one plus one byte.
   const before = new Uint16Array(1 << highestBits);
   const last = new Uint8Array(1 << highestBits);
   const output: number[] = [];
@@ -56,10 +56,10 @@ export function uncompress(bytes: Buffer): Buffer {
   }
 }
 
-/** Codes lie one behind the other, their lowest bits first, in groups of eight. */
+/** Codes follow each other, lowest bits first, in groups of eight. */
 class CodeReader {
   readonly #bytes: Buffer;
-  /** Of the next code, in bits, and of the group that it is in. */
+  /** Position of the next code, in bits, and of its group. */
   #at = 0;
   #group = 0;
 
@@ -76,7 +76,7 @@ class CodeReader {
     return code;
   }
 
-  /** Passes over what is left of a group when the size of codes changes. */
+  /** Skips the rest of a group when the size of codes changes. */
   align(bits: number): void {
     const group = bits * 8;
     const into = (this.#at - this.#group) % group;

@@ -1,8 +1,8 @@
-// Who talks to whom, as an IOU image reads it from its directory, and the numbers of its ports on the wire.
+// The connections of an IOU image, which it reads from its directory, and the numbers of its ports in frames.
 
-/** Of the fabric's own end: as far beyond the image's as there are ids. */
+/** Offset of the fabric's end from the image's id: the number of ids. */
 export const BRIDGE_OFFSET = 512;
-/** Adapters that the wire knows; four ports each. */
+/** Adapters that the protocol supports; four ports each. */
 export const BAYS = 16;
 export const UNITS = 4;
 
@@ -11,7 +11,7 @@ export function portByte(bay: number, unit: number): number {
   return unit * 16 + bay;
 }
 
-/** Each port of the image, and beside it the same port of the fabric's end. */
+/** Each port of the image with the same port of the fabric's end. */
 export function netmap(applicationId: number): string {
   const lines: string[] = [];
   for (let bay = 0; bay < BAYS; bay += 1) {

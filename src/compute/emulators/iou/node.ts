@@ -1,15 +1,16 @@
-// A router or switch of IOU as a node: its image, its settings, its configurations, its adapters, and what runs it.
+// The IOU router or switch node: image, settings, configurations, adapters, and running program.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
+import { imageKind } from '../../../api/kinds/kinds.ts';
 import { Failure } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
-import { imageKind } from '../../../store/node-kinds/kinds.ts';
 import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
@@ -32,7 +33,6 @@ import { KEPT } from './kept.ts';
 import { checkLicence, findLicence, forgetSubmitted, keepSubmitted, submittedPath } from './licence.ts';
 import { BAYS, netmap, UNITS } from './netmap.ts';
 import { IouRuntime, type RouterNode } from './runtime.ts';
-import type { IouCreate, IouStart, IouUpdate } from './schema.ts';
 import { changedSettings, firstSettings, type Settings, USUAL_ADAPTERS } from './settings.ts';
 
 export const MODULE = 'iou';
@@ -41,16 +41,16 @@ export const PORT_RULES: PortRules = {
   nios: new Set(['nio_udp', 'nio_tap', 'nio_generic_ethernet']),
 };
 
-/** The ids that images take. */
+/** The range of image ids. */
 const IDS = { least: 1, most: 511 };
 
-export class IouNode extends ProgramNode<IouRuntime> {
+export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   readonly type = MODULE;
   readonly #serial: AdapterPorts;
   #applicationId: number;
   #image: Image = NO_IMAGE;
   #settings: Settings;
-  /** Whether a licence is wanted, as the last start has said. */
+  /** Whether the licence is checked, as the last start requested. */
   #checksLicence = true;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, settings: Settings, id: number) {
@@ -79,11 +79,11 @@ export class IouNode extends ProgramNode<IouRuntime> {
     const { id, project } = identity;
     const applicationId = checkedId(body.application_id);
     const image = await imageOf(body.path, body.md5sum, identity, services);
-    const settings = firstSettings(body, await imageHelp(image.path));
+    const settings = firstSettings(body, await imageHelp(image.path), identity.id);
     mustFit(settings);
     const runsOn = services.survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
-    const consoleType = body.console_type ?? 'telnet';
+    const consoleType = body.console_type;
     const node = new IouNode(identity, consoleType, services, settings, applicationId);
     node.#image = image;
     undo.defer(() => node.close());
@@ -95,7 +95,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
       ...{ node_directory: this.directory, command_line: this.commandLine },
@@ -105,31 +105,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
     };
   }
 
-  /** All of it, or nothing. @throws Failure `conflict`, `image-missing` */
-  change(body: IouUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const before = this.#settings;
-      const isOther = body.path !== undefined && body.path !== this.#image.shown;
-      const image = isOther ? await imageOf(body.path ?? '', body.md5sum, this, this.services) : this.#image;
-      const settings = changedSettings(before, body, await imageHelp(image.path));
-      mustFit(settings);
-      const { type, port } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      try {
-        if (body.name !== undefined && body.name !== this.name) await renameIn(this.#place, body.name);
-      } catch (error) {
-        await this.console.change(type, port ?? undefined);
-        throw error;
-      }
-      this.name = body.name ?? this.name;
-      this.#image = image;
-      this.#settings = settings;
-      if (settings.ethernet_adapters !== before.ethernet_adapters) await this.ports.resize(settings.ethernet_adapters);
-      if (settings.serial_adapters !== before.serial_adapters) await this.#serial.resize(settings.serial_adapters);
-    });
-  }
-
-  /** Starts it with what a client says of the licence. */
+  /** Starts it with the licence members of a client's request. */
   startWith({ iourc_content: content, license_check: check }: IouStart): Promise<void> {
     return this.inTurn(async () => {
       if (content) await keepSubmitted(this.services.config.state, this.id, content);
@@ -145,10 +121,28 @@ export class IouNode extends ProgramNode<IouRuntime> {
       : this.#serial.port(adapter, port);
   }
 
-  /** Copies the other router's files; its name in them becomes this one's. */
+  /** Copies the other router's files and replaces its name in them. */
   async copyFilesOf(source: IouNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
     await renameIn(this.#place, this.name);
+  }
+
+  protected override async check(body: IouUpdate): Promise<NodeChange> {
+    const before = this.#settings;
+    const isOther = body.path !== undefined && body.path !== this.#image.shown;
+    const image = isOther ? await imageOf(body.path ?? '', body.md5sum, this, this.services) : this.#image;
+    const settings = changedSettings(before, body, await imageHelp(image.path));
+    mustFit(settings);
+    return {
+      apply: async ({ name }, steps) => {
+        if (name !== this.name) await renameIn(this.#place, name, steps.undo);
+        this.#image = image;
+        this.#settings = settings;
+        const { ethernet_adapters: ethernet, serial_adapters: serial } = settings;
+        if (ethernet !== before.ethernet_adapters) this.ports.resize(ethernet, steps);
+        if (serial !== before.serial_adapters) this.#serial.resize(serial, steps);
+      },
+    };
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -181,7 +175,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
     resources: AsyncDisposableStack,
   ): Promise<IouRuntime | ExitInfo> {
     const kept = v.parse(KEPT.schema, record.data);
-    // It runs under the id that it was started with, whatever the lab says now.
+    // It runs under the id that it was started with, whatever the lab has now.
     this.#applicationId = kept.application_id;
     return IouRuntime.reattach(this.#routerNode(), { handle, record, kept }, resources);
   }
@@ -215,7 +209,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
     ];
   }
 
-  /** Path of the licence file; undefined when nobody wants one. */
+  /** Path of the licence file; undefined if none is needed. */
   async #licence(): Promise<string | undefined> {
     const { config } = this.services;
     if (!this.#checksLicence || !config.IOU.license_check) return undefined;
@@ -225,7 +219,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
     return path;
   }
 
-  /** Keeps a configuration of a new node, unless it has one already. */
+  /** Stores a configuration of a new node, unless one exists. */
   async #writeFirst(name: string, text: string | null | undefined, undo: AsyncDisposableStack): Promise<void> {
     if (!text || (await readConfiguration(this.#place, name))?.length) return;
     await this.makeDirectory(undo);
@@ -238,7 +232,7 @@ export class IouNode extends ProgramNode<IouRuntime> {
   }
 }
 
-/** A port that takes another cable in place of the one that it has, and does not mind when there is none to be taken. */
+/** A port that can replace its cable by another one, and ignores a missing one when unplugging. */
 class RouterPort extends NodePort {
   override async attach(wanted: Nio): Promise<void> {
     mustBePluggable(wanted, PORT_RULES.nios);

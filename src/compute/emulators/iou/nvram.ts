@@ -1,5 +1,5 @@
-// The NVRAM file of an IOU image: the start-up and the private configuration in its first half, files of the router behind them.
-// All numbers are big-endian. The layout is the one that release 2.2.57 reads and writes.
+// The NVRAM file of an IOU image: start-up and private configuration in its first half, then files of the router. All
+// numbers are big-endian. The layout is the one that release 2.2.57 reads and writes.
 import { Failure } from '../../../failures.ts';
 import { uncompress } from './lzw.ts';
 
@@ -10,11 +10,14 @@ const RAW = 1;
 const COMPRESSED = 2;
 const STARTUP_HEADER_BYTES = 36;
 const PRIVATE_HEADER_BYTES = 16;
-/** Added to places in the file, as the router knows them. */
+/** Added to offsets in the file to get the router's addresses. */
 const BASE = 0x1000_0000;
-/** The version of an image that has written nothing yet. */
+/** The version for an image that has written nothing yet. */
 const UNKNOWN_VERSION = 0x0f04;
-/** Images up to this version, and larger areas, put four more bytes behind a configuration of uneven length. */
+/**
+ * Images up to this version, and larger areas, have four more bytes after a configuration whose end is not a multiple
+ * of four.
+ */
 const LAST_OLD_VERSION = 0x0f00;
 const LARGE_AREA_BYTES = 65_536;
 const SECTOR_BYTES = 1024;
@@ -25,11 +28,11 @@ const LF = Buffer.of(0x0a);
 
 export interface Configurations {
   startup: Buffer;
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   private: Buffer | undefined;
 }
 
-/** @throws RangeError for what holds no configuration */
+/** @throws RangeError if there is no configuration */
 export function readNvram(nvram: Buffer): Configurations {
   if (nvram.length < STARTUP_HEADER_BYTES || nvram.readUInt16BE(0) !== STARTUP_MAGIC)
     throw new RangeError('it does not begin as an NVRAM does');
@@ -51,10 +54,10 @@ function privateIn(nvram: Buffer, startupLength: number): Buffer | undefined {
 }
 
 /**
- * The file with other configurations; what else the router keeps in it stays.
- * @param former the file as it is; undefined, or of another size, counts as empty
+ * The file with other configurations. The router's other data stays.
+ * @param former the present file; undefined, or of another size, counts as empty
  * @param kibibytes its size, 8 to 1024
- * @throws Failure `conflict` (`IOUError`) when the configurations are too long for it
+ * @throws Failure `conflict` (`IOUError`) if the configurations are too long
  */
 export function writeNvram(
   former: Buffer | undefined,
@@ -66,7 +69,7 @@ export function writeNvram(
   const area = size / 2;
   const isKnown = old.readUInt16BE(0) === STARTUP_MAGIC;
   const version = isKnown ? old.readUInt16BE(6) : UNKNOWN_VERSION;
-  // Only a file that the image has not written yet gets its text made even.
+  // Only a file that the image has not written yet gets its text padded.
   const fill = isKnown ? 0 : (4 - (startup.length % 4)) % 4;
   const text = Buffer.concat([startup, ...Array<Buffer>(fill).fill(LF)]);
   const limit = filesFrom(old, area, isKnown ? configurationEnd(old, area, version) : 0);
@@ -98,7 +101,7 @@ function startupHeader(length: number, version: number): Buffer {
   return header;
 }
 
-/** Is there also without a text. */
+/** Exists even without a text. */
 function privatePart(at: number, text: Buffer): Buffer {
   const header = Buffer.alloc(PRIVATE_HEADER_BYTES);
   header.writeUInt16BE(PRIVATE_MAGIC, 0);
@@ -114,7 +117,7 @@ function padding(end: number, version: number, area: number): number {
   return even !== 0 && (version <= LAST_OLD_VERSION || area >= LARGE_AREA_BYTES) ? even + 4 : even;
 }
 
-/** Where the configurations end that are there. @throws Failure `conflict` when they are longer than their area */
+/** The end of the present configurations. @throws Failure `conflict` if they are longer than their area */
 function configurationEnd(nvram: Buffer, area: number, version: number): number {
   const text = STARTUP_HEADER_BYTES + nvram.readUInt32BE(16);
   const at = text + padding(text, version, area);
@@ -124,7 +127,7 @@ function configurationEnd(nvram: Buffer, area: number, version: number): number 
   return end;
 }
 
-/** Where the router's own files begin: sectors at the end of the area, before which all is free. */
+/** The start of the router's own files: sectors at the end of the area. Everything before is free. */
 function filesFrom(nvram: Buffer, area: number, used: number): number {
   let from = area - RESERVED_BYTES;
   for (let at = from - SECTOR_BYTES; at >= used; at -= SECTOR_BYTES) {

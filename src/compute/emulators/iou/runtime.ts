@@ -1,4 +1,4 @@
-// An IOU image that runs: its process, its console, and the socket by which its ports speak with the fabric.
+// A running IOU image: its process, its console, and the socket between its ports and the fabric.
 import { EventEmitter, once } from 'node:events';
 import { lstat, rm, stat, symlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -16,30 +16,30 @@ import { takeIdentity } from './identity.ts';
 import { type IouKept, KEPT } from './kept.ts';
 import { portByte } from './netmap.ts';
 
-/** How often it is looked whether the router has saved its configuration. */
+/** How often to check whether the router has saved its configuration. */
 const WATCH_MS = 2000;
-/** Longest name of the link to the image: the router shows it as its image. */
+/** Longest name of the link to the image. The router shows it as its image. */
 const LINK_CHARACTERS = 63;
 
-/** The node as its runtime knows it. */
+/** The node as its runtime sees it. */
 export interface RouterNode {
   readonly id: string;
   readonly name: string;
   readonly project: NodeProject;
   readonly services: Services;
   readonly directory: string;
-  /** The ports that the image has, with their numbers. */
+  /** The ports of the image, with their numbers. */
   readonly wires: readonly { adapter: number; port: number; at: NodePort }[];
-  /** Takes over what the router has saved. */
+  /** Saves the router's configurations. */
   save(applicationId: number): Promise<void>;
-  /** It has saved something. */
+  /** Called after the router has saved. */
   saved(): void;
 }
 
 export interface RouterStart {
   image: string;
   words: readonly string[];
-  /** Path of the licence file, unless none is wanted. */
+  /** Path of the licence file, if one is needed. */
   licence: string | undefined;
   applicationId: number;
 }
@@ -97,7 +97,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     return runtime;
   }
 
-  /** The image has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. `resources` end it. */
+  /** Reattaches an image that outlived the server. Returns how it ended, if it did meanwhile. `resources` end it. */
   static async reattach(
     node: RouterNode,
     { handle, record, kept }: { handle: ProgramHandle; record: ProgramRecord; kept: IouKept },
@@ -118,7 +118,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     return runtime;
   }
 
-  /** What is left to do when the image has ended: registered first, done last. */
+  /** Cleans up after the image has ended: registered first, run last. */
   #tidyUp(resources: AsyncDisposableStack): void {
     const { application_id: applicationId, link } = this.kept;
     const { directory } = this.#node;
@@ -126,7 +126,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     if (link !== null) resources.defer(() => rm(join(directory, link), { force: true }));
   }
 
-  /** Joins the ports of the image with their cables. */
+  /** Connects the ports of the image to their cables. */
   async #plug(isFresh: boolean, resources: AsyncDisposableStack): Promise<void> {
     const { name, project, services, wires } = this.#node;
     const identity = await takeIdentity(this.kept.application_id, { name, isFresh }, resources);
@@ -138,7 +138,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     }
   }
 
-  /** The router saves its configuration when its user says so: nothing else tells of it than the file. */
+  /** The router saves its configuration on its user's command. Only the file shows that. */
   #watch(resources: AsyncDisposableStack): void {
     const path = join(this.#node.directory, nvramName(this.kept.application_id));
     const changed = async (): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
@@ -168,7 +168,7 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
   }
 }
 
-/** A link to the image beside the files of the router; its name, or undefined where something else has that name. */
+/** Links the image into the router's directory. Returns the name, or undefined if it is occupied. */
 async function linkImage(directory: string, image: string): Promise<string | undefined> {
   const extension = extname(image);
   const plain = basename(image);

@@ -1,36 +1,17 @@
-// What a router of IOU is configured with (facts of release 2.2.57).
+// The settings of an IOU router (facts of release 2.2.57).
+
+import { type IouCreate, type IouUpdate, iouSettings } from '../../../api/kinds/iou.ts';
+import { defaultsOf, type SettingsOf } from '../../../api/kinds/property.ts';
 import type { ImageHelp } from './image.ts';
-import type { IouCreate, IouUpdate } from './schema.ts';
 
-export interface Settings {
-  usage: string;
-  ethernet_adapters: number;
-  serial_adapters: number;
-  /** MiB */
-  ram: number;
-  /** KiB */
-  nvram: number;
-  l1_keepalives: boolean;
-  use_default_iou_values: boolean;
-}
+export type Settings = SettingsOf<typeof iouSettings>;
 
-/** Before the image and the body have said anything. */
-export const DEFAULTS: Settings = {
-  usage: '',
-  ethernet_adapters: 2,
-  serial_adapters: 2,
-  ram: 1024,
-  nvram: 256,
-  l1_keepalives: false,
-  use_default_iou_values: false,
-};
-
-/** Adapters that an image has unless it is told otherwise. */
+/** Default number of adapters of an image. */
 export const USUAL_ADAPTERS = 2;
 
 /**
- * The settings with what a body gives.
- * @param help of the image; its figures count where the defaults are to be used
+ * The settings after a change.
+ * @param help of the image; its figures apply where the defaults are used
  */
 export function changedSettings(before: Settings, body: IouCreate | IouUpdate, help: ImageHelp): Settings {
   const isDefault = body.use_default_iou_values ?? before.use_default_iou_values;
@@ -47,8 +28,9 @@ export function changedSettings(before: Settings, body: IouCreate | IouUpdate, h
   };
 }
 
-/** A new node's: what the image says of itself comes first. */
-export function firstSettings(body: IouCreate, help: ImageHelp): Settings {
-  const own = { ...DEFAULTS, ram: help.ram ?? DEFAULTS.ram, nvram: help.nvram ?? DEFAULTS.nvram };
+/** A new node's settings: the image's own figures come first. */
+export function firstSettings(body: IouCreate, help: ImageHelp, nodeId: string): Settings {
+  const usual = defaultsOf(iouSettings, nodeId);
+  const own = { ...usual, ram: help.ram ?? usual.ram, nvram: help.nvram ?? usual.nvram };
   return changedSettings(own, body, help);
 }

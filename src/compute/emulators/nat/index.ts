@@ -1,8 +1,9 @@
-// Registers the NAT: on as soon as it is made, one port, no console, no files of its own.
+// Registers the NAT: always on, one port, no console, no files.
+
+import { NatCreate, NatUpdate } from '../../../api/kinds/nat.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { PORT_RULES } from '../../uplinks/uplink-ports.ts';
 import { NatNode } from './nat.ts';
-import { NatCreate, NatUpdate } from './schema.ts';
 
 export const nat = defineKind({
   type: 'nat',

@@ -1,5 +1,7 @@
-// A NAT as a node: one port, by which a lab reaches what this host reaches, through the host's NAT bridge or through a network of
-// our own.
+// The NAT node: one port through which a lab reaches everything this host reaches, by the host's NAT bridge or our own
+// NAT network.
+
+import type { CloudPort } from '../../../api/kinds/cloud.ts';
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { NAT_GROUP } from '../../nat-network/network.ts';
@@ -7,7 +9,6 @@ import { Node, type NodeIdentity } from '../../nodes/node.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
-import type { UplinkPortEntry } from '../../uplinks/ports-mapping.ts';
 import type { Uplink } from '../../uplinks/uplink-port.ts';
 import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
 
@@ -16,7 +17,7 @@ const { exception } = PORT_RULES;
 export class NatNode extends Node {
   readonly type = 'nat';
   readonly #ports: UplinkPorts;
-  /** Reserved as the release does, so that the ports of the nodes after it are numbered alike; nothing listens. */
+  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
   readonly #hiddenPort: number;
 
   private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
@@ -27,14 +28,14 @@ export class NatNode extends Node {
     );
   }
 
-  /** @throws Failure `conflict` when this host has neither the bridge nor what a network of our own needs */
+  /** @throws Failure `conflict` if this host has neither the bridge nor the requirements of our own network */
   static async create(identity: NodeIdentity, services: Services): Promise<NatNode> {
     const obstacle = await obstacleTo(services);
     if (obstacle !== undefined) throw new Failure('conflict', obstacle, { exception });
     return new NatNode(identity, services, await services.ports.console.reserve(identity.project.id));
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,
@@ -48,7 +49,7 @@ export class NatNode extends Node {
     return this.#ports.port(adapter, number);
   }
 
-  /** Opens what could not be opened before; the node is on, unless that fails again. */
+  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
   override async start(): Promise<void> {
     if (this.status === 'started') return;
     await this.#ports.connect();
@@ -60,13 +61,13 @@ export class NatNode extends Node {
     this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
-  get #entry(): UplinkPortEntry {
+  get #entry(): CloudPort {
     const { default_nat_interface } = this.services.config.Server;
     const name = interfaceExists(default_nat_interface) ? default_nat_interface : this.services.natNetwork.interface;
     return { name: 'nat0', port_number: 0, type: 'ethernet', interface: name };
   }
 
-  /** Asked again each time: the bridge may have come, or gone, since the node was made. */
+  /** Checked each time: the bridge may have appeared or disappeared since the node's creation. */
   async #open(): Promise<Uplink> {
     const { natNetwork } = this.services;
     const { default_nat_interface: bridge } = this.services.config.Server;
@@ -77,7 +78,7 @@ export class NatNode extends Node {
   }
 }
 
-/** Why a NAT cannot work on this host, and what to do about it; undefined if nothing is known to be in its way. */
+/** Why a NAT cannot work on this host, with the fix; undefined if no problem is known. */
 async function obstacleTo({ config, natNetwork }: Services): Promise<string | undefined> {
   const { default_nat_interface: bridge, nat_network, allowed_interfaces } = config.Server;
   if (interfaceExists(bridge)) {

@@ -4,10 +4,10 @@ import { Failure } from '../../../failures.ts';
 import { KVM_DEVICE, kvmDeviceError, kvmProblem } from './kvm-probe.ts';
 
 const ACCELERATED = /^(?:qemu-system-x86_64|qemu-system-i386|qemu-kvm)/;
-/** The user wants the processor emulated. */
+/** The user's options request an emulated processor. */
 const EMULATED = /(?:^|\s)--?(?:machine|M|accel)[\s=]\S*\btcg\b/;
 
-/** @throws Failure `conflict` (`QemuError`) when it must be and cannot be; the message says the way out */
+/** @throws Failure `conflict` (`QemuError`) with the fix if it is required and impossible */
 export async function isAccelerated(emulator: string, options: string, config: Sections['Qemu']): Promise<boolean> {
   const wanted = config.enable_kvm ?? config.enable_hardware_acceleration;
   const required = config.require_kvm ?? config.require_hardware_acceleration;
@@ -19,7 +19,7 @@ export async function isAccelerated(emulator: string, options: string, config: S
   throw new Failure('conflict', `KVM cannot be used: ${reason}; ${fix}.`, { exception: 'QemuError' });
 }
 
-/** Undefined when KVM can run machines of this emulator. The first call may run a guest for a moment. */
+/** Undefined if KVM can run machines of this emulator. The first call may briefly run a guest. */
 async function kvmUnavailable(emulator: string): Promise<string | undefined> {
   if (!ACCELERATED.test(basename(emulator))) return `${basename(emulator)} is not for this host's processor`;
   const error = await kvmDeviceError();

@@ -1,27 +1,28 @@
-// Where the adapters of a machine are on its PCI buses. Guests name interfaces by these places: they stay the same from release to release.
+// Places a machine's adapters on its PCI buses. Guests name interfaces by these slots, so they never change between
+// releases.
 
 /** Of every PCI bus. */
 const SLOTS = 32;
-/** A PC has its host bridge, the ISA bridge with IDE and USB, and the display on the root bus. */
+/** The root bus of a PC has its host bridge, the ISA bridge with IDE and USB, and the display. */
 const PC_SLOTS = 3;
-/** On the root bus of the release when there is a bridge: as {@link PC_SLOTS}, and the bridge. */
+/** On the release's root bus if there is a bridge: as {@link PC_SLOTS}, and the bridge. */
 const FIRST_SLOT = 4;
-/** Devices of the user's options that are on another bus. */
+/** Devices in the user's options that are on another bus. */
 const ELSEWHERE =
   /(?:^|,)bus=|^(?:driver=)?(?:usb-(?!ehci|uhci)|isa-|ide-|scsi-|hda-|tpm-|pvpanic(?!-pci)|virt(?:serialport|console)|ib700|pc-dimm|loader)/;
 
 export interface RootBus {
-  /** Drives that are on a controller of their own. */
+  /** Drives with their own controller. */
   drives: number;
-  /** SPICE's agent has a device of its own. */
+  /** SPICE's agent has its own device. */
   agent: boolean;
   /** USB is switched on. */
   usb: boolean;
-  /** Words of the user. */
+  /** The user's words. */
   options: readonly string[];
 }
 
-/** An adapter on the root bus has the next free slot. */
+/** An adapter on the root bus gets the next free slot. */
 export type Slot = { bridge?: undefined } | { bridge: number; slot: number };
 
 /** A slot for each adapter, in their order. */
@@ -29,7 +30,7 @@ export function adapterSlots(count: number, root: RootBus): { bridges: number; s
   const others = root.options.filter(
     (word, at) => /^--?device$/.test(root.options[at - 1] ?? '') && !ELSEWHERE.test(word),
   );
-  // q35 has its USB controllers in a slot of their own.
+  // q35 has its USB controllers in their own slot.
   const isQ35 = root.options.some((word) => /(?:^|,|=)(?:pc-)?q35\b/.test(word));
   const more = others.length + Number(root.agent) + Number(isQ35 && root.usb);
   const mostOfRelease = SLOTS - FIRST_SLOT - root.drives;

@@ -1,4 +1,4 @@
-// Which emulator runs a machine: found by its path, or by the platform that it emulates.
+// Chooses the emulator of a machine, by path or platform.
 import { basename } from 'node:path';
 import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
@@ -9,7 +9,7 @@ export interface Emulator {
   platform: string;
 }
 
-/** The platform that an emulator's name tells; undefined for another program. */
+/** The platform in an emulator's name; undefined for another program. */
 export function platformOf(path: string): string | undefined {
   const name = basename(path);
   if (name.startsWith('qemu-kvm')) return 'x86_64';
@@ -19,8 +19,8 @@ export function platformOf(path: string): string | undefined {
 }
 
 /**
- * The emulator at the path, or the one of the platform when there is none.
- * @throws Failure `conflict` when there is neither, or the program is something else
+ * The emulator at the path, or the platform's if no path is given.
+ * @throws Failure `conflict` if there is neither, or the program is something else
  */
 export async function findEmulator(path: string | null | undefined, platform: string | undefined): Promise<Emulator> {
   const wanted = platform === 'null' ? '' : (platform ?? '');

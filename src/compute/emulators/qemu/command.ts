@@ -1,21 +1,21 @@
-// The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, but for what stands here:
-// no default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
+// The command line of a machine. Pure: the same machine gives the same words. Facts of release 2.2.57, except: no
+// default devices, control by QMP on a Unix socket, the serial port on another one, and the sandbox.
+import { adapterMac } from '../../../api/mac.ts';
 import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
-import { type HiddenSettings, type Images, macOf, type Settings } from './settings.ts';
+import type { HiddenSettings, Images, Settings } from './settings.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './words.ts';
 
 /**
- * Virtio adapters that may have interrupt vectors of their own, three each, for each processor. An x86 processor has some 200 vectors. A
- * guest without a free one cannot use any more devices.
+ * Virtio adapters that may have their own interrupt vectors, three each, per processor. An x86 processor has some 200
+ * vectors. A guest without a free one cannot use any more devices.
  */
 const VECTORED_ADAPTERS = 60;
 /** The descriptor of a program's first TAP. */
 const FIRST_TAP = 3;
-/** Neither a process nor rights are what a machine needs. */
+/** A machine needs neither child processes nor rights. */
 const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
 
 export interface MachineCommand {
@@ -27,24 +27,24 @@ export interface MachineCommand {
   hidden: HiddenSettings;
   images: Images;
   disks: readonly Disk[];
-  /** KVM runs it. */
+  /** Runs with KVM. */
   accelerated: boolean;
   console: { type: string; host: string; port: number | null };
-  /** What frames go by at each adapter. TAPs are descriptors from 3 on, in this order. */
+  /** The transport of each adapter. TAPs are descriptors from 3 on, in this order. */
   adapters: readonly KeptAdapter[];
-  /** The kernel serves virtio adapters that have a TAP. */
+  /** The kernel serves virtio adapters that have a TAP (vhost-net). */
   vhost: boolean;
-  /** Firmware by UEFI: its code, and the node's own variables. */
+  /** UEFI firmware: its code, and the node's own variables. */
   uefi?: { code: string; variables: string };
   /** Socket of the TPM. */
   tpm?: string;
-  /** The state that was saved under this name is loaded; beside UEFI's variables, that is not for the command line. */
+  /** Name of a saved state to load. With UEFI variables it cannot be loaded from the command line. */
   savedState?: string;
-  /** Words of the user. */
+  /** The user's words. */
   options: readonly string[];
 }
 
-/** The words after the program's own. */
+/** The words after the program. */
 export function machineWords(machine: MachineCommand): string[] {
   const { settings, images, platform, options } = machine;
   const isPc = platform === 'x86_64' || platform === 'i386';
@@ -78,7 +78,7 @@ export function machineWords(machine: MachineCommand): string[] {
   ];
 }
 
-/** QEMU takes a word with `=` for a property, unless it is one. */
+/** QEMU takes a word with `=` for a property, except as the value of a property. */
 function nameOf(name: string): string {
   return `${name.includes('=') ? 'guest=' : ''}${escaped(name)}`;
 }
@@ -99,7 +99,7 @@ function firmwareWords({ images, uefi }: MachineCommand): string[] {
   return images.bios_image.path === '' ? [] : ['-bios', images.bios_image.path];
 }
 
-/** A PC has the drive also without a CD, so that one can be put in while it runs. */
+/** A PC has the drive even without a CD, so that one can be inserted while it runs. */
 function cdWords({ images, disks, options }: MachineCommand, isPc: boolean): string[] {
   if (images.cdrom_image.path !== '') return ['-cdrom', images.cdrom_image.path];
   const isTaken = disks.some(({ index }) => index === 2);
@@ -131,10 +131,10 @@ function diskWords({ drive, index, path, format }: Disk, settings: Settings): st
   }
 }
 
-/** The object of QEMU in which the user's options may give a password for the display. */
+/** The QEMU object with which the user's options may give a password for the display. */
 const CONSOLE_SECRET = 'console';
 
-/** What `-vnc` needs for that; nothing without such an object. */
+/** The addition to `-vnc` for the password; empty without such an object. */
 function passwordWord(options: readonly string[]): string {
   const hasSecret = options.some((word, index) => {
     const [kind, ...members] = (options[index + 1] ?? '').split(',');
@@ -182,17 +182,17 @@ function adapterWords({ settings, hidden, disks, adapters, vhost, console, optio
   });
   const words = Array.from({ length: bridges }, (_none, index) => bridgeWords(index + 1)).flat();
   for (const [number, adapter] of adapters.entries()) {
-    const custom: CustomAdapter | undefined = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
+    const custom = hidden.custom_adapters.find(({ adapter_number: at }) => at === number);
     const type = custom?.adapter_type ?? settings.adapter_type;
     const at = slots[number]!;
     const place =
       at.bridge === undefined ? '' : `,bus=pci-bridge${at.bridge},addr=0x${at.slot.toString(16).padStart(2, '0')}`;
     const speed = type === 'virtio-net-pci' ? ',speed=10000,duplex=full' : '';
-    // An adapter without vectors of its own shares an interrupt line.
+    // An adapter without its own vectors shares an interrupt line.
     const vectors = type.startsWith('virtio-net') && number >= settings.cpus * VECTORED_ADAPTERS ? ',vectors=0' : '';
     words.push(
       '-device',
-      `${escaped(type)},mac=${macOf(settings, number, custom)}${speed}${vectors}${place},netdev=gns3-${number}`,
+      `${escaped(type)},mac=${adapterMac(settings.mac_address, number, hidden.custom_adapters)}${speed}${vectors}${place},netdev=gns3-${number}`,
     );
     words.push('-netdev', backend(number, adapter, vhost && type.startsWith('virtio')));
   }

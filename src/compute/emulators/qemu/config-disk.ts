@@ -1,5 +1,6 @@
-// The configuration disk of a machine: a small FAT disk, made of config.zip before a start and packed into it again after the stop
-// (facts of release 2.2.57). mtools (Debian: mtools) write and read its file system, as npm has no kept library for FAT.
+// The configuration disk of a machine: a small FAT disk, created from config.zip before a start and packed into it
+// after the stop (facts of release 2.2.57). mtools (Debian: mtools) write and read its file system, because npm has no
+// maintained library for FAT.
 import { constants, copyFile, lstat, mkdir, open, readdir, rename, truncate, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
@@ -17,31 +18,31 @@ const ARCHIVE = 'config.zip';
 const TOOL_MS = 30_000;
 
 const SECTOR_BYTES = 512;
-/** The disk when nobody has put another `config.img` among the images: 1 MiB with one active partition, in sectors. */
+/** The default disk, if the images contain no `config.img`: 1 MiB with one active partition, in sectors. */
 const SECTORS = 2048;
 const FIRST_SECTOR = 8;
-/** In the table of partitions of the first sector. */
+/** Offset of the partition entry in the first sector. */
 const PARTITION = 446;
 const SIGNATURE = 510;
 const ACTIVE = 0x80;
-/** Types of partition that are FAT of some size. */
+/** Partition types of the FAT variants. */
 const FAT_TYPES = new Set([1, 4, 6, 11, 12, 14]);
 
-/** What a machine may put on it, unpacked; it is for texts. */
+/** Limit of unpacked data that a machine may store; the disk is for texts. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_FILES = 1000;
 
 export interface ConfigDiskOptions {
   /** The node's directory. */
   directory: string;
-  /** Takes the failures: a machine starts and stops without its configuration, too. */
+  /** Receives failures: a machine starts and stops without its configuration, too. */
   warn(message: string): void;
 }
 
 /**
- * Makes the disk ready for a start; undefined, with a warning, when there can be none.
- * @param images folder of images, which may have a `config.img` to begin with
- * @param hdd image of the fourth drive: a `.zip` becomes the configuration of a node that has none
+ * Prepares the disk for a start; undefined, with a warning, if that fails.
+ * @param images folder of images, which may contain a `config.img` to start from
+ * @param hdd image of the fourth drive: a `.zip` becomes the configuration of a node without one
  */
 export async function prepareConfigDisk(
   images: string,
@@ -63,7 +64,7 @@ export async function prepareConfigDisk(
   }
 }
 
-/** Packs what is on the disk into `config.zip`; nothing when there is no disk. */
+/** Packs the disk's files into `config.zip`, if there is a disk. */
 export async function packConfigDisk({ directory, warn }: ConfigDiskOptions): Promise<void> {
   const disk = join(directory, DISK);
   try {
@@ -73,7 +74,7 @@ export async function packConfigDisk({ directory, warn }: ConfigDiskOptions): Pr
     const files = await filesOn(volume);
     let left = MOST_BYTES;
     for (const [number, file] of files.entries()) {
-      // Each under a name of ours: those on the disk are the guest's.
+      // Each under our own name: the guest chose those on the disk.
       const copy = join(workshop.path, `${number}`);
       await mtool('mcopy', ['-m', '-n', '-i', volume, '--', `::/${file}`, copy]);
       left -= (await lstat(copy)).size;
@@ -116,7 +117,7 @@ async function makeDisk(directory: string, images: string): Promise<void> {
   await rename(fresh, join(directory, DISK));
 }
 
-/** A table of partitions with one, and an empty FAT in that. */
+/** A partition table with one partition, and an empty FAT in it. */
 async function makeEmpty(path: string): Promise<void> {
   const first = Buffer.alloc(SECTOR_BYTES);
   first.writeUInt8(ACTIVE, PARTITION);
@@ -146,7 +147,7 @@ async function unpack(directory: string, to: string): Promise<void> {
   }
 }
 
-/** Paths below the root of a disk, those whose names an archive cannot have left out. */
+/** Paths below the root of a disk, without names that an archive cannot have. */
 async function filesOn(volume: string): Promise<string[]> {
   const { output } = await mtool('mdir', ['-/', '-b', '-i', volume, '::/']);
   const files = Buffer.from(output, 'latin1')
@@ -159,7 +160,7 @@ async function filesOn(volume: string): Promise<string[]> {
   return files;
 }
 
-/** As mtools name the first partition of a disk. */
+/** mtools' name of the first partition of a disk. */
 async function volumeOf(path: string): Promise<string> {
   await using handle = await open(path, 'r');
   const { buffer } = await handle.read(Buffer.alloc(SECTOR_BYTES), 0, SECTOR_BYTES, 0);

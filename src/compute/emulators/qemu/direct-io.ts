@@ -1,22 +1,22 @@
-// Cache modes that bypass the host's page cache: not every file system lets a program do that.
+// Cache modes that bypass the host's page cache: not every file system supports them.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { DiskCache } from '../../../api/kinds/qemu.ts';
 import { Failure } from '../../../failures.ts';
-import type { DiskCache } from '../../../store/node-kinds/qemu.ts';
 import { type Disk, imageOf } from './disks.ts';
 import type { Images, Settings } from './settings.ts';
 
-/** What promises the same without direct I/O. */
+/** Equivalent modes without direct I/O. */
 const INSTEAD: Partial<Record<DiskCache, DiskCache>> = { none: 'writeback', directsync: 'writethrough' };
 
-/** @throws Failure `conflict` (`QemuError`) that names the setting, the file and the mode to use instead */
+/** @throws Failure `conflict` (`QemuError`) with the setting, the file and the mode to use instead */
 export async function mustAllowDirectIo(disks: readonly Disk[], images: Images, settings: Settings): Promise<void> {
   for (const { drive, path, format } of disks) {
     const member = `${drive}_disk_cache` as const;
     const cache = settings[member];
     const instead = cache && INSTEAD[cache];
     if (!instead) continue;
-    // A copy reads from its image, too. Only the configuration disk, whose format is given, has none below it.
+    // A copy also reads its image. Only the configuration disk, whose format is given, has no image below it.
     const files = format === undefined ? [path, imageOf(images, drive)] : [path];
     for (const file of new Set(files)) {
       if (await allowsDirectIo(file)) continue;
@@ -31,7 +31,7 @@ async function allowsDirectIo(path: string): Promise<boolean> {
     await using _file = await open(path, constants.O_RDONLY | constants.O_DIRECT);
     return true;
   } catch (error) {
-    // QEMU reports what else is wrong with the file.
+    // QEMU reports other errors of the file.
     return (error as NodeJS.ErrnoException).code !== 'EINVAL';
   }
 }

@@ -1,14 +1,15 @@
-// What befalls the disks of a running machine. QEMU halts a machine that finds no space for what it writes; it goes on when there is.
+// Disk errors of a running machine. If space runs out QEMU halts the machine, which is resumed when space is free
+// again.
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DRIVES } from '../../../api/kinds/qemu.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import type { MachineNode } from './machine-node.ts';
 import type { Qmp } from './qmp.ts';
 
 const POLL_MS = 1000;
-/** A machine goes on when so much has become free. */
+/** Free space needed to resume a machine. */
 const ENOUGH_BYTES = 16 * 1024 * 1024;
 
 export interface DiskErrorsOptions {
@@ -17,15 +18,15 @@ export interface DiskErrorsOptions {
   /** Directories of all files that the machine writes to. */
   directories: readonly string[];
   isOver(): boolean;
-  /** Its user has suspended it: then it is not for us to let it go on. */
+  /** If the user has suspended it, it must not be resumed here. */
   isSuspended(): boolean;
 }
 
 export class DiskErrors {
   readonly #options: DiskErrorsOptions;
-  /** It waits for space, and goes on by itself. */
+  /** It waits for space, and resumes automatically. */
   isWaiting = false;
-  /** What was wrong with a disk the last time. */
+  /** The last disk error. */
   lastError: string | undefined;
   #isReported = false;
 
@@ -36,7 +37,7 @@ export class DiskErrors {
     });
   }
 
-  /** The machine stands still for want of space, since before the server came back perhaps. */
+  /** The machine is halted without space, perhaps since before the server's restart. */
   waitForSpace(drive = 'a disk'): void {
     if (this.isWaiting) return;
     this.isWaiting = true;
@@ -58,7 +59,7 @@ export class DiskErrors {
     const lacksSpace = nospace === true && action === 'stop';
     this.lastError = lacksSpace ? `no space for ${drive} on this host` : error;
     if (lacksSpace) this.waitForSpace(drive);
-    // A disk that fails once fails again and again. A machine that is halted is reported with this error.
+    // A failing disk fails repeatedly. A halted machine is reported with this error.
     else if (!this.#isReported && action !== 'stop') {
       this.#isReported = true;
       this.#tell('log.error', `has ${error}`);

@@ -1,5 +1,5 @@
-// Disk images made and extended by qemu-img. A new image is made in a directory of its own and put in its place when it is
-// whole, with all files that it consists of (some formats have several).
+// Creates and extends disk images with qemu-img. A new image is created in its own directory and moved in place when
+// complete, with all its files (some formats have several).
 import { link, readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
@@ -16,7 +16,7 @@ import type { DiskImageCreate, DiskImageUpdate } from './schema.ts';
 const EXCEPTION = { exception: 'QemuError' };
 
 export interface DiskImagesOptions {
-  /** Where images lie whose path is relative. */
+  /** Folder of images with relative paths. */
   folder: string;
   /** Local mode: images may lie anywhere on this host. */
   local: boolean;
@@ -29,7 +29,7 @@ export class DiskImages {
     this.#options = options;
   }
 
-  /** @throws Failure `conflict` when there is such a file, or qemu-img refuses; `forbidden` for a path elsewhere */
+  /** @throws Failure `conflict` if the file exists, or qemu-img fails; `forbidden` for a path elsewhere */
   async create(
     { qemu_img, path: given, format, size, ...options }: DiskImageCreate,
     signal: AbortSignal,
@@ -50,7 +50,7 @@ export class DiskImages {
     }
   }
 
-  /** @throws Failure `conflict` when there is no such file, or qemu-img refuses; `forbidden` for a path elsewhere */
+  /** @throws Failure `conflict` if the file is missing, or qemu-img fails; `forbidden` for a path elsewhere */
   async extend({ qemu_img, path: given, extend }: DiskImageUpdate, signal: AbortSignal): Promise<void> {
     const path = this.#place(given);
     const folder = dirname(path);
@@ -59,7 +59,7 @@ export class DiskImages {
       const { handle } = await openContainedForRead(folder, name);
       await handle.close();
       if (extend === undefined) return;
-      // Nobody else names files in there: what qemu-img opens is what was judged.
+      // Nobody else can change files in there: qemu-img opens the checked files.
       await using workshop = await createTemporaryDirectory(folder);
       await linkDiskFiles(folder, name, workshop.path);
       await run(qemu_img, ['resize', join(workshop.path, name), `+${extend}M`], workshop.path, signal);
@@ -89,7 +89,7 @@ export class DiskImages {
   }
 }
 
-/** @param folder where it works; its path means nothing to a client, and is left out of what qemu-img says */
+/** @param folder working directory; its path means nothing to a client, and is removed from qemu-img's messages */
 async function run(wanted: string, args: string[], folder: string, signal: AbortSignal): Promise<void> {
   const tool = await findDiskTool(wanted);
   if (tool === undefined) {
@@ -104,7 +104,7 @@ async function run(wanted: string, args: string[], folder: string, signal: Abort
   throw new Failure('conflict', `${tool} ${args[0]}: ${words}`, EXCEPTION);
 }
 
-/** All files of a directory under their names in another one, or none of them. */
+/** Moves all files of a directory to another one, or none of them. */
 async function placeAll(from: string, to: string): Promise<void> {
   await using undo = new AsyncDisposableStack();
   for (const name of await readdir(from)) {

@@ -1,4 +1,4 @@
-// qemu-img on the disks of machines: the one beside the emulator.
+// Runs qemu-img on the disks of machines: the one next to the emulator.
 import { dirname, join } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
@@ -11,7 +11,7 @@ export class DiskTool {
     this.#path = path;
   }
 
-  /** @throws Failure `conflict` (`QemuError`) when there is none */
+  /** @throws Failure `conflict` (`QemuError`) if it is missing */
   static async beside(emulator: string): Promise<DiskTool> {
     const path = join(dirname(emulator), 'qemu-img');
     if ((await findProgram(path)) !== undefined) return new DiskTool(path);
@@ -19,7 +19,7 @@ export class DiskTool {
     throw new Failure('conflict', message, { exception: 'QemuError' });
   }
 
-  /** @throws Failure `conflict` (`QemuError`) when it cannot be run, or ends with another code than those that `allowed` has */
+  /** @throws Failure `conflict` (`QemuError`) if it cannot be run, or ends with a code not in `allowed` */
   async run(args: readonly string[], allowed: readonly number[] = [0]): Promise<ProgramRun> {
     const run = await runProgram(this.#path, args).catch((thrown: unknown) => {
       throw this.#failure(args, messageOf(thrown), thrown);
@@ -28,7 +28,7 @@ export class DiskTool {
     throw this.#failure(args, run.errors.trim() || `it ended with code ${run.code}`);
   }
 
-  /** What an image is: its format, its size in bytes, the state that was saved in it. */
+  /** An image's properties: format and saved states. */
   async describe(path: string): Promise<{ format: string; snapshots: string[] }> {
     const { output } = await this.run(['info', '-U', '--output=json', path]);
     const { format, snapshots = [] } = JSON.parse(output) as { format: string; snapshots?: { name: string }[] };

@@ -1,19 +1,21 @@
 // The disks of a machine: its own copies on top of images, or the images themselves.
 import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
-import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
 import { contentOf, type KnownDisks } from './known-disks.ts';
 import { readQcow2 } from './qcow2.ts';
-import type { Drive } from './schema.ts';
 import type { Images } from './settings.ts';
 
-/** Under this name a machine's state is saved in its disks. */
+/** Name of a machine's saved state in its disks. */
 export const SAVED_STATE = 'GNS3_SAVED_STATE';
 
-/** Answers of `qemu-img check`: 1 it could not be checked, 2 damaged, 3 leaked clusters, which cost space alone; 63 not known. */
+/**
+ * Exit codes of `qemu-img check`: 1 could not check, 2 damaged, 3 leaked clusters, which only cost space; 63
+ * unsupported.
+ */
 const CHECK = { unchecked: 1, damaged: 2, leaked: 3, unsupported: 63 } as const;
 
 export interface Disk {
@@ -22,7 +24,7 @@ export interface Disk {
   readonly index: number;
   /** The file that the machine writes to. */
   readonly path: string;
-  /** `raw`, when it must not be found out. */
+  /** `raw`, if the format must not be detected. */
   readonly format?: string;
 }
 
@@ -30,13 +32,13 @@ export interface DiskOptions {
   tool: DiskTool;
   /** The node's directory. */
   directory: string;
-  /** Copies of its own, and the images stay as they are. */
+  /** Uses its own copies; the images stay unchanged. */
   linked: boolean;
   known: KnownDisks;
   warn(message: string): void;
 }
 
-/** Where the copy of a drive's image is. */
+/** The path of the copy of a drive's image. */
 export function copyOf(directory: string, drive: Drive): string {
   return join(directory, `${drive}_disk.qcow2`);
 }
@@ -46,8 +48,8 @@ export function imageOf(images: Images, drive: Drive): string {
 }
 
 /**
- * Makes the disks ready for a start.
- * @throws Failure `conflict` (`QemuError`) for an image that cannot be used; it names the image and the reason
+ * Prepares the disks for a start.
+ * @throws Failure `conflict` (`QemuError`) with the image and the reason for an unusable image
  */
 export async function prepareDisks(images: Images, drives: readonly Drive[], options: DiskOptions): Promise<Disk[]> {
   const disks: Disk[] = [];
@@ -79,7 +81,7 @@ async function prepareImage(drive: Drive, image: string, { tool, warn }: DiskOpt
   return image;
 }
 
-/** Makes the copy, or puts it on the image again, which may lie elsewhere by now. */
+/** Creates the copy, or rebases it on the image, which may have moved. */
 async function prepareCopy(drive: Drive, image: string, options: DiskOptions): Promise<string> {
   const { tool, directory, known } = options;
   const format = await formatOf(drive, image, options);
@@ -94,7 +96,7 @@ async function prepareCopy(drive: Drive, image: string, options: DiskOptions): P
   return copy;
 }
 
-/** The format of an image that copies are put on; it is checked when it is new or was changed. */
+/** The format of a copy's base image, which is checked if it is new or changed. */
 async function formatOf(drive: Drive, image: string, { tool, known, warn }: DiskOptions): Promise<string> {
   await judge(drive, image);
   const before = await contentOf(image);
@@ -106,7 +108,7 @@ async function formatOf(drive: Drive, image: string, { tool, known, warn }: Disk
   return format;
 }
 
-/** Whether the image is one, and leads to nothing but images beside it. */
+/** Checks that this is an image, and refers only to images next to it. */
 export async function judge(drive: string, image: string): Promise<void> {
   const found = await lstat(image).catch(() => undefined);
   const name = basename(image);
@@ -125,8 +127,7 @@ export async function judge(drive: string, image: string): Promise<void> {
 }
 
 /**
- * Repairs what costs nothing but space; of more damage it warns, as the machine may still find its way. Answers whether there was
- * nothing to say.
+ * Repairs leaked clusters. Only warns of damage, as the machine may still work. Returns whether the image was clean.
  */
 async function check(drive: Drive, image: string, tool: DiskTool, warn: (message: string) => void): Promise<boolean> {
   const answers = Object.values(CHECK);
@@ -145,7 +146,7 @@ async function check(drive: Drive, image: string, tool: DiskTool, warn: (message
   return code === 0 || code === CHECK.unsupported;
 }
 
-/** The drives that hold a saved state of this name. */
+/** The drives with a saved state of this name. */
 export async function savedIn(disks: readonly Disk[], tool: DiskTool, name: string): Promise<Disk[]> {
   const found: Disk[] = [];
   for (const disk of disks) {

@@ -16,7 +16,7 @@ export const programs: HostCheck = {
   subject: 'QEMU',
   see: 'qemu#from-an-image-to-a-guest',
   async examine() {
-    // Where it is, not what it says: QEMU takes its time to start on a busy host.
+    // Only finds it without running it: QEMU is slow to start on a busy host.
     const program = await findProgram(EMULATOR);
     if (program === undefined) return ok('not installed: for QEMU machines, apt install qemu-system-x86 qemu-utils');
     const tool = join(dirname(program), 'qemu-img');
@@ -30,7 +30,7 @@ export async function hindrance(): Promise<string | undefined> {
   return 'QEMU is not installed: apt install qemu-system-x86 qemu-utils.';
 }
 
-/** By what frames of QEMU's guests come and go. */
+/** The transport of guests' frames. */
 export const frames: HostCheck = {
   subject: 'QEMU frames',
   see: 'qemu#frames',
@@ -49,7 +49,7 @@ export const frames: HostCheck = {
   },
 };
 
-/** What only some machines need: named when QEMU is there, and no fault when it is missing. */
+/** A program that only some machines need: reported if QEMU is installed, and no fault if missing. */
 function optional(subject: string, find: (config: Config) => Promise<string | undefined>, what: string): HostCheck {
   return {
     subject,

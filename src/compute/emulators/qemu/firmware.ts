@@ -1,18 +1,18 @@
-// The firmware of machines that start by UEFI: Debian's, or one in the folder of images; each node has variables of its own.
+// The firmware of UEFI machines: Debian's, or one in the folder of images. Each node has its own variables.
 import { constants, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../failures.ts';
 import { namesIn } from '../../../host/files/directories.ts';
 
-/** Where Debian's package ovmf puts it. */
+/** Folder of Debian's package ovmf. */
 const SYSTEM = '/usr/share/OVMF';
-/** Today's size, and the one that nodes of older releases have. */
+/** The present flash size first, then that of nodes from older releases. */
 const PAIRS = [
   { code: 'OVMF_CODE_4M.fd', variables: 'OVMF_VARS_4M.fd' },
   { code: 'OVMF_CODE.fd', variables: 'OVMF_VARS.fd' },
 ] as const;
 
-/** @throws Failure `conflict` (`QemuError`) when there is no such firmware */
+/** @throws Failure `conflict` (`QemuError`) if the firmware is missing */
 export async function prepareFirmware(directory: string, images: string): Promise<{ code: string; variables: string }> {
   const own = await namesIn(directory);
   const pair = own.includes(PAIRS[1].variables) ? PAIRS[1] : PAIRS[0];
@@ -23,7 +23,7 @@ export async function prepareFirmware(directory: string, images: string): Promis
   return { code, variables };
 }
 
-/** The code that new machines start with, if there is any. */
+/** The firmware code of new machines, if there is any. */
 export function findFirmware(images: string): Promise<string | undefined> {
   return fileIn(PAIRS[0].code, images);
 }

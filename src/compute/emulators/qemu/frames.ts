@@ -1,5 +1,5 @@
-// How frames get from a machine to the fabric and back: by a TAP whose descriptor QEMU has, with a packet socket of the fabric's at
-// the interface, or by a pair of UDP sockets on loopback.
+// The transport of frames between a machine and the fabric: a TAP whose descriptor QEMU has, with a packet socket of
+// the fabric at the interface, or a pair of UDP sockets on loopback.
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -16,30 +16,30 @@ import type { KeptAdapter } from './kept.ts';
 const TUN = '/dev/net/tun';
 const VHOST = '/dev/vhost-net';
 const LOOPBACK = '127.0.0.1';
-/** The most that a TAP takes: guests may have what MTU they like. */
+/** The maximum of a TAP: guests may use any MTU. */
 const MTU_BYTES = 65_521;
 
 export interface Frames {
   by: 'tap' | 'udp';
-  /** Virtio adapters are served by the kernel (vhost-net). */
+  /** The kernel serves virtio adapters (vhost-net). */
   vhost: boolean;
-  /** Why not by TAPs. */
+  /** Why TAPs are not used. */
   reason?: string;
 }
 
 /** The processes that need rights. */
 export interface Makers {
-  /** Process id of the server, which listens at TAPs; `self` for this process. */
+  /** Process id of the server, which opens the packet sockets; `self` for this process. */
   server: number | 'self';
-  /** Of the one that makes them and starts programs; without it the server is to start one. */
+  /** Process id of the supervisor, which creates TAPs and starts programs; undefined if it is not started yet. */
   supervisor?: number | undefined;
-  /** Whether that one can. */
+  /** Whether the supervisor can create TAPs. */
   makesTaps: boolean;
 }
 
 /**
- * What this host gives to new machines. May make a TAP for a moment, the first time.
- * @throws Failure `conflict` (`QemuError`) when the configuration wants TAPs and there can be none; the message says why
+ * The transport for new machines. The first call may briefly create a TAP.
+ * @throws Failure `conflict` (`QemuError`) with the reason if the configuration requires TAPs and they are impossible
  */
 export async function chooseFrames(wanted: Sections['Qemu']['frames'], makers: Makers): Promise<Frames> {
   if (wanted === 'udp') return { by: 'udp', vhost: false, reason: 'frames = udp in section [Qemu]' };
@@ -50,7 +50,7 @@ export async function chooseFrames(wanted: Sections['Qemu']['frames'], makers: M
   throw new Failure('conflict', message, { exception: 'QemuError' });
 }
 
-/** What goes to and fro at the adapters of a machine that is to be started. */
+/** Reserves the transport of a new machine's adapters. */
 export async function reserveAdapters(
   { services, project }: { services: Services; project: { id: string } },
   count: number,
@@ -77,8 +77,8 @@ export async function reserveAdapters(
 }
 
 /**
- * The adapter of a machine that runs, as the fabric reaches it. A TAP is made ready for that, unless it is.
- * @throws Failure when somebody has taken the TAP away
+ * A running machine's adapter as a device of the fabric. Prepares its TAP, unless done.
+ * @throws Failure if the TAP was removed
  */
 export function adapterDevice(adapter: KeptAdapter): Device {
   if (!('tap' in adapter)) {
@@ -103,7 +103,7 @@ async function hindrance({ server, supervisor, makesTaps }: Makers): Promise<str
   return kernelLacks();
 }
 
-/** Whether this user may open a device: nothing, or the reason why not. */
+/** The reason why this user may not open a device, if any. */
 async function opens(device: string): Promise<string | undefined> {
   return access(device, constants.R_OK | constants.W_OK).then(
     () => undefined,
@@ -113,7 +113,10 @@ async function opens(device: string): Promise<string | undefined> {
 
 let tried: { reason: string | undefined } | undefined;
 
-/** Why this kernel cannot keep frames of guests from the host's own network. Tried once, by who may, at a TAP that goes at once. */
+/**
+ * Why this kernel cannot keep guests' frames from the host's own network. Tested once, if permitted, with a temporary
+ * TAP.
+ */
 function kernelLacks(): string | undefined {
   if (tried || !holds('CAP_NET_ADMIN')) return tried?.reason;
   const name = guestTapName(randomBytes(4).toString('hex'), 0);

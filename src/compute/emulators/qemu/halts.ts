@@ -1,17 +1,17 @@
-// Machines that QEMU has stopped by itself, or that another program has paused: found out by QMP, and explained.
+// Finds and explains, by QMP, machines that QEMU has halted or another program has paused.
 import type { Qmp } from './qmp.ts';
 
-/** Why a machine does not go on. */
+/** Why a machine does not run. */
 export interface Halt {
-  /** One sentence without a full stop: what happened, and the last words of QEMU. */
+  /** One sentence without a full stop: what happened, and the last output of QEMU. */
   reason: string;
-  /** What the user can do. */
+  /** The fix. */
   fix: string;
-  /** It cannot go on before it is reset. */
+  /** It cannot resume without a reset. */
   needsReset: boolean;
 }
 
-/** States of a machine in which it runs, or will by itself, or waits for whoever started a transfer of its state. */
+/** States in which a machine runs, will run soon, or waits for a state transfer. */
 const PASSING = new Set([
   ...['running', 'prelaunch', 'suspended', 'save-vm', 'restore-vm'],
   ...['inmigrate', 'postmigrate', 'finish-migrate', 'debug', 'colo'],
@@ -22,13 +22,13 @@ export interface HaltContext {
   qmp: Qmp;
   /** We have paused it. */
   isOurPause(): boolean;
-  /** The error of a disk because of which it stands still. */
+  /** The disk error that halted it. */
   diskError(): string | undefined;
-  /** The end of what QEMU has printed. */
+  /** The end of QEMU's output. */
   lastWords(): string;
 }
 
-/** Why the machine stands still; undefined when it runs, or stands still because its user wants it to. */
+/** Why the machine is halted; undefined if it runs, or its user has suspended it. */
 export async function findHalt(context: HaltContext): Promise<Halt | undefined> {
   const { status } = (await context.qmp.run('query-status')) as { status: string };
   if (PASSING.has(status) || (status === 'paused' && context.isOurPause())) return undefined;
@@ -61,7 +61,7 @@ function explained(status: string, { diskError, lastWords }: HaltContext): Halt 
   }
 }
 
-/** The last line that speaks of an error: registers of the processor may follow it. */
+/** The last line with an error: register dumps may follow it. */
 function tellingLine(output: string): string {
   const lines = output.split(/\r?\n/).map((line) => line.trim());
   const told = lines.findLast((line) => /error|fail|fault|abort/i.test(line)) ?? lines.findLast((line) => line !== '');

@@ -1,10 +1,11 @@
 // Registers QEMU machines: adapters, disks, a console of several types, suspension.
+
+import { QemuCreate, QemuUpdate } from '../../../api/kinds/qemu.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { extras, frames, hindrance, kvm, programs } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
-import { QemuCreate, QemuUpdate } from './schema.ts';
 import { IMAGE_KIND } from './settings.ts';
 
 export const qemu = defineKind({

@@ -1,10 +1,10 @@
-// What is kept with a running machine, to find it again when the server comes back.
+// Data kept with a running machine to reattach it after a restart of the server.
 import * as v from 'valibot';
 
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
 const Adapter = v.union([
-  /** The machine's UDP port, and the one of its cable's end. */
+  /** The UDP ports of the machine and of its cable's end. */
   v.object({ program_port: UdpPort, cable_port: UdpPort }),
   /** Name of the TAP whose descriptor the machine has. */
   v.object({ tap: v.string() }),

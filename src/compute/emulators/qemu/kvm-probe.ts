@@ -1,4 +1,5 @@
-// Whether KVM runs guests here: some hosts, nested ones above all, have /dev/kvm and stop a guest at its first instructions, or never run it.
+// Tests whether KVM runs guests here. On some hosts, mainly nested ones, /dev/kvm exists but guests stop at their first
+// instructions, or never run.
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,14 +8,17 @@ import { messageOf, systemCode } from '../../../failures.ts';
 import { runProgram } from '../../../host/processes/run-program.ts';
 
 export const KVM_DEVICE = '/dev/kvm';
-/** A guest that runs has ended long before. */
+/** A working guest ends much earlier. */
 const LIMIT_MS = 15_000;
-/** mov al, 0x10; out 0xf4, al; hlt: ends QEMU by its device isa-debug-exit, once the firmware has started the boot sector. */
+/**
+ * mov al, 0x10; out 0xf4, al; hlt: ends QEMU by its device isa-debug-exit, once the firmware has started the boot
+ * sector.
+ */
 const CODE = [0xb0, 0x10, 0xe6, 0xf4, 0xf4];
 /** Of a QEMU that the boot sector has ended. */
 const EXIT_CODE = (0x10 << 1) | 1;
 
-/** Why this process may not use the device: `ENOENT`, `EACCES` ...; undefined when it may. */
+/** Why this process may not use the device: `ENOENT`, `EACCES` ...; undefined if it may. */
 export function kvmDeviceError(): Promise<string | undefined> {
   return access(KVM_DEVICE, constants.R_OK | constants.W_OK).then(() => undefined, systemCode);
 }
@@ -22,8 +26,8 @@ export function kvmDeviceError(): Promise<string | undefined> {
 const known = new Map<string, Promise<string | undefined>>();
 
 /**
- * Why KVM does not run guests of this emulator; undefined when it does. Found out once in the life of this process, by a guest that ends
- * at once.
+ * Why KVM does not run guests of this emulator; undefined if it does. Tested once per run of this process, with a guest
+ * that ends at once.
  */
 export function kvmProblem(emulator: string): Promise<string | undefined> {
   const found = known.get(emulator) ?? problemOf(emulator, 'kvm');

@@ -1,6 +1,7 @@
-// From a node to its running machine: what is looked at, made and reserved before QEMU is started.
+// Starts a node's machine: checks, creates and reserves everything that QEMU needs.
+
+import { DRIVES } from '../../../api/kinds/qemu.ts';
 import { Failure } from '../../../failures.ts';
-import { DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
@@ -22,18 +23,18 @@ import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
 
-/** All that a start depends on. */
+/** Everything a start depends on. */
 export interface Machine {
   emulator: Emulator;
   settings: Settings;
   hidden: HiddenSettings;
   images: Images;
   console: { type: string; port: number | null };
-  /** It goes on from its `RUNNING_STATE`. */
+  /** It continues from its `RUNNING_STATE`. */
   goesOn?: boolean;
 }
 
-/** @throws Failure `conflict` (`QemuError`) that says what hinders the start; nothing runs then */
+/** @throws Failure `conflict` (`QemuError`) with the reason; nothing runs then */
 export async function launchMachine(
   node: MachineNode,
   machine: Machine,
@@ -91,7 +92,7 @@ export async function launchMachine(
   return QemuRuntime.start(node, start, resources);
 }
 
-/** The fourth drive, when it is the configuration disk; it is packed again when the machine has ended. */
+/** The fourth drive, if it is the configuration disk, which is packed after the machine's end. */
 async function configDiskOf(node: MachineNode, { images }: Machine, resources: AsyncDisposableStack): Promise<Disk[]> {
   const options = { directory: node.directory, warn: warnAbout(node) };
   const path = await prepareConfigDisk(node.services.images.folder(IMAGE_KIND), images.hdd_disk_image.path, options);
@@ -100,7 +101,7 @@ async function configDiskOf(node: MachineNode, { images }: Machine, resources: A
   return [{ drive: 'hdd', index: DRIVES.indexOf('hdd'), path, format: 'raw' }];
 }
 
-/** Before the machine's own resources are given back, it has ended. */
+/** Registered first, so that it runs when the machine has ended. */
 export function packAfterwards(node: MachineNode, resources: AsyncDisposableStack): void {
   resources.defer(() => packConfigDisk({ directory: node.directory, warn: warnAbout(node) }));
 }
@@ -127,7 +128,7 @@ function mustFitTogether({ settings, images, emulator }: Machine): void {
   }
 }
 
-/** The state that the machine goes on with, if there is one; one that it does not go on with is forgotten. */
+/** The state that the machine continues from, if any. Otherwise saved states are deleted. */
 async function takeSavedState(
   { settings, goesOn = false }: Machine,
   disks: readonly Disk[],

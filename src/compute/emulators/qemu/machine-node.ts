@@ -1,8 +1,8 @@
-// The node of a machine, as those know it that run the machine.
+// The node of a machine as the machine's parts see it.
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';
 
-/** The node as its machine knows it. */
+/** The node as its machine sees it. */
 export interface MachineNode {
   readonly id: string;
   readonly name: string;

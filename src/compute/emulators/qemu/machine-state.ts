@@ -1,10 +1,10 @@
-// The state of a machine in its own disks, under a name: memory, devices and disks of one moment. The variables of UEFI have no part in it:
-// they are a file that says what the machine has in its memory, too.
+// A machine's state saved in its own disks: memory, devices and disks of one moment. UEFI variables are not part of it:
+// their file matches what the machine has in memory.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Qmp } from './qmp.ts';
 
-/** Milliseconds that writing the memory, or reading it, may take. */
+/** Time limit (ms) for writing or reading the memory. */
 const LIMIT_MS = 600_000;
 const POLL_MS = 20;
 /** QEMU's name of the drive with the variables. */
@@ -21,7 +21,7 @@ interface Job {
   error?: string;
 }
 
-/** What a running machine can write to. */
+/** The writable disks of a running machine. */
 async function disksOf(qmp: Qmp): Promise<{ device: string; node: string; format: string }[]> {
   const drives = (await qmp.run('query-block')) as Drive[];
   return drives.flatMap(({ device, inserted }) =>
@@ -31,7 +31,7 @@ async function disksOf(qmp: Qmp): Promise<{ device: string; node: string; format
   );
 }
 
-/** Where a state is kept, and what is kept with it. @throws Error that says why there is nothing of the kind */
+/** The disks for a state. @throws Error with the reason if there is none */
 async function placeOf(qmp: Qmp): Promise<{ vmstate: string; devices: string[] }> {
   const disks = await disksOf(qmp);
   const other = disks.find(({ format }) => format !== 'qcow2');
@@ -42,7 +42,7 @@ async function placeOf(qmp: Qmp): Promise<{ vmstate: string; devices: string[] }
   return { vmstate, devices };
 }
 
-/** In place of what is there under the name; the machine is to stand still. @throws Error, Failure with the reason */
+/** Replaces an existing state of this name. The machine must be paused. @throws Error, Failure with the reason */
 export async function saveState(qmp: Qmp, tag: string): Promise<void> {
   const { vmstate, devices } = await placeOf(qmp);
   await runJob(qmp, 'snapshot-delete', { tag, devices });
@@ -54,13 +54,13 @@ export async function loadState(qmp: Qmp, tag: string): Promise<void> {
   await runJob(qmp, 'snapshot-load', { tag, ...(await placeOf(qmp)) });
 }
 
-/** Where there is none, nothing happens. */
+/** Ignores a missing state. */
 export async function deleteState(qmp: Qmp, tag: string): Promise<void> {
   const devices = (await disksOf(qmp)).filter(({ format }) => format === 'qcow2').map(({ node }) => node);
   if (devices.length > 0) await runJob(qmp, 'snapshot-delete', { tag, devices });
 }
 
-/** QEMU answers nothing while it saves or loads. */
+/** QEMU answers no commands while it saves or loads. */
 async function runJob(qmp: Qmp, command: string, given: object): Promise<void> {
   const id = `labwire-${randomUUID()}`;
   await qmp.run(command, { 'job-id': id, ...given }, LIMIT_MS);

@@ -1,13 +1,22 @@
-// A QEMU machine as a node: its settings, its images, its adapters, and what runs it.
+// The QEMU machine node: settings, images, adapters, and running machine.
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { defaultsOf } from '../../../api/kinds/property.ts';
+import {
+  type DiskResize,
+  DRIVES,
+  type QemuCreate,
+  type QemuUpdate,
+  qemuHidden,
+  qemuSettings,
+} from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { type DiskResize, DRIVES } from '../../../store/node-kinds/qemu.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
+import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
@@ -22,10 +31,8 @@ import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
 import type { MachineNode } from './machine-node.ts';
 import { dropRunningState, endInterruptedSnapshot, forgetRunningState, keepRunningState } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
-import type { QemuCreate, QemuUpdate } from './schema.ts';
 import {
   changedSettings,
-  defaultSettings,
   type HiddenSettings,
   IMAGE_KIND,
   IMAGE_MEMBERS,
@@ -49,10 +56,10 @@ interface State {
   images: Images;
 }
 
-export class QemuNode extends ProgramNode<QemuRuntime> {
+export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   readonly type = MODULE;
   #state: State;
-  /** Something was changed since the last start: a reload starts the machine again then. */
+  /** Settings have changed since the last start: a reload then restarts the machine. */
   #isChanged = false;
   #goesOn = false;
 
@@ -69,8 +76,12 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     await using undo = new AsyncDisposableStack();
     const { id, project } = identity;
     const emulator = await findEmulator(body.qemu_path, body.platform);
-    const settings = changedSettings(defaultSettings(id), body, id);
-    const hidden = { linked_clone: body.linked_clone ?? true, custom_adapters: body.custom_adapters ?? [] };
+    const settings = changedSettings(defaultsOf(qemuSettings, id), body, id);
+    const usual = defaultsOf(qemuHidden, id);
+    const hidden = {
+      linked_clone: body.linked_clone ?? usual.linked_clone,
+      custom_adapters: body.custom_adapters ?? usual.custom_adapters,
+    };
     const runsOn = services.survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
     const node = new QemuNode(identity, body.console_type, services, { emulator, settings, hidden, images: NO_IMAGES });
@@ -87,7 +98,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     const { emulator, settings, images } = this.#state;
     return {
       ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
@@ -103,11 +114,6 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
         ]),
       ),
     };
-  }
-
-  /** All of it, or nothing. @throws Failure `conflict`, `image-missing` */
-  change(body: QemuUpdate): Promise<void> {
-    return this.inTurn(() => this.#changeNow(body));
   }
 
   override suspend(): Promise<void> {
@@ -126,7 +132,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     });
   }
 
-  /** Keeps memory and disks of this moment in the disks; the machine stands still until `dropState`. @throws Failure `conflict` */
+  /** Saves memory and disks in the disks. The machine is paused until `dropState`. @throws Failure `conflict` */
   keepState(): Promise<void> {
     return this.inTurn(async () => {
       const refuse = (why: string): never => {
@@ -140,14 +146,14 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     });
   }
 
-  /** The machine goes on as before `keepState`. One that is off forgets the state when it starts. */
+  /** Resumes the machine. One that is off drops the state when it starts. */
   dropState(): Promise<void> {
     return this.inTurn(async () => {
       if (this.runtime) await dropRunningState(this.runtime);
     });
   }
 
-  /** Starts where `keepState` has kept it. @throws Failure as `start`, and `conflict` when nothing is kept */
+  /** Starts from the state of `keepState`. @throws Failure as `start`, and `conflict` without a state */
   startKept(): Promise<void> {
     return this.startInTurn(async () => {
       this.#goesOn = true;
@@ -180,9 +186,40 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     });
   }
 
-  /** Copies the disks and whatever else is in the other machine's directory. */
+  /** Copies the disks and everything else in the other machine's directory. */
   async copyFilesOf(source: QemuNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+  }
+
+  protected override async check(body: QemuUpdate, { undo }: Steps): Promise<NodeChange> {
+    const before = this.#state;
+    const isOther =
+      body.qemu_path != null || (body.platform !== undefined && body.platform !== before.emulator.platform);
+    const emulator = isOther ? await findEmulator(body.qemu_path, body.platform) : before.emulator;
+    const settings = changedSettings(before.settings, body, this.id);
+    const hidden = {
+      linked_clone: body.linked_clone ?? before.hidden.linked_clone,
+      custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters,
+    };
+    const images = await this.#findImages(body);
+    undo.defer(() => this.#reserve(before.images, before.hidden));
+    this.#reserve(images, hidden);
+    return {
+      prepare: async () => {
+        undo.defer(() => this.#throttle(settings, before.settings));
+        await this.#throttle(before.settings, settings);
+        await this.#changeCd(before.images, images);
+        undo.defer(() => this.#changeCd(images, before.images));
+      },
+      apply: (_, steps) => {
+        this.#state = { emulator, settings, hidden, images };
+        this.#isChanged = true;
+        this.#warnOfInitrd(before.images.initrd.path, images);
+        if (settings.adapters === before.settings.adapters) return;
+        this.ports.resize(settings.adapters, steps);
+        this.#listenToPorts();
+      },
+    };
   }
 
   protected override async startNow(): Promise<void> {
@@ -245,7 +282,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     if (this.runtime?.isSuspended) this.status = 'suspended';
   }
 
-  /** The status follows what nobody has asked for. */
+  /** Updates the status after unrequested halts. */
   #followHalts(runtime: QemuRuntime): void {
     runtime.onHalt = () => {
       if (this.runtime === runtime) this.status = runtime.isSuspended ? 'suspended' : 'started';
@@ -257,7 +294,7 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     this.status = 'started';
   }
 
-  /** Joins the machine's adapters with their cables. */
+  /** Connects the machine's adapters to their cables. */
   async #join(runtime: QemuRuntime, resources: AsyncDisposableStack): Promise<void> {
     for (const [adapter, kept] of runtime.kept.adapters.entries()) {
       const port = this.ports.all[adapter] as LivePort | undefined;
@@ -286,55 +323,21 @@ export class QemuNode extends ProgramNode<QemuRuntime> {
     }
   }
 
-  async #changeNow(body: QemuUpdate): Promise<void> {
-    const before = this.#state;
-    const isOther =
-      body.qemu_path != null || (body.platform !== undefined && body.platform !== before.emulator.platform);
-    const emulator = isOther ? await findEmulator(body.qemu_path, body.platform) : before.emulator;
-    const settings = changedSettings(before.settings, body, this.id);
-    const hidden = {
-      linked_clone: body.linked_clone ?? before.hidden.linked_clone,
-      custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters,
-    };
-    const images = await this.#findImages(body);
-    const { type, port } = this.console;
-    this.#reserve(images, hidden);
-    try {
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      await this.#throttle(before.settings, settings);
-      await this.#changeCd(images);
-    } catch (error) {
-      this.#reserve(before.images, before.hidden);
-      await this.#throttle(settings, before.settings);
-      await this.console.change(type, port ?? undefined);
-      throw error;
-    }
-    this.name = body.name ?? this.name;
-    this.#state = { emulator, settings, hidden, images };
-    this.#isChanged = true;
-    this.#warnOfInitrd(before.images.initrd.path, images);
-    if (settings.adapters !== before.settings.adapters) {
-      await this.ports.resize(settings.adapters);
-      this.#listenToPorts();
-    }
-  }
-
-  /** Of a machine that runs, its share of the processor is changed at once. */
+  /** Changes a running machine's CPU limit at once. */
   async #throttle(before: Settings, { cpu_throttling: percent }: Settings): Promise<void> {
     if (percent !== before.cpu_throttling) await this.runtime?.throttle(percent);
   }
 
-  /** Of a machine that runs, the CD is changed at once. */
-  async #changeCd(images: Images): Promise<void> {
-    const { path } = images.cdrom_image;
-    if (!this.runtime || path === this.#state.images.cdrom_image.path) return;
-    if (path !== '' && images.hdc_disk_image.path !== '') {
+  /** Changes a running machine's CD at once. */
+  async #changeCd(before: Images, { cdrom_image: { path }, hdc_disk_image: { path: hdc } }: Images): Promise<void> {
+    if (!this.runtime || path === before.cdrom_image.path) return;
+    if (path !== '' && hdc !== '') {
       throw new Failure('conflict', 'cdrom_image: the CD drive is where hdc is; take one of them away.', { exception });
     }
     await this.runtime.changeCd(path);
   }
 
-  /** The images that a body names, and the others as they are. */
+  /** Finds the images in a body; the others stay unchanged. */
   async #findImages(body: QemuCreate | QemuUpdate): Promise<Images> {
     const found = { ...this.#state.images };
     const { images, config } = this.services;

@@ -1,5 +1,5 @@
-// The options that a user gives: placeholders are filled in, words are split, and nothing gets through that could read or write a
-// file of the host, open a socket or start a program. What is not known to be harmless is refused.
+// The user's options: fills in placeholders, splits words, and rejects everything that could read or write a file of
+// the host, open a socket or start a program. Options not known to be harmless are refused.
 import { Failure } from '../../../failures.ts';
 import { properties, splitWords } from './words.ts';
 
@@ -11,7 +11,7 @@ const PLAIN = new Set(
     .split(/\s+/),
 );
 
-/** Options whose value is a list of properties, none of which may be one of those below. */
+/** Options with a list of properties, none of which may be one of those below. */
 const LISTS = new Set(
   `-machine -M -cpu -smp -m -boot -vga -rtc -uuid -name -smbios -fw_cfg -icount -accel -overcommit -numa -usbdevice -g -k
    -watchdog -watchdog-action -action -global -device -object -append -no-fd -display -net -serial -parallel -monitor -chardev
@@ -20,17 +20,19 @@ const LISTS = new Set(
     .split(/\s+/),
 );
 
-/** Properties, in any option, that lead to the host: its files, its sockets, its programs, its devices. */
+/** Properties, in any option, that give access to the host: its files, sockets, programs, devices. */
 const LEADS_OUT =
   /^(?:x-)?(?:.*file(?:name)?|.*path|.*dir|romfile|.*host(?:dev|addr|bus|port)?|sysfsdev|evdev|socket|fd|fds|vhost.*|chroot|script|downscript|helper|splash|kernel|initrd|dtb|dumpdtb|firmware|pflash\d*|drive|fsdev|netdev|chardev|data|mem-path|secret|tls-.*|rr.*|tpmdev|audiodev|logappend|property|memdev|unix|addr6?|to|dev|server|display|device|rendernode|gl|hidraw|vendorid|productid|wwpn|guest-cid|db|cert\d)$/;
 
-/** Properties that choose what is made. The first word of a list stands for one of them, and QEMU takes the last. */
+/**
+ * Properties that select the object's type. The first word of a list stands for one of them, and QEMU uses the last.
+ */
 const CHOOSES = /^(?:driver|qom-type|type|backend)$/;
 
 /** Options whose whole value is text or flags. */
 const FREE = new Set(['-append', '-name', '-cpu']);
 
-/** Where the value of an option is one of these words, it is harmless. */
+/** Options that are harmless with one of these values. */
 const WORDS: Readonly<Record<string, RegExp>> = {
   '-serial': /^(?:none|null|vc)$/,
   '-parallel': /^(?:none|null|vc)$/,
@@ -41,7 +43,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   '-k': /^[a-z]{2}(?:-[a-z]{2})?$/,
   '-usbdevice': /^(?:tablet|mouse|keyboard)$/,
   '-chardev': /^(?:null|ringbuf),id=[\w.-]+(?:,size=\d+)?$/,
-  // A secret of its own words, the password of the display (see command.ts): none that is read from a file.
+  // A secret given as text, for the display's password (see command.ts), not one read from a file.
   '-object':
     /^(?:(?:iothread|rng-builtin|memory-backend-ram|throttle-group)(?:,[\w.-]+=[\w.-]+)*|secret,id=console,data=[^,]{1,8})$/,
   '-audiodev': /^none,id=[\w.-]+$/,
@@ -50,7 +52,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   '-name': /^[\s\S]*$/,
 };
 
-/** Devices that are the guest's alone. */
+/** Devices that only affect the guest. */
 const DEVICES =
   /^(?:e1000.*|rtl8139|ne2k_.*|pcnet|i8255\w+|vmxnet3|virtio-(?:net|blk|scsi|rng|balloon|serial|gpu|vga|tablet|mouse|keyboard|crypto|iommu)(?:-.*)?|virtserialport|virtconsole|scsi-(?:hd|cd|block-none)|ide-(?:hd|cd)|nvme(?:-ns)?|ahci|ich9-ahci|lsi\w*|megasas.*|mptsas\w*|pvscsi|am53c974|usb-(?:tablet|mouse|kbd|hub|storage|wacom-tablet|ehci|audio)|.*-usb-.*hci\w*|nec-usb-xhci|qemu-xhci|piix\d-usb-uhci|ich9-usb-\w+|VGA|cirrus-vga|qxl(?:-vga)?|vmware-svga|bochs-display|secondary-vga|ati-vga|ramfb|pci-bridge|pcie-.*|i82801b11-bridge|ioh3420|x3130-upstream|xio3130-downstream|pxb.*|isa-(?:serial|debug-exit|parallel)|pci-serial.*|i6300esb|ib700|pvpanic.*|intel-iommu|amd-iommu|vmgenid|vmcoreinfo|hyperv-.*|edu|sga|kvm.*|.*-(?:x86_64|i386)-cpu)$/;
 
@@ -66,7 +68,7 @@ export interface Placeholders {
 
 /**
  * The words of the options, ready for the command line.
- * @throws Failure `conflict` (`QemuError`) for an open quote and for what is not harmless, unless `unsafe`
+ * @throws Failure `conflict` (`QemuError`) for an open quote and for harmful options, unless `unsafe`
  */
 export function optionWords(options: string, given: Placeholders, unsafe: boolean): string[] {
   const words = splitWords(filledIn(options, given));
@@ -77,8 +79,8 @@ export function optionWords(options: string, given: Placeholders, unsafe: boolea
 }
 
 /**
- * Templates for a QEMU that somebody sits in front of give the guest a second serial port on that terminal. Here is none: the port
- * stays, and leads nowhere.
+ * Templates made for an interactive QEMU connect the guest's second serial port to its terminal. There is none here:
+ * the port stays unconnected.
  */
 function withoutTerminal(words: string[]): void {
   for (const [at, word] of words.entries()) {
@@ -86,7 +88,7 @@ function withoutTerminal(words: string[]): void {
   }
 }
 
-/** In double quotes, so that a name with blanks stays one word, and commas as QEMU reads them. */
+/** In double quotes, so that a name with blanks stays one word, with commas escaped for QEMU. */
 function inQuotes(value: string): string {
   return `"${value.replace(/(["\\$`])/g, '\\$1').replaceAll(',', ',,')}"`;
 }
@@ -128,13 +130,13 @@ function isHarmless(option: string, value: string): boolean {
   ) {
     return false;
   }
-  // A disk that the command line has defined already may be attached to a device.
+  // A disk already defined on the command line may be attached to a device.
   const isOwnDrive = (name: string, named: string | undefined): boolean =>
     option === '-device' && name === 'drive' && /^drive[0-3]$/.test(named ?? '');
   return list.every(({ name, value: named }) => !LEADS_OUT.test(name) || isOwnDrive(name, named));
 }
 
-/** Whether no property is named twice, and what is made is chosen by the first word alone. */
+/** Whether no property occurs twice, and only the first word selects the type. */
 function isPlainList(list: ReturnType<typeof properties>): boolean {
   const names = list.map(({ name }) => name);
   return new Set(names).size === names.length && !names.slice(1).some((name) => CHOOSES.test(name));

@@ -15,17 +15,17 @@ export interface Binary {
 
 const EMULATOR = /^(?:qemu-system.*|qemu-kvm.*|qemu)$/;
 const DISK_TOOL = /^qemu-img$/;
-/** Milliseconds; QEMU answers in some tens of them. */
+/** Time limit (ms); QEMU answers in some tens. */
 const TIMEOUT_MS = 5000;
 const AT_ONCE = 4;
 
 /** The guests that KVM runs on this processor. */
 const KVM: Record<string, string[]> = { x64: ['x86_64', 'i386'], arm64: ['aarch64'] };
 
-/** Emulators of the given platforms, or of all; one that does not tell its version is left out. */
+/** Emulators of the given platforms, or of all. One whose version cannot be read is left out. */
 export async function emulators(platforms?: readonly string[]): Promise<Binary[]> {
   const paths = await programs(EMULATOR);
-  // Others cannot be the emulator of a node, such as Debian's qemu-system-x86_64-microvm.
+  // Others cannot be a node's emulator, such as Debian's qemu-system-x86_64-microvm.
   const wanted = paths.filter((path) => {
     const platform = platformOf(path);
     return platform !== undefined && (platforms?.includes(platform) ?? true);
@@ -37,20 +37,20 @@ export async function diskTools(): Promise<Binary[]> {
   return withVersions(await programs(DISK_TOOL), ['--version']);
 }
 
-/** A program that `diskTools` names, by its path or by its plain name; no other program is run for a client. */
+/** A program in `diskTools`, by its path or plain name. No other program is run for a client. */
 export async function findDiskTool(wanted: string): Promise<string | undefined> {
   const path = DISK_TOOL.test(basename(wanted)) ? await findProgram(wanted) : undefined;
   return path !== undefined && (await programs(DISK_TOOL)).includes(path) ? path : undefined;
 }
 
-/** Platforms whose guests run at the speed of this host: KVM is there, and this user may use it. */
+/** Platforms whose guests run at this host's speed: KVM exists, and this user may use it. */
 export async function acceleratedPlatforms(): Promise<string[]> {
   if ((await kvmDeviceError()) !== undefined) return [];
   const emulator = arch() === 'x64' ? await findProgram('qemu-system-x86_64') : undefined;
   return emulator !== undefined && (await kvmProblem(emulator)) !== undefined ? [] : (KVM[arch()] ?? []);
 }
 
-/** Programs on the search path with such a name, each once, though several of its directories may be the same. */
+/** Matching programs on the search path, each once, even if several of its directories are the same. */
 async function programs(named: RegExp): Promise<string[]> {
   const found: string[] = [];
   const directories = new Set<string>();

@@ -1,4 +1,4 @@
-// What the header of a qcow2 disk says, without qemu-img: that takes some 20 ms.
+// Reads the header of a qcow2 disk, without qemu-img, which takes some 20 ms.
 // https://www.qemu.org/docs/master/interop/qcow2.html
 import { open } from 'node:fs/promises';
 
@@ -8,9 +8,9 @@ const SNAPSHOTS_AT = 60;
 const LENGTH = 64;
 
 export interface Qcow2Header {
-  /** Bytes, as the guest sees the disk. */
+  /** Bytes, as seen by the guest. */
   size: number;
-  /** How many states of itself it holds. */
+  /** Number of saved states. */
   snapshots: number;
 }
 

@@ -1,12 +1,12 @@
-// What is said to a running machine, and what it says: QEMU's machine protocol, JSON lines over a Unix socket.
+// Client of a running machine's QMP, QEMU's machine protocol: JSON lines over a Unix socket.
 // https://www.qemu.org/docs/master/interop/qmp-spec.html
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Failure, messageOf } from '../../../failures.ts';
 
-/** A machine that is busy, or whose host is, may take its time. */
+/** A busy machine or host may be slow to answer. */
 const ANSWER_MS = 30_000;
-/** No answer is longer; what is says that somebody else is at the socket. */
+/** The longest valid answer. A longer one means that another program is at the socket. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 interface Waiting {
@@ -24,7 +24,7 @@ interface Message {
 }
 
 interface QmpEvents {
-  /** Something that the machine tells by itself: `STOP`, `RESUME`, `SHUTDOWN`, `RESET` ... */
+  /** An event of the machine: `STOP`, `RESUME`, `SHUTDOWN`, `RESET` ... */
   event: [name: string, data: Record<string, unknown>];
   close: [];
 }
@@ -46,7 +46,7 @@ export class Qmp extends EventEmitter<QmpEvents> {
     socket.on('close', () => this.#over('its control connection was closed'));
   }
 
-  /** Takes over a connection; resolves when the machine takes commands. */
+  /** Takes over a connection; resolves when the machine accepts commands. */
   static async open(socket: Socket): Promise<Qmp> {
     const qmp = new Qmp(socket);
     const late = setTimeout(() => socket.destroy(), ANSWER_MS);
@@ -62,7 +62,7 @@ export class Qmp extends EventEmitter<QmpEvents> {
     }
   }
 
-  /** @throws Failure `conflict` (`QemuError`) with the machine's own words when it refuses, or does not answer */
+  /** @throws Failure `conflict` (`QemuError`) with the machine's message if the command fails or is not answered */
   async run(command: string, given: object = {}, milliseconds = ANSWER_MS): Promise<unknown> {
     const id = this.#next++;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -80,12 +80,12 @@ export class Qmp extends EventEmitter<QmpEvents> {
     }
   }
 
-  /** A command of the monitor for people, for what the protocol has no command for. Answers what it prints. */
+  /** Runs a command of the human monitor, for functions without a QMP command. Returns its output. */
   async monitor(line: string, milliseconds?: number): Promise<string> {
     return String(await this.run('human-monitor-command', { 'command-line': line }, milliseconds));
   }
 
-  /** Waits until the machine tells of this event, or the connection ends. To be called before what causes it. */
+  /** Waits for this event, or the end of the connection. Call this before causing it. */
   next(wanted: string): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -1,6 +1,7 @@
-// /v2/compute/qemu: the programs of QEMU on this host and the disk images that they make (as in release 2.2.57).
+// /v2/compute/qemu: QEMU's programs on this host and the disk images that they create (as in release 2.2.57).
+
+import { DiskResize } from '../../../api/kinds/qemu.ts';
 import { type Route, route } from '../../../http/app/route.ts';
-import { DiskResize } from '../../../store/node-kinds/qemu.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import { DiskImages, type DiskImagesOptions } from './disk-images.ts';
 import type { QemuNode } from './node.ts';

@@ -1,19 +1,19 @@
-// The state of a machine that runs, kept in its own disks for a snapshot of the running lab: memory and disks of one moment, in files
-// that the snapshot holds anyway. The machine stands still until the state is dropped again.
+// The state of a running machine, saved in its own disks for a snapshot of the running lab: memory and disks of one
+// moment, in files that the snapshot contains anyway. The machine is paused until the state is dropped.
 import { Failure, messageOf } from '../../../failures.ts';
 import { deleteState, saveState } from './machine-state.ts';
 import type { QemuRuntime } from './runtime.ts';
 
-/** Under this name the state lies in the disks. Only a start that asks for it loads it; any other forgets it. */
+/** Name of the state in the disks. Only a start that requests it loads it; any other drops it. */
 export const RUNNING_STATE = 'LABWIRE_RUNNING';
 
-/** @throws Failure `conflict` (`QemuError`) with the reason; the machine goes on as before then */
+/** @throws Failure `conflict` (`QemuError`) with the reason; the machine then continues */
 export async function keepRunningState(runtime: QemuRuntime, name: string): Promise<void> {
   await runtime.pause();
   try {
     await runtime.mustHoldMemory();
     await saveState(runtime.qmp, RUNNING_STATE);
-    // Stopping has the disks written out, as far as saving the state has left something: they are read next.
+    // Stopping writes out the rest of the disks, which are read next.
     await runtime.qmp.run('stop');
   } catch (error) {
     await dropRunningState(runtime);
@@ -22,13 +22,13 @@ export async function keepRunningState(runtime: QemuRuntime, name: string): Prom
   }
 }
 
-/** The machine goes on as it was before. */
+/** The machine continues as before. */
 export async function dropRunningState(runtime: QemuRuntime): Promise<void> {
   await forgetRunningState(runtime);
   if (!runtime.isSuspended) await runtime.qmp.run('cont');
 }
 
-/** The same for a machine that stood still when the server was killed in the middle of a snapshot; others stay as they are. */
+/** The same for a machine that was paused when the server was killed during a snapshot. Others stay unchanged. */
 export async function endInterruptedSnapshot(runtime: QemuRuntime): Promise<void> {
   if (!runtime.isSuspended) return;
   const states = await runtime.qmp.monitor('info snapshots');
@@ -37,7 +37,7 @@ export async function endInterruptedSnapshot(runtime: QemuRuntime): Promise<void
   await runtime.resume();
 }
 
-/** Where there is none, nothing happens. */
+/** Ignores a missing state. */
 export async function forgetRunningState(runtime: QemuRuntime): Promise<void> {
   await deleteState(runtime.qmp, RUNNING_STATE);
 }

@@ -1,4 +1,4 @@
-// A machine that runs: its process, the connections to it, and how it is found again when the server comes back.
+// A running machine: its process, its connections, and reattaching it after a restart of the server.
 
 import { EventEmitter, once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -28,13 +28,13 @@ import { mustHoldBytes } from './space.ts';
 import { Throttle } from './throttle.ts';
 
 const LOG = 'qemu.log';
-/** Stands before QEMU's own words in the log. */
+/** Precedes QEMU's output in the log. */
 const HEADING = 'Output:';
-/** A machine that does not answer after so long hangs. */
+/** A machine that takes longer to answer hangs. */
 const START_MS = 60_000;
-/** How long a program that closes its sockets may take to end. */
+/** How long a program that has closed its sockets may take to end. */
 const LAST_WORDS_MS = 5_000;
-/** QEMU's words about a halt come by another way than the event. */
+/** QEMU's output about a halt arrives separately from the event. */
 const WORDS_MS = 200;
 /** How long a guest may take to shut down, and to save its state. */
 const CLOSE_MS = 120_000;
@@ -59,11 +59,11 @@ export interface MachineStart {
   throttling: number;
   /** Files that it writes to. */
   disks: readonly string[];
-  /** The state that it goes on from, if the command line does not say so. */
+  /** The state to continue from, if it is not on the command line. */
   load?: string;
 }
 
-/** A machine of a former life of the server. */
+/** A machine of the server's previous run. */
 export interface MachineLeft {
   handle: ProgramHandle;
   commandLine: string;
@@ -77,12 +77,12 @@ export type OnClose = 'power_off' | 'shutdown_signal' | 'save_vm_state';
 export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
   readonly commandLine: string;
   readonly kept: QemuKept;
-  /** It stands still until it is told to go on. */
+  /** Paused until resumed. */
   isSuspended = false;
-  /** Told when the machine was halted, or goes on, without having been asked to. */
+  /** Called when the machine was halted or resumed without a request. */
   onHalt: (() => void) | undefined;
   #halt: Halt | undefined;
-  /** The machine was paused by us, for its user or for a moment. */
+  /** We paused the machine, for its user or briefly. */
   #isOurPause = false;
   readonly #node: MachineNode;
   readonly #terminal: Terminal;
@@ -140,8 +140,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   }
 
   /**
-   * Starts the machine, halted: `resume` lets it run. `resources` end it.
-   * @throws Failure `conflict` (`QemuError`) with QEMU's last words when it does not start
+   * Starts the machine, halted: `resume` runs it. `resources` end it.
+   * @throws Failure `conflict` (`QemuError`) with QEMU's last output if it does not start
    */
   static async start(node: MachineNode, start: MachineStart, resources: AsyncDisposableStack): Promise<QemuRuntime> {
     const command = [start.emulator, ...start.words];
@@ -160,7 +160,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     await runtime.#terminal.start();
     resources.defer(() => runtime.#terminal.stop());
     await runtime.#connect(start.disks, resources);
-    // Unless the user wants it otherwise: QEMU would end, and nobody would see why.
+    // Unless the user sets another action: QEMU would end, and the reason would be lost.
     if (!start.words.includes('-action')) await runtime.#pauseOnPanic();
     if (start.load !== undefined) await loadState(runtime.qmp, start.load);
     runtime.#prioritise(start.priority);
@@ -169,7 +169,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     return runtime;
   }
 
-  /** The machine has outlived the server. Answers how it ended, if it did meanwhile. */
+  /** Reattaches a machine that outlived the server. Returns how it ended, if it did meanwhile. */
   static async reattach(
     node: MachineNode,
     { handle, commandLine, kept, throttling, disks }: MachineLeft,
@@ -198,13 +198,13 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     return runtime;
   }
 
-  /** @throws Failure `conflict` when the machine cannot be talked to any more */
+  /** @throws Failure `conflict` if the connection to the machine is lost */
   get qmp(): Qmp {
     if (this.#qmp && !this.#ended) return this.#qmp;
     throw new Failure('conflict', `${this.#node.name} cannot be talked to: it has ended.`, { exception: 'QemuError' });
   }
 
-  /** Of an adapter, as the guest sees it. */
+  /** Of an adapter, as seen by the guest. */
   async setLink(adapter: number, up: boolean): Promise<void> {
     await this.qmp.run('set_link', { name: `gns3-${adapter}`, up });
   }
@@ -214,13 +214,13 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     this.isSuspended = true;
   }
 
-  /** The machine stands still until `qmp` is told `cont`. */
+  /** Pauses the machine until `qmp` runs `cont`. */
   async pause(): Promise<void> {
     this.#isOurPause = true;
     await this.qmp.run('stop');
   }
 
-  /** Lets it go on. What cannot go on as it is begins anew. */
+  /** Resumes it, with a reset if it cannot continue otherwise. */
   async resume(): Promise<void> {
     if (this.#halt?.needsReset) {
       const isReset = this.qmp.next('RESET');
@@ -231,30 +231,30 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     this.isSuspended = false;
   }
 
-  /** Why it was halted, with the fix; undefined when it was not. */
+  /** Why it was halted, with the fix; undefined if it was not. */
   get haltReason(): string | undefined {
     return this.#halt && `${this.#halt.reason}; ${this.#halt.fix}`;
   }
 
-  /** @param percent of one core; 0 for no limit. @throws Failure `conflict` (`QemuError`) when it cannot be held back */
+  /** @param percent of one core; 0 for no limit. @throws Failure `conflict` (`QemuError`) if the limit cannot be set */
   async throttle(percent: number): Promise<void> {
     await this.#throttle.set(percent);
   }
 
-  /** As the button of a PC. */
+  /** Like the reset button of a PC. */
   async reset(): Promise<void> {
     await this.qmp.run('system_reset');
     if (this.#halt) await this.resume();
   }
 
-  /** Puts another CD into the drive, or none. */
+  /** Inserts another CD, or none. */
   async changeCd(path: string): Promise<void> {
     const device = 'ide1-cd0';
     if (path === '') await this.qmp.run('eject', { device, force: true });
     else await this.qmp.run('blockdev-change-medium', { device, filename: path, format: 'raw', force: true });
   }
 
-  /** Lets the guest end in the wanted way, as far as it does; what is left of it ends with the resources. */
+  /** Ends the guest in the configured way, if it reacts. Otherwise the resources end it. */
   async close(how: OnClose): Promise<void> {
     this.#isStopping = true;
     if (how === 'power_off' || this.#ended) return;
@@ -275,10 +275,10 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     }
   }
 
-  /** Its memory is about to be kept in its disks. @throws Error with the figures when there is less space than it may take */
+  /** Call before its memory is saved in its disks. @throws Error with the figures if there is not enough space */
   async mustHoldMemory(): Promise<void> {
     const { 'base-memory': whole } = (await this.qmp.run('query-memory-size-summary')) as { 'base-memory': number };
-    // What it has never touched takes nothing.
+    // Untouched memory takes no space.
     const touched = (this.pid && memoryOf(this.pid)) ?? whole;
     await mustHoldBytes(Math.min(touched, whole), this.#directories);
   }
@@ -295,7 +295,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     const control = await connectWhenThere(directory, QMP_SOCKET, isOver);
     if (!control) throw this.#doesNotStart();
     this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
-      // It closes its sockets before it ends: its last words follow.
+      // It closes its sockets before it ends: its last output follows.
       for (const end = performance.now() + LAST_WORDS_MS; !this.#ended && performance.now() < end; ) await sleep(20);
       throw this.#ended ? this.#doesNotStart() : error;
     });
@@ -317,7 +317,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     resources.defer(() => this.#serial?.close());
   }
 
-  /** Older than QEMU 6.0 it cannot, and ends instead. */
+  /** Before QEMU 6.0 this is not possible, and QEMU ends instead. */
   async #pauseOnPanic(): Promise<void> {
     await this.qmp.run('set-action', { panic: 'pause' }).catch((error: unknown) => {
       log.debug('qemu: a panic of the guest ends the machine', { node: this.#node.id, reason: messageOf(error) });
@@ -338,7 +338,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       const halt = await findHalt(context);
       if (halt === undefined || this.#isStopping) return;
       this.#halt = halt;
-      // Without space it goes on by itself, and the user was told.
+      // Without space it resumes automatically, and the user was notified.
       if (this.#diskErrors?.isWaiting !== true) {
         this.isSuspended = true;
         const message = `${name} stands still: ${this.haltReason}.`;
@@ -346,7 +346,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       }
       this.onHalt?.();
     } catch (error) {
-      // It ends, and that is told.
+      // It is ending, which is reported.
       if (!this.#ended) log.debug('qemu: the state is unknown', { node: id, reason: messageOf(error) });
     }
   }
@@ -373,7 +373,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     this.emit('end', this.#ended);
   }
 
-  /** Of every thread that there is: those to come take it over. What the host refuses is only noted. */
+  /** Sets the priority of every thread; new ones inherit it. A failure is only logged. */
   #prioritise(priority: string): void {
     const nice = NICE[priority] ?? 0;
     const { pid } = this.#terminal;
@@ -386,7 +386,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   }
 }
 
-/** The end of the log without what stands before QEMU's own words. */
+/** The end of the log without the lines before QEMU's output. */
 function ownWords(end: string): string {
   return end.slice(end.lastIndexOf(HEADING) + (end.includes(HEADING) ? HEADING.length : 1)).trim();
 }

@@ -1,5 +1,5 @@
-// What machines of one compute share: how many start at the same time, what is known of their disks, and what they must not have
-// twice: images that they write to themselves, and numbers that guests are called by.
+// State shared by the machines of one compute: the limit of concurrent starts, cached disk checks, and unique
+// resources: images written directly, and guest CIDs.
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { Failure } from '../../../failures.ts';
@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import { KnownDisks } from './known-disks.ts';
 
 const FIRST_CID = 3;
-/** A start runs qemu-img and QEMU: more at the same time end no sooner, and take memory. */
+/** A start runs qemu-img and QEMU. More concurrent starts are not faster, and take memory. */
 const STARTS_A_CORE = 2;
 
 interface Shared {
@@ -36,14 +36,14 @@ export function knownDisks(services: Services): KnownDisks {
   return of(services).disks;
 }
 
-/** A place among the machines that start at this time. @throws the signal's reason when that is aborted before there is one */
+/** Waits for a slot to start a machine. @throws the signal's reason if it is aborted before */
 export function startSlot(services: Services, signal: AbortSignal): Promise<Disposable> {
   return of(services).starts.take(signal);
 }
 
 /**
- * Notes the images that a node writes to, in place of those that it had.
- * @throws Failure `conflict` (`QemuError`) when another node writes to one of them; nothing has changed then
+ * Reserves the images that a node writes to, in place of its previous ones.
+ * @throws Failure `conflict` (`QemuError`) if another node writes to one of them; nothing has changed then
  */
 export function reserveImages(services: Services, node: { id: string; name: string }, paths: readonly string[]): void {
   const { images } = of(services);
@@ -57,7 +57,7 @@ export function reserveImages(services: Services, node: { id: string; name: stri
   for (const path of paths) images.set(path, { id: node.id, name: node.name });
 }
 
-/** A number for a guest, given back with `resources`: its console's port, or the lowest one that is free. */
+/** Reserves a CID for a guest until `resources` are disposed: its console's port, or the lowest free number. */
 export function reserveCid(services: Services, console: number | null, resources: AsyncDisposableStack): number {
   if (console !== null) return console;
   const { cids } = of(services);

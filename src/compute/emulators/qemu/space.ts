@@ -1,4 +1,4 @@
-// The space that a machine needs on the disks of this host: looked at before it starts.
+// Checks the disk space of a machine before it starts.
 import { lstat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../../failures.ts';
@@ -8,12 +8,12 @@ import { readQcow2 } from './qcow2.ts';
 import type { Settings } from './settings.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Copies of disks that are new, variables of the firmware, the configuration disk, logs. */
+/** New copies of disks, firmware variables, configuration disk, logs. */
 const START_BYTES = 4 * MEBIBYTE;
-/** Disks seldom grow to their full size: so much is enough for a while. */
+/** Disks seldom grow to their full size: this much is enough for a while. */
 const ENOUGH_BYTES = 512 * MEBIBYTE;
 
-/** @throws Failure `conflict` (`QemuError`) when there is not even the space to start */
+/** @throws Failure `conflict` (`QemuError`) if there is not enough space to start */
 export async function mustHaveSpace({ name, directory }: MachineNode): Promise<void> {
   const free = await freeBytes(directory);
   if (free >= START_BYTES) return;
@@ -21,7 +21,7 @@ export async function mustHaveSpace({ name, directory }: MachineNode): Promise<v
   throw new Failure('conflict', message, { exception: 'QemuError' });
 }
 
-/** It starts all the same: a machine whose disk finds no space stands still until there is some. */
+/** Only warns: a machine that runs out of space is halted until there is some. */
 export async function warnOfSpace(
   disks: readonly Disk[],
   { on_close, ram }: Settings,
@@ -42,7 +42,7 @@ export async function warnOfSpace(
 
 /**
  * @param bytes the most that a machine's memory may take on the disk
- * @throws Error when one of the directories has less; it names the figures
+ * @throws Error with the figures if one of the directories has less
  */
 export async function mustHoldBytes(bytes: number, directories: Iterable<string>): Promise<void> {
   for (const directory of directories) {
@@ -59,7 +59,7 @@ async function freeBytes(directory: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** What a qcow2 disk has not taken yet of its size; other formats have their space, or nobody knows. */
+/** The space that a qcow2 disk can still grow by; 0 for other formats. */
 async function growthOf(path: string): Promise<number> {
   const header = await readQcow2(path);
   if (!header) return 0;

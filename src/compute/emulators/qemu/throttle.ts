@@ -1,5 +1,5 @@
-// The share of the processor that a machine may have: cpulimit beside it, as in release 2.2.57. It needs no rights, and goes on while
-// the server is away.
+// The CPU limit of a machine: an additional cpulimit process, as in release 2.2.57. It needs no rights, and keeps
+// running while the server is down.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../../failures.ts';
@@ -9,13 +9,13 @@ import { KEPT } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
 
 const PROGRAM = 'cpulimit';
-/** In which a machine that ends is known to have ended. */
+/** Time (ms) within which the end of an ended machine is known. */
 const END_MS = 1000;
 
 /**
- * The program that holds a machine back; undefined when nothing is to be held back.
+ * The program that limits a machine; undefined without a limit.
  * @param percent of one core; 0 for no limit
- * @throws Failure `conflict` (`QemuError`) when it is not installed
+ * @throws Failure `conflict` (`QemuError`) if it is not installed
  */
 export async function throttleProgram(percent: number): Promise<string | undefined> {
   if (percent === 0 || percent >= availableParallelism() * 100) return undefined;
@@ -39,7 +39,7 @@ export class Throttle implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** @throws Failure `conflict` (`QemuError`); the limit is as it was then */
+  /** @throws Failure `conflict` (`QemuError`); the limit is unchanged then */
   async set(percent: number): Promise<void> {
     const program = await throttleProgram(percent);
     await this[Symbol.asyncDispose]();
@@ -52,7 +52,7 @@ export class Throttle implements AsyncDisposable {
     this.#running = resources.move();
   }
 
-  /** The one of a former life of the server goes on; if it is gone, another one begins. */
+  /** Reattaches cpulimit of the server's previous run, or starts it again if it has ended. */
   async reattach(percent: number): Promise<void> {
     await using resources = new AsyncDisposableStack();
     const terminal = reattachCompanion(this.#companion, resources);
@@ -89,7 +89,7 @@ export class Throttle implements AsyncDisposable {
     });
   }
 
-  /** It has ended by itself: the machine must not stand still for ever. */
+  /** It ended unexpectedly: the machine must not stay stopped. */
   async #missed(): Promise<void> {
     this.#wake();
     await sleep(END_MS);

@@ -1,4 +1,4 @@
-// The TPM of a machine: swtpm beside it, whose state is in the node's directory.
+// The TPM of a machine: an additional swtpm process with its state in the node's directory.
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { type CompanionOptions, reattachCompanion, startCompanion } from '../../
 import { KEPT } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
 
-/** Relative to the node's directory, which the machine works in. */
+/** Relative to the node's directory, which is the machine's working directory. */
 export const TPM_SOCKET = 'swtpm.sock';
 const STATE = 'tpm';
 const PATIENCE_MS = 20_000;
@@ -18,7 +18,7 @@ function options(node: MachineNode): Omit<CompanionOptions, 'program' | 'argumen
   return { kind: 'qemu', version: KEPT.version, role: 'tpm', node, services: node.services, log: 'swtpm.log' };
 }
 
-/** @throws Failure `conflict` (`QemuError`) when there is no swtpm, or it does not start */
+/** @throws Failure `conflict` (`QemuError`) if swtpm is missing, or does not start */
 export async function startTpm(node: MachineNode, resources: AsyncDisposableStack): Promise<void> {
   const program = await findProgram('swtpm');
   if (program === undefined) throw refusal('tpm: there is no swtpm on this host (Debian: apt install swtpm).');
@@ -47,7 +47,7 @@ export async function startTpm(node: MachineNode, resources: AsyncDisposableStac
   }
 }
 
-/** The TPM has outlived the server with its machine. */
+/** Reattaches a TPM that outlived the server with its machine. */
 export function reattachTpm(node: MachineNode, resources: AsyncDisposableStack): void {
   resources.defer(() => rm(join(node.directory, TPM_SOCKET), { force: true }));
   reattachCompanion(options(node), resources);

@@ -1,4 +1,4 @@
-// Words of a command line as a shell would split them, and the lists of properties that QEMU's options are.
+// Splits command lines into words as a shell does, and QEMU's options into properties.
 import { splitWords as split } from '../../nodes/lifecycle/command-words.ts';
 
 /** @throws Failure `conflict` for a quote that is not closed */
@@ -6,12 +6,12 @@ export function splitWords(text: string): string[] {
   return split(text, { member: 'options', exception: 'QemuError' });
 }
 
-/** A value within a list of properties: QEMU reads two commas as one. */
+/** Escapes a value in a list of properties: QEMU reads two commas as one. */
 export function escaped(value: string): string {
   return value.replaceAll(',', ',,');
 }
 
-/** The properties of a list, in order; one without `=` has its name alone. */
+/** The properties of a list, in order; one without `=` has only a name. */
 export function properties(value: string): { name: string; value: string | undefined }[] {
   return value
     .replaceAll(',,', '\0')

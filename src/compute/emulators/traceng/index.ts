@@ -1,7 +1,8 @@
-// Registers TraceNG: one Ethernet port, no console; its program is one of Windows.
+// Registers TraceNG: one Ethernet port, no console. Its program exists only for Windows.
+
+import { TracengCreate, TracengStart, TracengUpdate } from '../../../api/kinds/traceng.ts';
 import { defineKind } from '../../nodes/kind.ts';
 import { HINDRANCE, MODULE, PORT_RULES, TracengNode } from './node.ts';
-import { TracengCreate, TracengStart, TracengUpdate } from './schema.ts';
 
 export const traceng = defineKind({
   type: 'traceng',

@@ -1,13 +1,13 @@
-// A TraceNG as a node: kept, linked and moved with its lab. Its program is one of Windows, so that it never runs here.
+// The TraceNG node: kept, linked and moved with its lab. Its program exists only for Windows, so it never runs here.
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import type { TracengCreate, TracengUpdate } from '../../../api/kinds/traceng.ts';
 import { Failure } from '../../../failures.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
-import type { TracengCreate, TracengUpdate } from './schema.ts';
 
 export const MODULE = 'traceng';
 export const PORT_RULES: PortRules = { exception: 'TraceNGError', nios: new Set(['nio_udp']) };
@@ -19,7 +19,7 @@ interface Settings {
   defaultDestination: string;
 }
 
-/** Why none ever starts. */
+/** The reason why it never starts. */
 export const HINDRANCE = 'TraceNG is a program of Windows; use a VPCS node, whose command "trace" does the same.';
 
 export class TracengNode extends Node {
@@ -35,13 +35,13 @@ export class TracengNode extends Node {
     this.#settings = settings;
   }
 
-  /** @throws Failure `conflict` (`TraceNGError`) for what is no IPv4 address */
+  /** @throws Failure `conflict` (`TraceNGError`) for an invalid IPv4 address */
   static async create(identity: NodeIdentity, body: TracengCreate, services: Services): Promise<TracengNode> {
     const settings = settingsOf({ ipAddress: '', defaultDestination: '' }, body);
     return new TracengNode(identity, settings, services);
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,

@@ -1,8 +1,9 @@
-// The network adapters of a VirtualBox machine: their types, how many there may be, and the words that lead them to the fabric.
+// The network adapters of a VirtualBox machine: types, limits, and the VBoxManage arguments that connect them to the
+// fabric.
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import { refusal } from './manage.ts';
 
-/** As clients call them, and as VBoxManage does. */
+/** Types by the clients' names, with VBoxManage's names. */
 const TYPES: Readonly<Record<string, string>> = {
   'PCnet-PCI II (Am79C970A)': 'Am79C970A',
   'PCNet-FAST III (Am79C973)': 'Am79C973',
@@ -12,17 +13,17 @@ const TYPES: Readonly<Record<string, string>> = {
   'Paravirtualized Network (virtio-net)': 'virtio',
 };
 const USUAL_TYPE = '82540EM';
-/** Where the chipset does not tell. */
+/** Limit if the chipset's is unknown. */
 const USUAL_MOST = 8;
 
-/** What an adapter is attached to by the user of VirtualBox: left alone unless the node may use any adapter. */
+/** Attachments made by the user of VirtualBox: left unchanged unless the node may use any adapter. */
 const TAKEN: readonly (string | undefined)[] = ['nat', 'bridged', 'intnet', 'hostonly', 'natnetwork'];
 
 export interface AdapterPlan {
   /** From 0. */
   number: number;
   type: string;
-  /** UDP ports: the machine's and the one at the cable's end. */
+  /** UDP ports of the machine and of the cable's end. */
   ports: { program: number; cable: number };
   connected: boolean;
 }
@@ -31,7 +32,7 @@ export const attachmentOf = (info: ReadonlyMap<string, string>, number: number) 
 
 export const isTaken = (attachment: string | undefined): boolean => TAKEN.includes(attachment);
 
-/** How many adapters machines of a chipset may have. */
+/** Maximum number of adapters for a machine's chipset. */
 export function mostAdapters(properties: ReadonlyMap<string, string>, info: ReadonlyMap<string, string>): number {
   const chipset = (info.get('chipset') ?? 'piix3').toUpperCase();
   return Number(properties.get(`Maximum ${chipset} Network Adapter count`)) || USUAL_MOST;
@@ -46,7 +47,7 @@ export function typeOf(general: string, custom: CustomAdapter | undefined): stri
   return TYPES[custom?.adapter_type ?? general] ?? USUAL_TYPE;
 }
 
-/** Words for `modifyvm` of a machine that is off. */
+/** Arguments of `modifyvm` for a machine that is off. */
 export function adapterWords({ number, type, ports, connected }: AdapterPlan): string[] {
   const k = number + 1;
   return [
@@ -57,7 +58,7 @@ export function adapterWords({ number, type, ports, connected }: AdapterPlan): s
   ];
 }
 
-/** The same for `controlvm` of a machine that runs, call by call. Its type stays. */
+/** The same for `controlvm` of a running machine, call by call. Its type stays. */
 export function liveAdapterWords({ number, ports, connected }: AdapterPlan): string[][] {
   const k = number + 1;
   return [

@@ -1,4 +1,4 @@
-// Linked clones of VirtualBox machines: each is registered while its node is there, and lies in the node's directory.
+// Linked clones of VirtualBox machines: each is registered while its node exists, and lies in the node's directory.
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import * as v from 'valibot';
@@ -6,13 +6,14 @@ import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { log } from '../../../host/log.ts';
 import { readText } from '../../nodes/files.ts';
+import type { CloneOwner } from '../../nodes/machines/machine-node.ts';
 import type { VBoxManage } from './manage.ts';
 
 const BASE_SNAPSHOT = 'GNS3 Linked Base for clones';
 const SNAPSHOTS = 'Snapshots';
 const DISKS_FILE = 'hdd_info.json';
 
-/** Disks of a clone, and where they are attached. */
+/** Disks of a clone, and their attachments. */
 const Disks = v.array(
   v.object({
     /** Name of the file, in the folder of the clone's snapshots. */
@@ -24,20 +25,12 @@ const Disks = v.array(
 );
 type Disk = v.InferOutput<typeof Disks>[number];
 
-interface CloneOwner {
-  readonly id: string;
-  readonly name: string;
-  readonly directory: string;
-  readonly relativeDirectory: string;
-  readonly project: { readonly path: string };
-}
-
-/** A clone in the node's directory, which is registered again when it is there already. Answers its name. */
+/** Creates a clone in the node's directory, or registers an existing one again. Returns its name. */
 export async function linkedClone(manage: VBoxManage, base: string, owner: CloneOwner): Promise<string> {
   const { name, directory } = owner;
   const file = join(directory, base, `${base}.vbox`);
   if (await stat(file).catch(() => undefined)) {
-    // A life of the server that did not end in order has left it as it was.
+    // A previous run of the server that crashed left it registered.
     if (await isRegistered(manage, base, file)) return base;
     await manage.run('registervm', file);
     await attachDisks(manage, base, owner);
@@ -54,7 +47,7 @@ export async function linkedClone(manage: VBoxManage, base: string, owner: Clone
   return name;
 }
 
-/** The clone is VirtualBox's no longer; its files stay, with a note of where its disks belong. */
+/** Unregisters the clone from VirtualBox. Its files stay, with a note of its disks' attachments. */
 export async function releaseClone(
   manage: VBoxManage,
   { uuid, vmname }: { uuid: string; vmname: string },
@@ -85,7 +78,7 @@ async function isRegistered(manage: VBoxManage, name: string, file: string): Pro
   return info?.get('CfgFile') === file;
 }
 
-/** Those of a machine that are in the folder; `<controller>-<port>-<device>` names the file of each. */
+/** A machine's disks in the folder; `<controller>-<port>-<device>` names the file of each. */
 function attachedDisks(info: ReadonlyMap<string, string>, folder: string): Disk[] {
   return [...info].flatMap(([key, path]) => {
     const [, controller, port, device] = /^(.+)-(\d+)-(\d+)$/.exec(key) ?? [];
@@ -108,7 +101,7 @@ async function attachDisks(manage: VBoxManage, vmname: string, owner: CloneOwner
   }
 }
 
-/** @param medium path of the disk; `none` takes away what is there */
+/** @param medium path of the disk; `none` detaches the present one */
 async function attach(
   manage: VBoxManage,
   uuid: string,
@@ -125,7 +118,9 @@ async function attach(
   }
 }
 
-/** VirtualBox keeps disks in mind whose files are gone, with their nodes; those that others are made of come last. */
+/**
+ * VirtualBox keeps disks registered whose files were deleted with their nodes. Base disks of others are removed last.
+ */
 async function forgetDisks(manage: VBoxManage, folder: string): Promise<void> {
   const all = await manage.run('list', 'hdds').catch(() => '');
   const disks = all.split(/\r?\n\s*\r?\n/).map(diskOf);

@@ -1,10 +1,11 @@
 // Registers VirtualBox: machines that VBoxManage drives, or linked clones of them.
+
+import { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { VBoxManage } from './manage.ts';
 import { endLeft, MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
-import { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
 
 export const virtualbox = defineKind({
   type: 'virtualbox',
@@ -17,7 +18,7 @@ export const virtualbox = defineKind({
   doctor: [
     machineProgramCheck(
       'VirtualBox',
-      // It is not run: its first call makes files of its own.
+      // Not run: its first call creates files of its own.
       async ({ VirtualBox }) => `machines are driven by ${(await VBoxManage.find(VirtualBox.vboxmanage_path)).path}`,
       async ({ VirtualBox: { vboxmanage_path: path } }) => path !== '' || (await VBoxManage.isInstalled()),
     ),

@@ -1,4 +1,4 @@
-// VBoxManage, the program by which VirtualBox is driven: one call at a time, in plain English, with a limit.
+// Runs VBoxManage, the program that drives VirtualBox: one call at a time, in English, with a time limit.
 import { basename } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
@@ -9,7 +9,7 @@ import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 const NAMES = ['VBoxManage', 'vboxmanage', 'VBoxManage.exe'];
 const FIX = 'install VirtualBox, or set vboxmanage_path in section [VirtualBox] to where its VBoxManage is';
 const CALL_MS = 60_000;
-/** Of the programming interface, as `list systemproperties` tells it. */
+/** Oldest version of the API, as `list systemproperties` shows it. */
 const OLDEST = [4, 3] as const;
 
 export const EXCEPTION = 'VirtualBoxError';
@@ -18,7 +18,7 @@ export function refusal(message: string, cause?: unknown): Failure {
   return new Failure('conflict', message, { exception: EXCEPTION, cause });
 }
 
-/** Lines of `name<separator>value`, such as `--machinereadable` gives them; quotes around values go. */
+/** Parses lines of `name<separator>value`, such as those of `--machinereadable`; removes quotes around values. */
 export function namedLines(text: string, separator: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {
@@ -36,7 +36,7 @@ export interface MachineEntry {
   ram: number;
 }
 
-/** Calls follow one another, whoever makes them: VirtualBox locks its machines for each. */
+/** Calls run one after the other: VirtualBox locks its machines during each. */
 /** Its names on the search path. */
 const SEARCHED = ['VBoxManage', 'vboxmanage'];
 
@@ -59,7 +59,7 @@ export class VBoxManage {
 
   /**
    * @param configured value of `vboxmanage_path` in section `[VirtualBox]`; empty for the one on the search path
-   * @throws Failure `conflict` (`VirtualBoxError`) when there is none
+   * @throws Failure `conflict` (`VirtualBoxError`) if it is missing
    */
   static async find(configured: string): Promise<VBoxManage> {
     if (configured !== '' && !NAMES.includes(basename(configured))) {
@@ -77,7 +77,7 @@ export class VBoxManage {
 
   /**
    * Output of `VBoxManage --nologo <words>`.
-   * @throws Failure `conflict` (`VirtualBoxError`) with its words when it fails or does not answer
+   * @throws Failure `conflict` (`VirtualBoxError`) with its output if it fails or does not answer
    */
   run(...words: readonly string[]): Promise<string> {
     const environment = childEnvironment({ LANG: 'en' });
@@ -95,7 +95,7 @@ export class VBoxManage {
     });
   }
 
-  /** What VirtualBox can do on this host. @throws Failure `conflict` for a release before 4.3 */
+  /** VirtualBox's capabilities on this host. @throws Failure `conflict` for a release before 4.3 */
   async systemProperties(): Promise<Map<string, string>> {
     const properties = namedLines(await this.run('list', 'systemproperties'), ':');
     const version = properties.get('API version');
@@ -107,12 +107,12 @@ export class VBoxManage {
     return properties;
   }
 
-  /** Facts of a machine, by its name or UUID. */
+  /** Properties of a machine, by its name or UUID. */
   async info(machine: string): Promise<Map<string, string>> {
     return namedLines(await this.run('showvminfo', '--machinereadable', '--', machine), '=');
   }
 
-  /** Machines that users have made: no clones of nodes, none that cannot be read. */
+  /** Machines created by users: no clones of nodes, no unreadable ones. */
   async machines(): Promise<MachineEntry[]> {
     await this.systemProperties();
     const found: MachineEntry[] = [];

@@ -1,12 +1,22 @@
-// A VirtualBox machine as a node: its settings, its adapters, and what runs it.
-import { type Failure, messageOf } from '../../../failures.ts';
+// The VirtualBox node: settings, adapters, and running machine.
+
+import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
+import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
+import type { CommonState } from '../../nodes/lifecycle/program-node.ts';
 import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
-import { endMachinesLeft, MachineNode } from '../../nodes/machines/machine-node.ts';
-import type { HiddenSettings } from '../../nodes/machines/machine-settings.ts';
+import {
+  type CloneOwner,
+  endMachinesLeft,
+  MachineNode,
+  type MachineState,
+  makeCloneOwner,
+} from '../../nodes/machines/machine-node.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
+import type { MakePort } from '../../nodes/ports/memory-ports.ts';
 import type { Nio } from '../../nodes/ports/nio.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
@@ -15,7 +25,6 @@ import { linkedClone, releaseClone } from './clones.ts';
 import { KEPT, type KeptAdapter, type MachineKept } from './kept.ts';
 import { EXCEPTION as exception, refusal, VBoxManage } from './manage.ts';
 import { VirtualboxRuntime } from './runtime.ts';
-import type { VirtualboxCreate, VirtualboxUpdate } from './schema.ts';
 import { changedSettings, DEFAULTS, type Settings } from './settings.ts';
 
 export const MODULE = 'virtualbox';
@@ -23,51 +32,58 @@ export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 
 const LOOPBACK = '127.0.0.1';
 
-interface State {
-  manage: VBoxManage;
-  /** As VirtualBox calls it. */
-  vmname: string;
+/** The machine's properties that the node has read. */
+interface Facts {
   uuid: string;
   mostAdapters: number;
-  settings: Settings;
-  hidden: HiddenSettings;
 }
 
-export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
+export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, VirtualboxUpdate> {
   readonly type = MODULE;
-  #state: State;
+  protected readonly machineMember = 'vmname';
+  readonly #manage: VBoxManage;
+  #facts: Facts;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
-    super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
-      makePort: (...parts) => new AdapterPort(...parts),
-    });
-    this.#state = state;
-    this.#listenToPorts();
+  private constructor(
+    identity: NodeIdentity,
+    consoleType: string,
+    services: Services,
+    state: MachineState<Settings>,
+    { manage, ...facts }: Facts & { manage: VBoxManage },
+  ) {
+    const makePort: MakePort = (...parts) => new AdapterPort(...parts);
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort }, state);
+    this.#manage = manage;
+    this.#facts = facts;
+    this.portsChanged();
   }
 
   static async create(identity: NodeIdentity, body: VirtualboxCreate, services: Services): Promise<VirtualboxNode> {
     await using undo = new AsyncDisposableStack();
     const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
-    const settings = { ...changedSettings(DEFAULTS, body), linked_clone: body.linked_clone ?? false };
+    const settings = changedSettings(DEFAULTS, body);
     undo.defer(() => releaseMachines(services, identity.id));
-    if (!settings.linked_clone) await reserveMachine(services, body.vmname, identity, inUse(body.vmname));
+    if (!settings.linked_clone) await reserve(services, body.vmname, identity);
     const properties = await manage.systemProperties();
-    const consoleType = body.console_type ?? 'telnet';
-    const state = { manage, vmname: body.vmname, uuid: '', mostAdapters: 0, settings, hidden: hiddenOf(body) };
-    const node = new VirtualboxNode(identity, consoleType, services, state);
-    undo.defer(() => node.close());
-    if (settings.linked_clone) {
-      await node.makeDirectory(undo);
-      node.#state.vmname = await linkedClone(manage, body.vmname, node);
-    }
-    const info = await manage.info(node.#state.vmname);
+    const owner = settings.linked_clone ? await makeCloneOwner(identity, MODULE, undo) : undefined;
+    const vmname = owner ? await linkedClone(manage, body.vmname, owner) : body.vmname;
+    await using unregistered = new AsyncDisposableStack();
+    const info = await manage.info(vmname);
+    const uuid = info.get('UUID') ?? body.vmname;
+    if (owner) unregistered.defer(() => unregister(manage, { uuid, vmname }, owner));
     const ram = Number(info.get('memory') ?? 0);
     const most = mostAdapters(properties, info);
     mustHave(settings.adapters, most);
-    const uuid = info.get('UUID') ?? body.vmname;
-    node.#state = { ...node.#state, uuid, mostAdapters: most, settings: { ...settings, ram: settings.ram || ram } };
+    const consoleType = body.console_type ?? 'telnet';
+    const state = {
+      machine: vmname,
+      settings: { ...settings, ram: settings.ram || ram },
+      customAdapters: body.custom_adapters ?? [],
+    };
+    const node = new VirtualboxNode(identity, consoleType, services, state, { manage, uuid, mostAdapters: most });
+    unregistered.move();
+    undo.defer(() => node.close());
     if (settings.ram !== 0 && settings.ram !== ram) await manage.run('modifyvm', uuid, '--memory', `${settings.ram}`);
     await node.console.change(consoleType, body.console ?? undefined);
     if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
@@ -75,65 +91,83 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
     return node;
   }
 
-  override describe(): object {
-    const { settings, vmname } = this.#state;
-    return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      node_directory: settings.linked_clone ? this.directory : null,
-      ...{ console: this.console.port, console_type: this.console.type, vmname },
-      ...settings,
-    };
-  }
-
-  /** All of it, or nothing but what VirtualBox has done. @throws Failure `conflict` (`VirtualBoxError`) */
-  change(body: VirtualboxUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const { manage, uuid, settings: before, mostAdapters: most } = this.#state;
-      const settings = changedSettings(before, body);
-      mustHave(settings.adapters, most);
-      const { type, port } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      try {
-        if (settings.ram !== before.ram) await manage.run('modifyvm', uuid, '--memory', `${settings.ram}`);
-        if (body.name !== undefined) await this.#rename(body.name);
-        else if (body.vmname !== undefined && !before.linked_clone) await this.#takeOther(body.vmname);
-      } catch (error) {
-        await this.console.change(type, port ?? undefined);
-        throw error;
-      }
-      this.name = body.name ?? this.name;
-      const hidden = body.custom_adapters === undefined ? this.#state.hidden : hiddenOf(body);
-      this.#state = { ...this.#state, settings, hidden };
-      if (settings.adapters !== before.adapters) {
-        await this.ports.resize(settings.adapters);
-        this.#listenToPorts();
-      }
-    });
+  override describe() {
+    return { ...super.describe(), ...(this.state.settings.linked_clone ? {} : { node_directory: null }) };
   }
 
   /** @throws Failure `conflict` (`VirtualBoxError`) for an adapter that VirtualBox uses otherwise */
   async mustBeFree(number: number): Promise<void> {
-    const { manage, uuid, settings } = this.#state;
-    if (settings.use_any_adapter) return;
-    const attachment = attachmentOf(await manage.info(uuid), number);
+    if (this.state.settings.use_any_adapter) return;
+    const attachment = attachmentOf(await this.#manage.info(this.#facts.uuid), number);
     if (isTaken(attachment)) {
       throw refusal(`Adapter ${number} of ${this.name} is attached to ${attachment}; set use_any_adapter to use it.`);
     }
   }
 
-  protected override get settings(): Settings {
-    return this.#state.settings;
+  protected override changedSettings(body: VirtualboxUpdate): Settings {
+    const settings = changedSettings(this.state.settings, body);
+    mustHave(settings.adapters, this.#facts.mostAdapters);
+    return settings;
+  }
+
+  /** A clone has its node's name. If a change has a new node name, its machine name is ignored. */
+  protected override otherMachine({ name, vmname }: VirtualboxUpdate): string | undefined {
+    return name === undefined && !this.state.settings.linked_clone ? vmname : undefined;
+  }
+
+  protected override reserveMachine(vmname: string): Promise<void> {
+    return reserve(this.services, vmname, this);
+  }
+
+  protected override async prepareMachine(
+    state: MachineState<Settings>,
+    { name }: CommonState,
+    { undo }: Steps,
+  ): Promise<MachineState<Settings>> {
+    const manage = this.#manage;
+    const { uuid } = this.#facts;
+    const { machine, settings } = this.state;
+    const modify = async (option: string, before: string, after: string): Promise<void> => {
+      await manage.run('modifyvm', uuid, option, after);
+      undo.defer(async () => void (await manage.run('modifyvm', uuid, option, before)));
+    };
+    if (state.settings.ram !== settings.ram) await modify('--memory', `${settings.ram}`, `${state.settings.ram}`);
+    if (state.machine !== machine) {
+      const facts = this.#facts;
+      undo.defer(() => {
+        this.#facts = facts;
+      });
+      this.#facts = { ...facts, uuid: (await manage.info(state.machine)).get('UUID') ?? state.machine };
+    }
+    if (!settings.linked_clone || name === this.name) return state;
+    if (this.runtime) throw refusal(`name: stop ${this.name} before its clone is renamed.`);
+    await modify('--name', machine, name);
+    return { ...state, machine: name };
+  }
+
+  protected override portsChanged(): void {
+    for (const [adapter, port] of this.ports.all.entries()) {
+      (port as LivePort).onCable(async (isUp) => {
+        await this.runtime?.setLink(adapter, isUp).catch((error: unknown) => {
+          log.warn('a guest does not hear of its cable', { node: this.id, adapter, reason: messageOf(error) });
+        });
+      });
+    }
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
     rest.defer(() => releaseMachines(this.services, this.id));
-    rest.defer(() => this.#unregister());
+    rest.defer(async () => {
+      const { machine: vmname, settings } = this.state;
+      if (settings.linked_clone) await unregister(this.#manage, { uuid: this.#facts.uuid, vmname }, this);
+    });
     super.releaseAll(rest);
   }
 
   protected override async launch(resources: AsyncDisposableStack): Promise<VirtualboxRuntime> {
-    const { manage, uuid, settings, mostAdapters: most } = this.#state;
-    const info = await manage.info(uuid);
+    const { settings } = this.state;
+    const { uuid, mostAdapters: most } = this.#facts;
+    const info = await this.#manage.info(uuid);
     const adapters = await this.#reservePorts(this.#usedAdapters(info));
     const kept = { node_name: this.name, uuid, adapters };
     this.#giveBackPorts(kept, resources);
@@ -153,7 +187,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
     return runtime;
   }
 
-  /** What a former life of the server has left on. */
+  /** Reattaches a machine left on by the previous run of the server. */
   async #takeBack(kept: MachineKept): Promise<void> {
     const runtime = this.#newRuntime();
     await this.takeBackMachine(
@@ -167,8 +201,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
   }
 
   #newRuntime(): VirtualboxRuntime {
-    const { manage, uuid } = this.#state;
-    return new VirtualboxRuntime(this, { manage, uuid });
+    return new VirtualboxRuntime(this, { manage: this.#manage, uuid: this.#facts.uuid });
   }
 
   #endWith(runtime: VirtualboxRuntime, kept: MachineKept, resources: AsyncDisposableStack): void {
@@ -176,16 +209,16 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
     resources.defer(() => runtime.close(this.onClose, numbers));
   }
 
-  /** And forgets that the machine is on. */
+  /** Also removes the record that the machine is on. */
   #giveBackPorts(kept: MachineKept, resources: AsyncDisposableStack): void {
     const { ports, switchedOn } = this.services;
     for (const port of portsOf(kept)) resources.defer(() => ports.udp.release(this.project.id, port));
     resources.defer(() => switchedOn.remove(this.id));
   }
 
-  /** Numbers of the adapters that lead to the fabric. */
+  /** Numbers of the adapters connected to the fabric. */
   #usedAdapters(info: ReadonlyMap<string, string>): number[] {
-    const { use_any_adapter: useAny } = this.settings;
+    const { use_any_adapter: useAny } = this.state.settings;
     return [...this.ports.all.keys()].filter((number) => useAny || !isTaken(attachmentOf(info, number)));
   }
 
@@ -206,13 +239,13 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
   }
 
   #planOf({ number, program_port: program, cable_port: cable }: KeptAdapter): AdapterPlan {
-    const { settings, hidden } = this.#state;
-    const custom = hidden.custom_adapters.find(({ adapter_number }) => adapter_number === number);
+    const { settings, customAdapters } = this.state;
+    const custom = customAdapters.find(({ adapter_number }) => adapter_number === number);
     const connected = (this.ports.all[number] as LivePort).isUp;
     return { number, type: typeOf(settings.adapter_type, custom), ports: { program, cable }, connected };
   }
 
-  /** Leads the adapters to their cables. */
+  /** Connects the adapters to their cables. */
   async #join(adapters: readonly KeptAdapter[], resources: AsyncDisposableStack): Promise<void> {
     for (const { number, program_port: remotePort, cable_port: localPort } of adapters) {
       const port = this.ports.all[number];
@@ -222,46 +255,9 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime> {
       resources.defer(() => port.setDevice(null));
     }
   }
-
-  #listenToPorts(): void {
-    for (const [adapter, port] of this.ports.all.entries()) {
-      (port as LivePort).onCable(async (isUp) => {
-        await this.runtime?.setLink(adapter, isUp).catch((error: unknown) => {
-          log.warn('a guest does not hear of its cable', { node: this.id, adapter, reason: messageOf(error) });
-        });
-      });
-    }
-  }
-
-  /** A clone has its node's name. */
-  async #rename(name: string): Promise<void> {
-    const { settings, manage, uuid } = this.#state;
-    if (!settings.linked_clone || name === this.name) return;
-    if (this.runtime) throw refusal(`name: stop ${this.name} before its clone is renamed.`);
-    await manage.run('modifyvm', uuid, '--name', name);
-    this.#state = { ...this.#state, vmname: name };
-  }
-
-  async #takeOther(vmname: string): Promise<void> {
-    if (vmname === this.#state.vmname) return;
-    if (this.runtime) throw refusal(`vmname: stop ${this.name} before it becomes another machine.`);
-    const { manage } = this.#state;
-    await reserveMachine(this.services, vmname, this, inUse(vmname));
-    const uuid = (await manage.info(vmname)).get('UUID') ?? vmname;
-    this.#state = { ...this.#state, vmname, uuid };
-  }
-
-  /** A clone is VirtualBox's only while its node is there. */
-  async #unregister(): Promise<void> {
-    const { settings, manage, uuid, vmname } = this.#state;
-    if (!settings.linked_clone || uuid === '') return;
-    await releaseClone(manage, { uuid, vmname }, this).catch((error: unknown) => {
-      log.warn('a linked clone stays registered', { node: this.id, vmname, reason: messageOf(error) });
-    });
-  }
 }
 
-/** Switches off machines of a former life of the server, in projects that are over. */
+/** Switches off machines of the server's previous run, in projects that are over. */
 export function endLeft(services: Services, isOver: IsOver): Promise<void> {
   return endMachinesLeft(services, isOver, KEPT, async ({ uuid, adapters }, owner) => {
     const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
@@ -293,12 +289,23 @@ class AdapterPort extends LivePort {
   }
 }
 
-function hiddenOf({ custom_adapters = [] }: VirtualboxUpdate): HiddenSettings {
-  return { custom_adapters };
-}
-
 const portsOf = ({ adapters }: MachineKept): number[] =>
   adapters.flatMap(({ program_port, cable_port }) => [program_port, cable_port]);
 
-const inUse = (vmname: string) => (): Failure =>
-  refusal(`vmname: "${vmname}" is used by another node; set linked_clone, or use another machine.`);
+function reserve(services: Services, vmname: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
+  return reserveMachine(services, vmname, node, () =>
+    refusal(`vmname: "${vmname}" is used by another node; set linked_clone, or use another machine.`),
+  );
+}
+
+/** A clone is registered in VirtualBox only while its node exists. */
+async function unregister(
+  manage: VBoxManage,
+  clone: { uuid: string; vmname: string },
+  owner: CloneOwner,
+): Promise<void> {
+  await releaseClone(manage, clone, owner).catch((error: unknown) => {
+    const { vmname } = clone;
+    log.warn('a linked clone stays registered', { node: owner.id, vmname, reason: messageOf(error) });
+  });
+}

@@ -1,4 +1,4 @@
-// A VirtualBox machine that runs: started and ended by VBoxManage, with its first serial port as a console.
+// A running VirtualBox machine: started and ended by VBoxManage, with its first serial port as a console.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import { type MachineOwner, MachineRuntime } from '../../nodes/machines/machine-runtime.ts';
@@ -6,16 +6,16 @@ import type { MachineSettings } from '../../nodes/machines/machine-settings.ts';
 import { type AdapterPlan, adapterWords, liveAdapterWords } from './adapters.ts';
 import { refusal, type VBoxManage } from './manage.ts';
 
-/** How often a machine is asked whether it has shut down, and how many times. */
+/** How often to check whether a machine has shut down, and how many times. */
 const SHUTDOWN_POLL_MS = 1000;
 const SHUTDOWN_POLLS = 120;
 /** VirtualBox keeps a machine locked for a moment after it has stopped. */
 const UNLOCK_MS = 500;
 const SAVED = 'SavedByGNS3';
-/** States that last for a moment, and how long a machine may be in them. */
+/** Transitional states, and how long they may last. */
 const PASSING: readonly string[] = ['starting', 'stopping', 'saving', 'restoring', 'settingup'];
 const PASSING_MS = 60_000;
-/** The guest has failed, but the machine is there still. */
+/** The guest has failed, but the machine still exists. */
 const STUCK = 'gurumeditation';
 
 export interface VirtualMachine {
@@ -26,9 +26,9 @@ export interface VirtualMachine {
 export interface MachineStart {
   headless: boolean;
   hasConsole: boolean;
-  /** Those that lead to the fabric. */
+  /** Adapters connected to the fabric. */
   adapters: readonly AdapterPlan[];
-  /** Numbers of those that the machine is not to have. */
+  /** Numbers of the adapters to disable. */
   unused: readonly number[];
 }
 
@@ -52,13 +52,13 @@ export class VirtualboxRuntime extends MachineRuntime {
     if (state === 'paused') await this.#control('resume');
     else await manage.run('startvm', uuid, ...(start.headless ? ['--type', 'headless'] : []));
     if (isOff) return;
-    // It goes on with the ports of the time when it was saved or paused.
+    // It continues with the ports from when it was saved or paused.
     for (const adapter of start.adapters) {
       for (const words of liveAdapterWords(adapter)) await this.#control(...words);
     }
   }
 
-  /** Tells programs in the guest whose machine it is. */
+  /** Passes the node's identity to programs in the guest. */
   async introduce(directory: string): Promise<void> {
     await this.#property('NameInGNS3', this.node.name);
     await this.#property('ProjectDirInGNS3', directory);
@@ -83,7 +83,7 @@ export class VirtualboxRuntime extends MachineRuntime {
     return this.#control(`setlinkstate${adapter + 1}`, up ? 'on' : 'off');
   }
 
-  /** Ends the machine; afterwards its adapters and its serial port are as if nobody had used them, unless its state was saved. */
+  /** Ends the machine, and resets its adapters and serial port unless its state was saved. */
   async close(how: MachineSettings['on_close'], adapters: readonly number[]): Promise<void> {
     this.stopLooking();
     const { manage, uuid } = this.#machine;

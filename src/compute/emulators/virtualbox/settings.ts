@@ -1,10 +1,11 @@
-// What a node of VirtualBox is configured with (facts of release 2.2.57).
+// The settings of a VirtualBox node (facts of release 2.2.57).
+
+import type { VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import {
   changedMachineSettings,
   MACHINE_DEFAULTS,
   type MachineSettings,
 } from '../../nodes/machines/machine-settings.ts';
-import type { VirtualboxUpdate } from './schema.ts';
 
 export interface Settings extends MachineSettings {
   /** MiB */
@@ -17,7 +18,7 @@ export const DEFAULTS: Settings = {
   ram: 0,
 };
 
-/** The settings with what a body gives. A memory of 0 is the machine's own. */
+/** The settings after a change. A memory of 0 stands for the machine's own. */
 export function changedSettings(before: Settings, body: VirtualboxUpdate): Settings {
   return { ...changedMachineSettings(before, body), ram: body.ram || before.ram };
 }

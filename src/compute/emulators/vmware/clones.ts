@@ -1,4 +1,4 @@
-// Which machine of VMware a node is: one that is there, used by no other node, or a linked clone of its own.
+// Chooses a node's VMware machine: an existing one that no other node uses, or a linked clone of its own.
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ const BASE_SNAPSHOT = 'GNS3 Linked Base for clones';
 const isThere = (path: string): Promise<boolean> => stat(path).then(Boolean, () => false);
 
 /**
- * The path of the clone's machine; it is made when it is not there yet.
+ * The path of the clone's machine, created if missing.
  * @throws Failure `conflict` (`VMwareError`)
  */
 export async function linkedClone(
@@ -31,7 +31,7 @@ export async function linkedClone(
   return clone;
 }
 
-/** The base could not be changed in VMware as long as it has clones. */
+/** Removes the clone from the base's records: VMware does not allow changes to a base with clones. */
 async function forgetClone(path: string): Promise<void> {
   const pairs = await readPairs(path);
   const snapshot = [...pairs].find(([, value]) => value === BASE_SNAPSHOT)?.[0].replace(/\.displayname$/, '');
@@ -42,7 +42,7 @@ async function forgetClone(path: string): Promise<void> {
   await writePairs(path, pairs);
 }
 
-/** A clone that goes with its node is no longer listed by VMware. */
+/** Removes a deleted node's clone from VMware's list. */
 export async function leaveInventory(path: string): Promise<void> {
   const inventory = join(homedir(), '.vmware', 'inventory.vmls');
   const pairs = parsePairs(await readFile(inventory).catch(() => Buffer.alloc(0)));

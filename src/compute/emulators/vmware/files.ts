@@ -1,11 +1,12 @@
-// The text files of VMware: machines (.vmx), their snapshots (.vmsd) and lists of machines, all lines of `key = "value"`.
+// VMware's text files: machines (.vmx), their snapshots (.vmsd) and lists of machines, all with lines of `key =
+// "value"`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { refusal } from './vmrun.ts';
 
 /** Members by their names in lower case, in the order of the file. */
 export type Pairs = Map<string, string>;
 
-/** How Node calls the encodings that VMware names. */
+/** Node's names of the encodings that VMware uses. */
 const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
   'utf-8': 'utf8',
   utf8: 'utf8',
@@ -30,13 +31,13 @@ export function parsePairs(bytes: Buffer): Pairs {
   return pairs;
 }
 
-/** @param interpreter program that the first line names, as machines of Linux have it */
+/** @param interpreter program in the first line, as in machines of Linux */
 export function pairsText(pairs: Pairs, interpreter?: string): string {
   const lines = [...pairs].map(([key, value]) => `${key} = "${value}"`);
   return [...(interpreter === undefined ? [] : [`#!${interpreter}`]), ...lines, ''].join('\n');
 }
 
-/** @throws Failure `conflict` (`VMwareError`) for a file that cannot be read */
+/** @throws Failure `conflict` (`VMwareError`) for an unreadable file */
 export async function readPairs(path: string): Promise<Pairs> {
   try {
     return parsePairs(await readFile(path));
@@ -45,7 +46,7 @@ export async function readPairs(path: string): Promise<Pairs> {
   }
 }
 
-/** Writes them in the encoding that they name. See `pairsText`. */
+/** Writes the members in the encoding that they specify. See `pairsText`. */
 export async function writePairs(path: string, pairs: Pairs, interpreter?: string): Promise<void> {
   await writeFile(path, Buffer.from(pairsText(pairs, interpreter), encodingOf(pairs.get('.encoding'))));
 }

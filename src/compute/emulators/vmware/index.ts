@@ -1,11 +1,12 @@
 // Registers VMware: machines that vmrun drives, or linked clones of them.
+
+import { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { machines } from './machines.ts';
 import { endLeft, MODULE, PORT_RULES, VmwareNode } from './node.ts';
-import { VmwareCreate, VmwareUpdate } from './schema.ts';
 import { Vmrun } from './vmrun.ts';
 
 export const vmware = defineKind({

@@ -1,14 +1,14 @@
-// What is noted of a machine that is on, to find it again when the server comes back.
+// Data recorded for a machine that is on, to reattach it after a restart of the server.
 import * as v from 'valibot';
 
 export const KEPT = v.object({
   node_name: v.string(),
   vmx_path: v.string(),
-  /** Those that lead to the fabric: from 0, with the network of each. */
+  /** Adapters connected to the fabric: numbers from 0, and networks. */
   adapters: v.array(v.object({ number: v.pipe(v.number(), v.integer(), v.minValue(0)), vnet: v.string() })),
-  /** Those of the networks that the node was given. */
+  /** The networks assigned to the node. */
   networks: v.array(v.string()),
-  /** VMware does not tell. */
+  /** Recorded because VMware does not report it. */
   suspended: v.boolean(),
 });
 

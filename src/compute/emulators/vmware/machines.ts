@@ -1,4 +1,4 @@
-// The machines that VMware has on this host, and its networks.
+// VMware's machines on this host, and its networks.
 import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ async function pairsAt(...path: string[]): Promise<Pairs> {
   return parsePairs(await readFile(join(...path)).catch(() => Buffer.alloc(0)));
 }
 
-/** From the inventory, which Player does not keep; else what lies where machines are put. */
+/** From the inventory, which Player does not have; otherwise from VMware's default folders. */
 export async function machines(vmrun: Vmrun): Promise<MachineEntry[]> {
   const own = join(homedir(), '.vmware');
   if (vmrun.hostType !== 'player') {
@@ -29,7 +29,7 @@ export async function machines(vmrun: Vmrun): Promise<MachineEntry[]> {
   return machinesBelow(preferred || join(homedir(), 'vmware'));
 }
 
-/** Those that `vmlist<n>` members name. */
+/** Machines in the `vmlist<n>` members. */
 export function machinesOf(inventory: Pairs): MachineEntry[] {
   const found: MachineEntry[] = [];
   for (const [key, vmx_path] of inventory) {
@@ -52,7 +52,7 @@ async function machinesBelow(directory: string): Promise<MachineEntry[]> {
   return found;
 }
 
-/** Names of the networks that nodes may use: those of the host, without VMware's own, within the configured range. */
+/** Networks that nodes may use: those of the host, without VMware's own, within the configured range. */
 export function vmnets(names: readonly string[], first: number, last: number): string[] {
   const numbers = names.flatMap((name) => /^vmnet(\d+)$/.exec(name)?.[1] ?? []).map(Number);
   return numbers
@@ -61,7 +61,7 @@ export function vmnets(names: readonly string[], first: number, last: number): s
     .map((number) => `vmnet${number}`);
 }
 
-/** @throws Failure `conflict` (`VMwareError`) when all are in use */
+/** @throws Failure `conflict` (`VMwareError`) if all are in use */
 export function freeVmnet(used: ReadonlySet<string>, first: number, last: number): string {
   const free = vmnets(interfaceNames([]), first, last).find((name) => !used.has(name));
   if (free !== undefined) return free;
@@ -69,7 +69,7 @@ export function freeVmnet(used: ReadonlySet<string>, first: number, last: number
 }
 
 /**
- * A network that VMware has configured with an adapter of the host, and no node uses yet.
+ * A network that VMware has configured with a host adapter, and no node uses.
  * @throws Failure `conflict` (`VMwareError`)
  */
 export async function allocateVmnet(used: ReadonlySet<string>, first: number, last: number): Promise<string> {

@@ -1,4 +1,4 @@
-// The networks of VMware that nodes are given, one for each adapter.
+// Assigns VMware networks to nodes, one per adapter.
 import type { Services } from '../../services.ts';
 import { KEPT } from './kept.ts';
 import { allocateVmnet, freeVmnet } from './machines.ts';
@@ -11,25 +11,25 @@ function of(services: Services): Map<string, string> {
   return known;
 }
 
-/** Of every network that was given away: the node. */
+/** The networks of a node. */
 export function networksOf(services: Services, nodeId: string): Set<string> {
   return new Set([...of(services)].flatMap(([vmnet, node]) => (node === nodeId ? [vmnet] : [])));
 }
 
 export const isGiven = (services: Services, vmnet: string): boolean => of(services).has(vmnet);
 
-/** All that nodes have, those included that are still to come with machines of a former life of this process. */
+/** Networks of all nodes, including those not yet created again whose machines are left from the previous run. */
 function used(services: Services): Set<string> {
   const toCome = services.switchedOn.left(KEPT, () => true).flatMap(({ data }) => data.networks);
   return new Set([...of(services).keys(), ...toCome]);
 }
 
-/** Gives a node again what it had in a former life of this process. */
+/** Assigns a node the networks that it had in the previous run of this process. */
 export function keepNetworks(services: Services, nodeId: string, vmnets: readonly string[]): void {
   for (const vmnet of vmnets) of(services).set(vmnet, nodeId);
 }
 
-/** One that no node has. @throws Failure `conflict` (`VMwareError`) */
+/** Assigns an unused one. @throws Failure `conflict` (`VMwareError`) */
 export function takeNetwork(services: Services, nodeId: string): string {
   const { vmnet_start_range: first, vmnet_end_range: last } = services.config.VMware;
   const vmnet = freeVmnet(used(services), first, last);
@@ -37,7 +37,7 @@ export function takeNetwork(services: Services, nodeId: string): string {
   return vmnet;
 }
 
-/** One of those that VMware's own configuration names; it needs no machine. @throws Failure `conflict` (`VMwareError`) */
+/** Assigns one from VMware's own configuration; needs no machine. @throws Failure `conflict` (`VMwareError`) */
 export async function allocateNetwork(services: Services, nodeId: string): Promise<string> {
   const { vmnet_start_range: first, vmnet_end_range: last } = services.config.VMware;
   const vmnet = await allocateVmnet(used(services), first, last);

@@ -1,18 +1,19 @@
-// A VMware machine as a node: its settings, its adapters on networks of the host, and what runs it.
+// The VMware node: settings, adapters on networks of the host, and running machine.
 import { stat } from 'node:fs/promises';
+import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { IsOver } from '../../nodes/lifecycle/surviving-programs.ts';
-import { endMachinesLeft, MachineNode } from '../../nodes/machines/machine-node.ts';
+import { endMachinesLeft, MachineNode, type MachineState, makeCloneOwner } from '../../nodes/machines/machine-node.ts';
 import {
   changedMachineSettings,
-  type HiddenSettings,
   MACHINE_DEFAULTS,
   type MachineSettings,
 } from '../../nodes/machines/machine-settings.ts';
 import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
+import type { MakePort } from '../../nodes/ports/memory-ports.ts';
 import type { Nio } from '../../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
@@ -21,7 +22,6 @@ import { readPairs, writePairs } from './files.ts';
 import { KEPT, type MachineKept } from './kept.ts';
 import { allocateNetwork, isGiven, keepNetworks, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
 import { VmwareRuntime } from './runtime.ts';
-import type { VmwareCreate, VmwareUpdate } from './schema.ts';
 import { EXCEPTION as exception, refusal, Vmrun } from './vmrun.ts';
 import { attachAdapters, attachmentOf } from './vmx.ts';
 
@@ -30,95 +30,74 @@ const DEFAULTS: MachineSettings = { ...MACHINE_DEFAULTS, adapter_type: 'e1000' }
 export const MODULE = 'vmware';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 
-interface State {
-  vmrun: Vmrun;
-  vmxPath: string;
-  settings: MachineSettings;
-  hidden: HiddenSettings;
-}
-
-export class VmwareNode extends MachineNode<VmwareRuntime> {
+export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, VmwareUpdate> {
   readonly type = MODULE;
-  #state: State;
-  /** What is noted of the machine while it is on. */
+  protected readonly machineMember = 'vmx_path';
+  readonly #vmrun: Vmrun;
+  /** The record of the machine while it is on. */
   #kept: MachineKept | undefined;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
-    super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
-      makePort: (...parts) => new AdapterPort(...parts),
-    });
-    this.#state = state;
+  private constructor(
+    identity: NodeIdentity,
+    consoleType: string,
+    services: Services,
+    state: MachineState,
+    vmrun: Vmrun,
+  ) {
+    const makePort: MakePort = (...parts) => new AdapterPort(...parts);
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort }, state);
+    this.#vmrun = vmrun;
   }
 
   static async create(identity: NodeIdentity, body: VmwareCreate, services: Services): Promise<VmwareNode> {
     await using undo = new AsyncDisposableStack();
     const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);
-    if (!(await stat(body.vmx_path).catch(() => undefined))?.isFile())
-      throw refusal(
-        `vmx_path: there is no machine ${body.vmx_path}; GET /v2/compute/vmware/vms lists those that there are.`,
-      );
-    const settings = { ...changedMachineSettings(DEFAULTS, body), linked_clone: body.linked_clone };
+    await mustBeThere(body.vmx_path);
+    const settings = changedMachineSettings(DEFAULTS, body);
     undo.defer(() => releaseMachines(services, identity.id));
-    if (!settings.linked_clone) {
-      await reserveMachine(services, body.vmx_path, identity, () =>
-        refusal(`vmx_path: ${body.vmx_path} is used by another node; set linked_clone, or use another machine.`),
-      );
-    }
-    const hidden = { custom_adapters: body.custom_adapters ?? [] };
+    if (!settings.linked_clone) await reserve(services, body.vmx_path, identity);
     const consoleType = body.console_type ?? 'telnet';
-    const state = { vmrun, vmxPath: body.vmx_path, settings, hidden };
-    const node = new VmwareNode(identity, consoleType, services, state);
+    const machine = settings.linked_clone
+      ? await linkedClone(vmrun, body.vmx_path, await makeCloneOwner(identity, MODULE, undo))
+      : body.vmx_path;
+    const state = { machine, settings, customAdapters: body.custom_adapters ?? [] };
+    const node = new VmwareNode(identity, consoleType, services, state, vmrun);
     undo.defer(() => node.close());
-    if (settings.linked_clone) {
-      await node.makeDirectory(undo);
-      node.#state = { ...state, vmxPath: await linkedClone(vmrun, body.vmx_path, node) };
-    }
     await node.console.change(consoleType, body.console ?? undefined);
     if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
     undo.move();
     return node;
   }
 
-  override describe(): object {
-    const { settings, vmxPath } = this.#state;
-    return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, console: this.console.port, console_type: this.console.type },
-      vmx_path: vmxPath,
-      ...settings,
-    };
-  }
-
-  change(body: VmwareUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const { settings: before, hidden } = this.#state;
-      const settings = changedMachineSettings(before, body);
-      const { type } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      this.name = body.name ?? this.name;
-      const custom = { custom_adapters: body.custom_adapters ?? hidden.custom_adapters };
-      this.#state = { ...this.#state, settings, hidden: custom };
-      if (settings.adapters !== before.adapters) await this.ports.resize(settings.adapters);
-    });
-  }
-
-  /** Gives the node one of VMware's networks. */
+  /** Assigns the node one of VMware's networks. */
   allocateNetwork(): Promise<string> {
     return allocateNetwork(this.services, this.id);
   }
 
   /** @throws Failure `conflict` (`VMwareError`) for an adapter that VMware uses otherwise */
   async mustBeFree(adapter: number): Promise<void> {
-    const { vmxPath, settings } = this.#state;
-    const attachment = attachmentOf(await readPairs(vmxPath), adapter);
+    const { machine, settings } = this.state;
+    const attachment = attachmentOf(await readPairs(machine), adapter);
     if (settings.use_any_adapter || attachment === undefined) return;
     throw refusal(`Adapter ${adapter} of ${this.name} is attached to ${attachment}; set use_any_adapter to use it.`);
   }
 
-  protected override get settings(): MachineSettings {
-    return this.#state.settings;
+  protected override changedSettings(body: VmwareUpdate): MachineSettings {
+    return changedMachineSettings(this.state.settings, body);
+  }
+
+  /** @throws Failure `conflict` (`VMwareError`) for a clone, which cannot be replaced by another machine */
+  protected override otherMachine({ vmx_path: path }: VmwareUpdate): string | undefined {
+    const { machine, settings } = this.state;
+    if (settings.linked_clone && path !== undefined && path !== machine)
+      throw refusal(`vmx_path: ${this.name} has a linked clone of its own; create another node for another machine.`);
+    return path;
+  }
+
+  protected override async reserveMachine(path: string): Promise<void> {
+    await mustBeThere(path);
+    await reserve(this.services, path, this);
   }
 
   protected override async suspensionChanged(): Promise<void> {
@@ -133,7 +112,8 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
   }
 
   protected override async launch(resources: AsyncDisposableStack): Promise<VmwareRuntime> {
-    const { vmrun, vmxPath, settings, hidden } = this.#state;
+    const { machine: vmxPath, settings, customAdapters: custom } = this.state;
+    const vmrun = this.#vmrun;
     const { services, hasConsole } = this;
     const runtime = new VmwareRuntime(this, { vmrun, vmxPath });
     await runtime.mustNotRun();
@@ -142,7 +122,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
     resources.defer(() => releaseNetworks(services, this.id));
     const attached = attachAdapters(
       vmx,
-      { ...settings, ...hidden },
+      { ...settings, custom_adapters: custom },
       (vnet) => isGiven(services, vnet),
       () => takeNetwork(services, this.id),
     );
@@ -157,10 +137,10 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
     return runtime;
   }
 
-  /** What a former life of the server has left on. */
+  /** Reattaches a machine left on by the previous run of the server. */
   async #takeBack(kept: MachineKept): Promise<void> {
-    const { vmrun, vmxPath } = this.#state;
-    const runtime = new VmwareRuntime(this, { vmrun, vmxPath }, kept.suspended);
+    const machine = { vmrun: this.#vmrun, vmxPath: this.state.machine };
+    const runtime = new VmwareRuntime(this, machine, kept.suspended);
     this.#kept = kept;
     await this.takeBackMachine(
       runtime,
@@ -173,7 +153,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
     );
   }
 
-  /** And forgets that the machine is on. */
+  /** Also removes the record that the machine is on. */
   #endWith(runtime: VmwareRuntime, resources: AsyncDisposableStack): void {
     resources.defer(() => {
       this.#kept = undefined;
@@ -187,7 +167,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
     await this.services.switchedOn.add(this, kept);
   }
 
-  /** Leads the adapters to their cables. */
+  /** Connects the adapters to their cables. */
   async #join(adapters: MachineKept['adapters'], resources: AsyncDisposableStack): Promise<void> {
     for (const { number, vnet } of adapters) {
       const port = this.ports.all[number];
@@ -199,15 +179,27 @@ export class VmwareNode extends MachineNode<VmwareRuntime> {
   }
 
   async #leaveInventory(): Promise<void> {
-    const { settings, vmxPath } = this.#state;
+    const { settings, machine } = this.state;
     if (!settings.linked_clone) return;
-    await leaveInventory(vmxPath).catch((error: unknown) => {
+    await leaveInventory(machine).catch((error: unknown) => {
       log.warn('a linked clone stays in the inventory of VMware', { node: this.id, reason: messageOf(error) });
     });
   }
 }
 
-/** Switches off machines of a former life of the server, in projects that are over. */
+/** @throws Failure `conflict` (`VMwareError`) */
+async function mustBeThere(path: string): Promise<void> {
+  if ((await stat(path).catch(() => undefined))?.isFile()) return;
+  throw refusal(`vmx_path: there is no machine ${path}; GET /v2/compute/vmware/vms lists those that there are.`);
+}
+
+function reserve(services: Services, path: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
+  return reserveMachine(services, path, node, () =>
+    refusal(`vmx_path: ${path} is used by another node; set linked_clone, or use another machine.`),
+  );
+}
+
+/** Switches off machines of the server's previous run, in projects that are over. */
 export function endLeft(services: Services, isOver: IsOver): Promise<void> {
   return endMachinesLeft(services, isOver, KEPT, async ({ vmx_path: vmxPath, networks }, owner) => {
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);

@@ -1,4 +1,4 @@
-// A VMware machine that runs: started and ended by vmrun, with its first serial port as a console.
+// A running VMware machine: started and ended by vmrun, with its first serial port as a console.
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
@@ -27,14 +27,14 @@ export interface MachineStart {
 export class VmwareRuntime extends MachineRuntime {
   readonly #machine: VirtualMachine;
 
-  /** @param isSuspended whether it was left so; VMware does not tell */
+  /** @param isSuspended whether it was suspended before; VMware does not report that */
   constructor(node: MachineOwner, machine: VirtualMachine, isSuspended = false) {
     super(node, 'gns3_vmware');
     this.#machine = machine;
     this.isSuspended = isSuspended;
   }
 
-  /** @throws Failure `conflict` (`VMwareError`) when it runs already */
+  /** @throws Failure `conflict` (`VMwareError`) if it runs already */
   async mustNotRun(): Promise<void> {
     if (await this.#isOn()) throw refusal(`${this.node.name} runs in VMware already: stop it there first.`);
   }
@@ -49,7 +49,7 @@ export class VmwareRuntime extends MachineRuntime {
     await vmrun.run('start', vmxPath, ...(headless ? ['nogui'] : []));
   }
 
-  /** @throws Failure `conflict` (`VMwareError`) when it is not Workstation */
+  /** @throws Failure `conflict` (`VMwareError`) if the product is not Workstation */
   override async suspend(): Promise<void> {
     this.#mustBeWorkstation();
     await this.#run('pause');
@@ -66,7 +66,7 @@ export class VmwareRuntime extends MachineRuntime {
     return this.#run('reset');
   }
 
-  /** Ends the machine and takes back what the start has changed in its file; what VMware refuses is noted. */
+  /** Ends the machine and reverts the start's changes to its file. VMware's errors are logged. */
   async close(how: MachineSettings['on_close'], managed: ReadonlySet<string>): Promise<void> {
     this.stopLooking();
     const { vmrun, vmxPath } = this.#machine;

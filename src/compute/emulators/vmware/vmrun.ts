@@ -1,4 +1,4 @@
-// vmrun, the program by which VMware is driven, and the product that it belongs to.
+// Runs vmrun, the program that drives VMware, and finds its product.
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -10,7 +10,7 @@ import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 const FIX = 'install VMware Workstation or Player, or set vmrun_path in section [VMware] to where its vmrun is';
 const CALL_MS = 120_000;
 const VERSION_MS = 10_000;
-/** A call that fails is made again this often. */
+/** Number of retries of a failed call. */
 const REPEATS = 2;
 const PAUSE_MS = 500;
 
@@ -20,7 +20,7 @@ export function refusal(message: string, cause?: unknown): Failure {
   return new Failure('conflict', message, { exception: EXCEPTION, cause });
 }
 
-/** What vmrun is told to drive: Workstation or Player. */
+/** The product that vmrun drives: Workstation or Player. */
 export type HostType = 'ws' | 'player';
 
 /** The oldest vmrun for a product of this release. */
@@ -58,7 +58,7 @@ export class Vmrun {
 
   /**
    * @param configured value of `vmrun_path` in section `[VMware]`; empty for the one on the search path
-   * @throws Failure `conflict` (`VMwareError`) when there is none, or none that is new enough
+   * @throws Failure `conflict` (`VMwareError`) if it is missing or too old
    */
   static async find(configured: string): Promise<Vmrun> {
     if (configured !== '' && !['vmrun', 'vmrun.exe'].includes(basename(configured)))
@@ -75,7 +75,7 @@ export class Vmrun {
   }
 
   /**
-   * Output of `vmrun -T <host type> <words>`; what fails is tried three times.
+   * Output of `vmrun -T <host type> <words>`; failing calls are tried three times.
    * @throws Failure `conflict` (`VMwareError`)
    */
   run(...command: readonly string[]): Promise<string> {
@@ -95,7 +95,7 @@ export class Vmrun {
     const all = ['-T', this.#hostType, ...command];
     try {
       const { code, output, errors } = await runProgram(this.path, all, { limit: CALL_MS });
-      // It tells its errors on both streams.
+      // It prints errors on both streams.
       return code === 0 ? { output } : { failure: `${output} ${errors}`.trim() || `exit code ${code}`, output };
     } catch (thrown) {
       return { failure: `it ${messageOf(thrown)}`, output: '' };
@@ -103,7 +103,7 @@ export class Vmrun {
   }
 }
 
-/** Beside vmrun, or on the search path. */
+/** Next to vmrun, or on the search path. */
 async function findProduct(directory: string): Promise<{ product: string; type: HostType; release: number }> {
   for (const [name, type, pattern, oldest] of [
     ['vmware', 'ws', /VMware Workstation (\d+)\./, 10],
@@ -118,7 +118,7 @@ async function findProduct(directory: string): Promise<{ product: string; type: 
   throw refusal(`VMware cannot be used: neither vmware nor vmplayer is beside vmrun or on the search path; ${FIX}.`);
 }
 
-/** All that a program says, however it ends; nothing when it cannot be run. */
+/** A program's whole output, whatever its exit code; empty if it cannot be run. */
 async function words(path: string, ...args: readonly string[]): Promise<string> {
   const options = { environment: childEnvironment(), limit: VERSION_MS };
   const { output, errors } = await runProgram(path, args, options).catch(() => ({ output: '', errors: '' }));

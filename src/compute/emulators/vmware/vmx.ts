@@ -1,12 +1,12 @@
-// What a machine's file says of its adapters and its serial port, before it starts and after it has stopped.
+// Edits the adapters and the serial port in a machine's file, before its start and after its stop.
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Pairs } from './files.ts';
 
 /** More than any machine has. */
 const ADAPTERS = 10;
-/** Where an adapter is while no node uses it: VMware's host-only network. */
+/** The network of an adapter while no node uses it: VMware's host-only network. */
 const IDLE = 'vmnet1';
-/** What the user of VMware has attached it to: left alone unless the node may use any adapter. */
+/** Attachments made by the user of VMware: left unchanged unless the node may use any adapter. */
 const TAKEN: readonly (string | undefined)[] = ['nat', 'bridged', 'hostonly'];
 const OWN = ['vmnet0', 'vmnet1', 'vmnet8'];
 
@@ -19,17 +19,17 @@ export interface AdapterSettings {
 
 const plain = (vnet: string | undefined): string | undefined => vnet?.replace('/dev/', '');
 
-/** How the user of VMware has attached an adapter, unless a node may use it. */
+/** The attachment by the user of VMware, unless a node may use the adapter. */
 export function attachmentOf(vmx: Pairs, adapter: number): string | undefined {
   const type = vmx.get(`ethernet${adapter}.connectiontype`);
   return vmx.get(`ethernet${adapter}.present`)?.toUpperCase() === 'TRUE' && TAKEN.includes(type) ? type : undefined;
 }
 
 /**
- * Leads the adapters of a machine to networks of the host.
- * @param isManaged whether a network is one that nodes are given
- * @param allocate gives one that no node uses
- * @returns the network of each adapter that leads to the fabric
+ * Connects the adapters of a machine to networks of the host.
+ * @param isManaged whether a network is assigned to nodes
+ * @param allocate returns one that no node uses
+ * @returns the network of each adapter connected to the fabric
  */
 export function attachAdapters(
   vmx: Pairs,
@@ -64,7 +64,7 @@ export function attachAdapters(
   return attached;
 }
 
-/** The first serial port becomes a Unix socket on which the machine listens. */
+/** Makes the first serial port a Unix socket on which the machine listens. */
 export function attachSerial(vmx: Pairs, pipe: string): void {
   for (const [member, value] of [
     ['present', 'TRUE'],
@@ -77,7 +77,7 @@ export function attachSerial(vmx: Pairs, pipe: string): void {
   }
 }
 
-/** Takes back what a start has changed, so that VMware's own window shows a plain machine. */
+/** Reverts the start's changes, so that VMware's own window shows a plain machine. */
 export function detachAdapters(vmx: Pairs, managed: ReadonlySet<string>): void {
   for (let number = 0; number < ADAPTERS; number += 1) {
     if (managed.has(plain(vmx.get(`ethernet${number}.vnet`)) ?? '')) vmx.set(`ethernet${number}.vnet`, IDLE);

@@ -1,4 +1,4 @@
-// A PC that is built in: a device in the fabric's memory. Here are its console and its files.
+// A built-in PC: a device in the fabric's memory. This file has its console and its files.
 import { EventEmitter } from 'node:events';
 import { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
@@ -10,7 +10,7 @@ import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import type { PcRuntime, RuntimeNode } from './engine.ts';
 import { STARTUP_SCRIPT } from './script.ts';
 
-/** A PC handles each byte of input by itself, whatever it means in UTF-8. */
+/** A PC handles each byte of input separately, whatever it means in UTF-8. */
 const BYTES = 'latin1';
 
 export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRuntime {
@@ -56,7 +56,7 @@ export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRu
     await ethernet.setDevice({ kind: 'memory', device, number: 0 });
   }
 
-  /** A script may end with `quit`: then it is over before anybody could listen. */
+  /** A script may end with `quit`: then it is over before anyone could listen. */
   get ended(): ExitInfo | undefined {
     return this.#ended;
   }
@@ -85,11 +85,11 @@ export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRu
       const text = await readText(project.path, `${relativeDirectory}/${name}`);
       return text === undefined ? undefined : Buffer.from(text).toString(BYTES);
     } catch {
-      return undefined; // whatever it is, it is no file to run
+      return undefined; // not a file that can be run
     }
   }
 
-  /** Answers what went wrong. */
+  /** Returns the error message, if any. */
   async #write(name: string, text: string): Promise<string | undefined> {
     const { project, relativeDirectory } = this.#node;
     try {

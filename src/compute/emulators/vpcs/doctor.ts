@@ -1,4 +1,4 @@
-// What of this host virtual PCs need.
+// Checks the requirements of virtual PCs on this host.
 import { Failure } from '../../../failures.ts';
 import { missing, ok } from '../../../host/values/check-result.ts';
 import { AccountsFile } from '../../../store/accounts.ts';

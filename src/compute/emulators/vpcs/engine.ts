@@ -1,4 +1,4 @@
-// What runs a PC: the vpcs program, or the PC that is built in. The node knows neither of them.
+// Chooses what runs a PC: the vpcs program, or the built-in PC. The node depends on neither.
 import type { Sections } from '../../../config/schema.ts';
 import type { Console } from '../../../consoles/console.ts';
 import type { NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
@@ -7,12 +7,12 @@ import type { NodePort } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type VpcsProgram, VpcsPrograms } from './program.ts';
 
-/** A PC that runs. */
+/** A running PC. */
 export interface PcRuntime extends NodeRuntime {
   readonly console: Console;
 }
 
-/** The node as its engine knows it. */
+/** The node as its engine sees it. */
 export interface RuntimeNode {
   readonly id: string;
   readonly name: string;
@@ -22,19 +22,20 @@ export interface RuntimeNode {
   /** The node's directory; `relativeDirectory` is below the project's. */
   readonly directory: string;
   readonly relativeDirectory: string;
-  /** Tells PCs of a project apart; their MAC addresses are made of it. */
+  /** Distinguishes the PCs of a project; their MAC addresses are derived from it. */
   readonly number: number;
 }
 
-/** What is known of the programs on this host. */
+/** The cached programs of this host. */
 const programs = new VpcsPrograms();
 
 const DEFAULT_PATH = 'vpcs';
 
 /**
- * The program that runs PCs, or undefined for the one that is built in.
- * @param isShared whether people with accounts share the host: the console of the program is a shell, and it takes frames from anybody
- * @throws Failure `conflict` (`VPCSError`) when the program that was asked for cannot be had
+ * The program that runs PCs, or undefined for the built-in PC.
+ * @param isShared whether people with accounts share the host: the program's console gives a shell, and it accepts
+ * frames from any sender
+ * @throws Failure `conflict` (`VPCSError`) if the requested program is not available
  */
 export async function chooseEngine(
   { engine, vpcs_path: path }: Sections['VPCS'],
@@ -42,7 +43,7 @@ export async function chooseEngine(
   known: VpcsPrograms = programs,
 ): Promise<VpcsProgram | undefined> {
   if (engine === 'built-in' || (engine === 'automatic' && isShared && path === DEFAULT_PATH)) return undefined;
-  // Who names another path wants that program, and to be told what hinders it.
+  // A configured path requests that program, so errors are reported.
   if (engine === 'vpcs' || path !== DEFAULT_PATH || (await known.isInstalled(path))) return known.find(path);
   return undefined;
 }

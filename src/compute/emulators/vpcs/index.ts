@@ -1,11 +1,12 @@
 // Registers the virtual PC: one Ethernet port, a start-up script, a console.
+
+import { VpcsCreate, VpcsUpdate } from '../../../api/kinds/vpcs.ts';
 import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { chooseEngine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
 import { VpcsPrograms } from './program.ts';
-import { VpcsCreate, VpcsUpdate } from './schema.ts';
 
 export const vpcs = defineKind({
   type: 'vpcs',

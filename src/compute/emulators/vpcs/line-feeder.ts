@@ -1,10 +1,10 @@
-// Input for VPCS, a line at a time. VPCS takes whatever waits on its terminal in one go, runs the first line and forgets
-// the rest, so that of a pasted script, or of a program that does not wait for the prompt, only one line would be run.
-// And it dies of lines of 143 characters and more (docs/vpcs.md).
+// Feeds input to VPCS line by line. VPCS reads everything that waits on its terminal at once, runs the first line and
+// drops the rest: of a pasted script, or a program that does not wait for the prompt, only one line would run. It also
+// crashes on lines of 143 characters and more (docs/vpcs.md).
 
 const HELD_BYTES = 64 * 1024;
 const LINE_BYTES = 128;
-/** Without a prompt for so long, and without output for a second, a line is handed over all the same. */
+/** After so long without a prompt, and a second without output, a line is passed on all the same. */
 const PATIENCE_MS = 15_000;
 const QUIET_MS = 1000;
 
@@ -20,9 +20,9 @@ const EXCLAMATION_MARK = 0x21;
 const PROMPT = /^\S{1,64}> ?$/;
 
 /**
- * - `busy`: a command runs (or VPCS starts); input is held, but for Ctrl+C.
- * - `ready`: the prompt stands; input passes up to the end of a line.
- * - `through`: a command that talks to the user itself runs (`rlogin`, `!`); input passes.
+ * - `busy`: a command runs (or VPCS starts); input is held, except Ctrl+C.
+ * - `ready`: the prompt is shown; input passes up to the end of a line.
+ * - `through`: an interactive command runs (`rlogin`, `!`); input passes.
  */
 type State = 'busy' | 'ready' | 'through';
 
@@ -34,7 +34,7 @@ export class LineFeeder {
   #column = 0;
   #isHostCommand = false;
   #previous = 0;
-  /** Output: the unfinished last line, and whether a line ended since the last command was handed over. */
+  /** Output: the unfinished last line, and whether a line ended since the last command was passed on. */
   #tail = '';
   #lineEnded = false;
   #prompt = '';
@@ -42,16 +42,16 @@ export class LineFeeder {
   #heardAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `write` hands bytes to the program and tells whether it took them. */
+  /** `write` passes bytes to the program and returns whether it accepted them. */
   constructor(write: (bytes: Buffer) => boolean) {
     this.#write = write;
   }
 
-  /** Input of the clients. False when 64 KiB are waiting already and these bytes were dropped. */
+  /** Input of the clients. False if 64 KiB are waiting already and these bytes were dropped. */
   input(bytes: Buffer): boolean {
     const interrupt = this.#state === 'busy' ? bytes.lastIndexOf(CTRL_C) : -1;
     if (interrupt >= 0) {
-      // As on every terminal, what was typed ahead goes with the command.
+      // As on every terminal, Ctrl+C also discards the input typed ahead.
       this.#held = Buffer.alloc(0);
       this.#write(Buffer.of(CTRL_C));
     }
@@ -61,7 +61,7 @@ export class LineFeeder {
     return this.#feed();
   }
 
-  /** Output of the program, from which the prompt is told. */
+  /** Output of the program, in which the prompt is detected. */
   output(chunk: Buffer): void {
     this.#heardAt = performance.now();
     const text = chunk.toString('latin1');
@@ -77,7 +77,7 @@ export class LineFeeder {
     this.#feed();
   }
 
-  /** Forgets what is held. */
+  /** Drops the held input. */
   stop(): void {
     this.#held = Buffer.alloc(0);
     clearTimeout(this.#timer);
@@ -100,7 +100,7 @@ export class LineFeeder {
     return bytes;
   }
 
-  /** Takes the held bytes up to the end of the line, and with it leaves the prompt. */
+  /** Takes the held bytes up to the end of the line, which ends the prompt. */
   #takeLine(): Buffer {
     const passed: number[] = [];
     let at = 0;
@@ -113,7 +113,7 @@ export class LineFeeder {
     return Buffer.from(passed);
   }
 
-  /** Whether the byte goes to VPCS. */
+  /** Whether to pass the byte to VPCS. */
   #takeByte(byte: number): boolean {
     switch (byte) {
       case LF:
@@ -146,7 +146,7 @@ export class LineFeeder {
     this.#isHostCommand = false;
   }
 
-  /** Runs while something is held. */
+  /** Runs while input is held. */
   #retry(): void {
     this.#timer = undefined;
     const now = performance.now();

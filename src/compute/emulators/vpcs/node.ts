@@ -1,12 +1,13 @@
-// A virtual PC as a node: its script, its one Ethernet port, and what runs it.
+// The virtual PC node: script, Ethernet port, and running program.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { VpcsCreate, VpcsUpdate } from '../../../api/kinds/vpcs.ts';
 import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { copyFiles, readText } from '../../nodes/files.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
-import { ProgramNode } from '../../nodes/lifecycle/program-node.ts';
+import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
@@ -16,15 +17,14 @@ import { chooseEngine, type PcRuntime, type RuntimeNode } from './engine.ts';
 import { KEPT, SWITCHED_ON } from './kept.ts';
 import { noteNumber, releaseNumber, reserveNumber } from './numbers.ts';
 import { ProgramRuntime } from './program-runtime.ts';
-import type { VpcsCreate, VpcsUpdate } from './schema.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
 
 export const MODULE = 'vpcs';
 export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['nio_udp']) };
 
-export class VpcsNode extends ProgramNode<PcRuntime> {
+export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   readonly type = MODULE;
-  /** Its MAC address is made of it. */
+  /** Its MAC address is derived from this number. */
   #number: number;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, number: number) {
@@ -57,7 +57,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     return node;
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,
@@ -74,32 +74,21 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     return this.#number;
   }
 
-  /** Without effect while the PC runs. */
+  /** No effect while the PC runs. */
   set macNumber(number: number) {
     if (this.status !== 'stopped') return;
     this.#number = number;
     noteNumber(this.project, this.id, number);
   }
 
-  change(body: VpcsUpdate): Promise<void> {
-    return this.inTurn(async () => {
-      const { type, port } = this.console;
-      await this.console.change(body.console_type ?? type, body.console ?? undefined);
-      if (body.name == null || body.name === this.name) return;
-      try {
-        await this.#rewriteScript(this.name, body.name);
-      } catch (error) {
-        await this.console.change(type, port ?? undefined);
-        throw error;
-      }
-      this.name = body.name;
-    });
-  }
-
-  /** Copies the other PC's files; its name in them becomes this one's. */
+  /** Copies the other PC's files and replaces its name in them. */
   async copyFilesOf(source: VpcsNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
     await this.#rewriteScript(source.name, this.name);
+  }
+
+  protected override check(): NodeChange {
+    return { apply: ({ name }, { undo }) => this.#rewriteScript(this.name, name, undo) };
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -107,7 +96,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     super.releaseAll(rest);
   }
 
-  /** A PC that is built in needs no directory before it saves something. */
+  /** A built-in PC needs no directory until it saves something. */
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<PcRuntime> {
     const program = await chooseEngine(this.services.config.VPCS, await this.services.isShared());
     if (program === undefined) {
@@ -144,7 +133,7 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     };
   }
 
-  /** The built-in PC goes with this process; the next life of it switches the PC on again. */
+  /** The built-in PC ends with this process; the next run switches it on again. */
   async #noteSwitchedOn(resources: AsyncDisposableStack): Promise<void> {
     const { switchedOn } = this.services;
     resources.defer(() => switchedOn.remove(this.id));
@@ -161,10 +150,14 @@ export class VpcsNode extends ProgramNode<PcRuntime> {
     }
   }
 
-  async #rewriteScript(oldName: string, newName: string): Promise<void> {
+  async #rewriteScript(oldName: string, newName: string, undo?: AsyncDisposableStack): Promise<void> {
+    if (newName === oldName) return;
     const script = await readText(this.project.path, this.#script);
-    const renamed = script === undefined ? undefined : renameInScript(script, oldName, newName);
-    if (renamed !== undefined && renamed !== script) await this.#writeScript(renamed);
+    if (script === undefined) return;
+    const renamed = renameInScript(script, oldName, newName);
+    if (renamed === script) return;
+    undo?.defer(() => this.#writeScript(script));
+    await this.#writeScript(renamed);
   }
 
   async #writeScript(text: string): Promise<void> {

@@ -1,13 +1,13 @@
-// Which virtual PC of a project has which number: MAC addresses are made of it.
+// The numbers of the virtual PCs in a project: MAC addresses are derived from them.
 import { freeMacNumber } from '../../../pc/mac.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 
-/** From a project to its PCs' numbers by node identifier; a project that is gone takes its entry along. */
+/** Numbers by project and node identifier; a deleted project takes its entry along. */
 const used = new WeakMap<NodeProject, Map<string, number>>();
 
 /**
- * The number of one more PC, which keeps it until `releaseNumber`; `former` if it had one in a former life of this process, else none
- * of those that are still to `come` from there.
+ * Reserves a number for a new PC until `releaseNumber`: `former` if it had one in the previous run of this process,
+ * otherwise none of the PCs that are still to `come`.
  */
 export function reserveNumber(
   project: NodeProject,
@@ -21,7 +21,7 @@ export function reserveNumber(
   return number;
 }
 
-/** A controller, which knows the PCs of other hosts as well, has chosen the number. */
+/** Records a number chosen by the controller, which also knows the PCs of other hosts. */
 export function noteNumber(project: NodeProject, nodeId: string, number: number): void {
   const numbers = used.get(project) ?? new Map<string, number>();
   used.set(project, numbers);

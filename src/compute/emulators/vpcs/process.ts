@@ -7,13 +7,15 @@ import { Failure } from '../../../failures.ts';
 import type { ProgramHandle, SupervisorClient } from '../../../supervisor/client.ts';
 import { LineFeeder } from './line-feeder.ts';
 
-/** VPCS polls 5,000 times a second while idle; woken up to this late it takes a tenth of the CPU (docs/vpcs.md). */
+/**
+ * VPCS polls 5,000 times a second while idle. Woken up to this late it takes a tenth of the CPU time (docs/vpcs.md).
+ */
 const TIMER_SLACK_MS = 5;
-/** A port that cannot be opened is told right after the banner, long before the prompt (300 ms). */
+/** A port that cannot be opened is reported right after the banner, long before the prompt (300 ms). */
 const SETTLE_MS = 50;
-/** A program that talks, but not as VPCS is known to, is taken as started after so long. */
+/** A program with output other than VPCS's counts as started after so long. */
 const STRANGE_MS = 2000;
-/** One that says nothing hangs. */
+/** A program without output hangs. */
 const SILENCE_MS = 5000;
 const BANNER_CHARACTERS = 4096;
 
@@ -28,16 +30,16 @@ export interface VpcsProcessOptions {
   /** The node's directory. */
   directory: string;
   environment: Readonly<Record<string, string>>;
-  /** Kept with the program, to take it back by. */
+  /** Kept with the program, to reattach it. */
   record?: object;
 }
 
 interface VpcsProcessEvents {
-  /** It ended after it had been started, by itself or by `stop`; the console's clients are gone by then. */
+  /** It ended after its start, unexpectedly or by `stop`. The console's clients are disconnected by then. */
   exit: [TerminalExit];
 }
 
-/** What the first output tells: VPCS goes on without its network when its UDP port is taken. */
+/** Interprets the first output: VPCS continues without its network if its UDP port is taken. */
 export function startOutcome(output: string): 'starting' | 'settling' | 'started' | { port: string; reason: string } {
   const [, port, reason] = /Open port (\d+) error \[([^\]]*)\]/.exec(output) ?? [];
   if (port !== undefined && reason !== undefined) return { port, reason };
@@ -47,19 +49,19 @@ export function startOutcome(output: string): 'starting' | 'settling' | 'started
 
 type Outcome = 'started' | 'silent' | TerminalExit | { port: string; reason: string };
 
-/** The unfinished last line, as if it had just been begun: all that tells whether VPCS waits for a command. */
+/** The unfinished last line, as if it had just begun: enough to detect whether VPCS waits for a command. */
 function lastLine(history: Buffer): Buffer {
   return Buffer.concat([Buffer.of(LF), history.subarray(history.lastIndexOf(LF) + 1)]);
 }
 
-/** To be started or taken back once; a node that starts again makes a new one. */
+/** Can be started or reattached once. A node that starts again creates a new one. */
 export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   readonly console: Console;
   readonly #name: string;
   readonly #terminal: Terminal;
   /** The first output. */
   #banner = '';
-  /** The next output is what was said in a former life of this process. */
+  /** The next output is from the previous run of this process. */
   #isHistory = false;
 
   constructor({ supervisor, name, command, directory, environment, record = {} }: VpcsProcessOptions) {
@@ -95,8 +97,8 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   }
 
   /**
-   * Resolves when VPCS runs, some 60 ms later as a rule.
-   * @throws Failure `conflict` (`VPCSError`) when it cannot be started, ends at once or does not get its UDP port
+   * Resolves when VPCS runs, usually after 60 ms.
+   * @throws Failure `conflict` (`VPCSError`) if it cannot be started, ends at once or does not get its UDP port
    */
   async start(): Promise<void> {
     const terminal = this.#terminal;
@@ -110,7 +112,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
       clearTimeout(timer);
       timer = setTimeout(() => settle('started'), outcome === 'settling' ? SETTLE_MS : STRANGE_MS);
     });
-    // Its words and its end may come together: what it said then counts for nothing.
+    // Output and end may arrive together: then the output does not count.
     let over: TerminalExit | undefined;
     const ended = (exit: TerminalExit): void => {
       over = exit;
@@ -131,7 +133,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
       terminal.off('exit', ended);
     }
     terminal.on('exit', (exit) => this.emit('exit', exit));
-    // On a busy host the bad news may come later. A PC without a network is of no use to anybody.
+    // On a busy host the error may come later. A PC without a network is useless.
     const stopWatching = this.#look((outcome) => {
       if (outcome === 'starting' || outcome === 'settling') return;
       stopWatching();
@@ -139,14 +141,14 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     });
   }
 
-  /** Takes over a program of a former life of this process; its console has what was kept of its output. */
+  /** Reattaches a program of the previous run of this process; its console shows the kept output. */
   reattach(handle: ProgramHandle): void {
     this.#isHistory = true;
     this.#terminal.on('exit', (exit) => this.emit('exit', exit));
     this.#terminal.reattach(handle);
   }
 
-  /** Tells what the output so far means, whenever there is more of it, until the answer is called. */
+  /** Interprets the output so far, whenever more arrives, until the returned function is called. */
   #look(tell: (outcome: ReturnType<typeof startOutcome>) => void): () => void {
     const look = () => tell(startOutcome(this.#banner));
     this.#terminal.on('output', look);
@@ -164,7 +166,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     return `VPCS of '${this.#name}' ended at once (${how}): ${outcome.lastOutput || 'no output'}`;
   }
 
-  /** Ends the program; resolves when it is gone. */
+  /** Ends the program; resolves when it has ended. */
   async stop(): Promise<void> {
     await this.#terminal.stop();
   }

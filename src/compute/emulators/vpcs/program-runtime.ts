@@ -1,4 +1,4 @@
-// A PC that the vpcs program runs: its ports, its process, and how it is found again when the server comes back.
+// A PC that the vpcs program runs: its ports, its process, and reattaching it after a restart of the server.
 import { EventEmitter, once } from 'node:events';
 import * as v from 'valibot';
 import type { Console } from '../../../consoles/console.ts';
@@ -48,7 +48,7 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
     return this.#ended;
   }
 
-  /** Starts the program; `resources` end it and give back its ports. */
+  /** Starts the program; `resources` end it and release its ports. */
   static async start(
     node: RuntimeNode,
     program: VpcsProgram,
@@ -82,7 +82,7 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
     return runtime;
   }
 
-  /** The program has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. `resources` end it. */
+  /** Reattaches a program that outlived the server. Returns how it ended, if it did meanwhile. `resources` end it. */
   static async reattach(
     node: RuntimeNode,
     { handle, record }: SurvivingProgram,
@@ -101,7 +101,7 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
     return runtime;
   }
 
-  /** Joins the program to its cable. */
+  /** Connects the program to its cable. */
   async #connect(resources: AsyncDisposableStack): Promise<void> {
     const { ethernet } = this.#node;
     const { program_port: remotePort, cable_port: localPort } = this.#kept;

@@ -1,4 +1,4 @@
-// The vpcs program on this host: where it is and which version.
+// Finds the vpcs program on this host, and its version.
 
 import { stat } from 'node:fs/promises';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -9,9 +9,9 @@ import { runProgram } from '../../../host/processes/run-program.ts';
 const PROBE_MS = 5000;
 
 export interface VpcsProgram {
-  /** Absolute path, or what the configuration gives if it has a `/`. */
+  /** Absolute path, or the configured value if it contains a `/`. */
   path: string;
-  /** As the program tells it, such as `0.5b2` or `0.8.3`. */
+  /** As the program prints it, such as `0.5b2` or `0.8.3`. */
   version: string;
 }
 
@@ -29,37 +29,37 @@ async function versionText(path: string, environment: Record<string, string>, li
   }
 }
 
-/** The version in the program's own words, undefined if this is not VPCS. */
+/** The version in the program's output, undefined if this is not VPCS. */
 export function parseVersion(text: string): string | undefined {
   return /Virtual PC Simulator, version ([0-9][\w.]*)/.exec(text)?.[1];
 }
 
 interface Known {
-  /** Identity of the file that was asked: modification time and size. */
+  /** Identity of the checked file: modification time and size. */
   stamp: string;
   program: Promise<VpcsProgram>;
 }
 
-/** Finds vpcs and asks for its version, once a file; a changed file is asked again, a failure is not remembered. */
+/** Finds vpcs and reads its version, once per file. A changed file is checked again; failures are not cached. */
 export class VpcsPrograms {
   readonly #known = new Map<string, Known>();
   readonly #environment: Record<string, string>;
   readonly #probeMilliseconds: number;
 
-  /** `environment` is what the program runs with; its PATH is where a name without `/` is looked for. */
+  /** `environment` is the program's own; a name without `/` is looked up on its PATH. */
   constructor(environment = childEnvironment(), probeMilliseconds = PROBE_MS) {
     this.#environment = environment;
     this.#probeMilliseconds = probeMilliseconds;
   }
 
-  /** Whether there is such a program at all. */
+  /** Whether the program exists. */
   async isInstalled(configured: string): Promise<boolean> {
     return (await findProgram(configured, this.#environment['PATH'])) !== undefined;
   }
 
   /**
    * @param configured value of `vpcs_path` in section `[VPCS]`
-   * @throws Failure `conflict` (`VPCSError`) when it is missing, hangs or is something else
+   * @throws Failure `conflict` (`VPCSError`) if it is missing, hangs or is another program
    */
   async find(configured: string): Promise<VpcsProgram> {
     const path = await findProgram(configured, this.#environment['PATH']);

@@ -5,26 +5,26 @@ export const STARTUP_SCRIPT = 'startup.vpc';
 
 const SET_NAME = /^([ \t]*set[ \t]+pcname[ \t]+)[^\r\n]*/gim;
 
-/** The first script of a node: `%h` in the template stands for the node's name. */
+/** The first script of a node. `%h` in the template stands for the node's name. */
 export function initialScript(template: string, name: string): string {
   return template.replaceAll('%h', () => name);
 }
 
 /**
- * The script after its node was renamed: `set pcname` lines get the new name, and so does the old name where it stands as
- * a word of its own among a command's arguments or in a comment.
+ * The script after its node was renamed: replaces the name in `set pcname` lines, and where it is a separate word among
+ * a command's arguments or in a comment.
  */
 export function renameInScript(script: string, oldName: string, newName: string): string {
   const renamed = isSafeToReplace(oldName) ? replaceWord(script, oldName, newName) : script;
   return renamed.replace(SET_NAME, (_, command: string) => command + newName);
 }
 
-/** A name that reads as a number or an address would be found in addresses, masks and counts that mean something else. */
+/** A name that reads as a number or an address would match addresses, masks and counts with another meaning. */
 function isSafeToReplace(name: string): boolean {
   return name !== '' && !/^[\d.:a-f/]*$/i.test(name);
 }
 
-/** Replaces what is neither part of a longer word nor a line's command. */
+/** Replaces whole words only, except a line's command. */
 function replaceWord(script: string, oldName: string, newName: string): string {
   const word = new RegExp(`(?<![\\w.:/-])${oldName.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\w:/-])`, 'g');
   return script

@@ -3,9 +3,9 @@ import type { PortPool } from '../../ports/pool.ts';
 import { relayPort } from './command.ts';
 
 /**
- * Reserves a port for the program and one for its cable; the one at which old versions relay is nobody else's then, either.
- * All are released with `resources`.
- * @throws Failure `conflict` when no port is free
+ * Reserves a port for the program and one for its cable, and keeps the relay port of old versions free. All are
+ * released with `resources`.
+ * @throws Failure `conflict` if no port is free
  */
 export async function reserveUdpPorts(
   udp: PortPool,
@@ -16,10 +16,12 @@ export async function reserveUdpPorts(
   const release = (port: number, stack: AsyncDisposableStack): void => stack.defer(() => udp.release(owner, port));
   await using passedOver = new AsyncDisposableStack();
   for (;;) {
+    await using reserved = new AsyncDisposableStack();
     const pcPort = await udp.reserve(owner);
+    release(pcPort, reserved);
     const relay = relayPort(version, pcPort);
     const free = relay === undefined || (await udp.claim(owner, relay));
-    release(pcPort, free ? resources : passedOver);
+    (free ? resources : passedOver).use(reserved.move());
     if (!free) continue;
     if (relay !== undefined) release(relay, resources);
     const cablePort = await udp.reserve(owner);

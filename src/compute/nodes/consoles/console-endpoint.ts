@@ -1,4 +1,5 @@
-// A console of a node: its type, the port that is reserved for it as long as the node exists, and what listens there while it runs.
+// A console of a node: its type, its port, which is reserved while the node exists, and the listener on it while the
+// node runs.
 import type { Console } from '../../../consoles/console.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
 import { Failure } from '../../../failures.ts';
@@ -6,20 +7,27 @@ import type { Connected } from '../../../http/app/route.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
 import { withExceptionName } from '../exception-name.ts';
+import { allOrNothing, type Steps } from '../lifecycle/all-or-nothing.ts';
 import type { PortOwner } from '../owner.ts';
 import { relayPort } from './port-relay.ts';
 
 /** The lowest port of a VNC display: display 0 (RFC 6143, section 2 of its registry). */
 const VNC_BASE = 5900;
 
-/** What listens on a console's port. */
+/** Listens on a console's port. */
 export interface ConsoleListener {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Makes the listener of a console type other than telnet; undefined when the program listens on its port by itself. */
+/** Creates the listener of a console type other than telnet; undefined if the program listens on its port itself. */
 export type MakeListener = (type: string, at: { host: string; port: number }) => ConsoleListener | undefined;
+
+/** Its type, and its port: null with type `none`. */
+export interface ConsoleState {
+  readonly type: string;
+  readonly port: number | null;
+}
 
 export interface ConsoleEndpointOptions {
   node: PortOwner;
@@ -33,7 +41,7 @@ export class ConsoleEndpoint {
   readonly #options: ConsoleEndpointOptions;
   #type: string;
   #port: number | null = null;
-  /** Of what runs. */
+  /** Of the running program. */
   #console: Console | undefined;
   #isServed = false;
   #listener: ConsoleListener | undefined;
@@ -52,54 +60,81 @@ export class ConsoleEndpoint {
     return this.#port;
   }
 
+  /** Changes its type or port, see `reserve`. */
+  change(type: string, wanted?: number): Promise<void> {
+    return allOrNothing(async (steps) => this.take(await this.reserve(type, wanted, steps), steps));
+  }
+
   /**
-   * Gives it another type or port. Its port keeps its number where the new type may have that. A port that is not free is passed over in
-   * silence when there is one already, as clients know it.
-   * @throws Failure `conflict` when no port is free, for a VNC port below 5900, and for another type while the node runs
+   * Reserves what another type or port needs. The port number stays if the new type allows it. An occupied port is
+   * ignored silently if the node has one already, as clients expect.
+   * @param isRestarted the node is stopped before its console takes this
+   * @throws Failure `conflict` when no port is free, for a VNC port below 5900, and for another type while the node
+   * runs
    */
-  async change(type: string, wanted?: number): Promise<void> {
+  async reserve(type: string, wanted: number | undefined, { undo }: Steps, isRestarted = false): Promise<ConsoleState> {
     const { node, exception, services } = this.#options;
-    if (type !== this.#type && this.#isServed) {
+    const port = this.#port;
+    const isOther = type !== this.#type;
+    if (isOther && this.#isServed && !isRestarted) {
       const message = `console_type: stop ${node.name} before its console changes.`;
       throw new Failure('conflict', message, { exception });
     }
-    // A new node whose port cannot be had gets another one, as saved labs rely on; a change is refused.
-    const isNew = this.#port === null && type === this.#type;
-    if (type === 'vnc' && wanted !== undefined && wanted !== this.#port && wanted < VNC_BASE && !isNew) {
+    // A new node whose port is occupied gets another one, as saved labs rely on; a change is refused.
+    const isNew = port === null && !isOther;
+    if (type === 'vnc' && wanted !== undefined && wanted !== port && wanted < VNC_BASE && !isNew) {
       const message = `console: VNC needs a port from ${VNC_BASE} on.`;
       throw new Failure('conflict', message, { exception: 'NodeError' });
     }
+    if (type === 'none') return { type, port: null };
     const { console: pool, vncRange } = services.ports;
     const range = type === 'vnc' ? vncRange : pool.range;
     const { id } = node.project;
-    const isOther = type !== this.#type && this.#port !== null;
-    const fits = this.#port !== null && this.#port >= range[0] && this.#port <= range[1];
-    if (type === 'none') this.release();
-    else if (isOther && !fits) {
-      const port = await pool.reserve(id, wanted === this.#port ? undefined : wanted, range);
-      this.release();
-      this.#port = port;
-    } else if (this.#port === null) this.#port = await pool.reserve(id, wanted, range);
-    else if (wanted !== undefined && wanted !== this.#port && (await pool.claim(id, wanted, range))) {
-      await this.#move(wanted);
-    }
-    this.#type = type;
+    const other = wanted === port ? undefined : wanted;
+    const fits = port !== null && (!isOther || (port >= range[0] && port <= range[1]));
+    if (fits && (other === undefined || !(await pool.claim(id, other, range)))) return { type, port };
+    const reserved = fits && other !== undefined ? other : await pool.reserve(id, other, range);
+    undo.defer(() => pool.release(id, reserved));
+    return { type, port: reserved };
   }
 
-  /** The port of a new node whose program has outlived the server, and listens there by itself: it is not free, and is the node's. */
+  /** Applies the reserved state. A port on which the program itself listens changes with the next start. */
+  async take({ type, port }: ConsoleState, { undo, done }: Steps): Promise<void> {
+    const { services, node, exception } = this.#options;
+    const before = { type: this.#type, port: this.#port, listener: this.#listener };
+    const { port: former } = before;
+    if (port !== former) {
+      if (former !== null) done.defer(() => services.ports.console.release(node.project.id, former));
+      if (before.listener) {
+        this.#listener = await withExceptionName(exception, () => this.#listen(this.#console, port));
+        const listener = this.#listener;
+        undo.defer(() => listener?.stop());
+        done.defer(() => before.listener?.stop());
+      }
+    }
+    undo.defer(() => {
+      this.#type = before.type;
+      this.#port = former;
+      if (this.#isServed) this.#listener = before.listener;
+    });
+    this.#type = type;
+    this.#port = port;
+  }
+
+  /** Keeps the port of a new node whose program outlived the server: the program listens on it, so it is not free. */
   keep(port: number): void {
     const { services, node } = this.#options;
     if (this.#port === null && services.ports.console.keep(node.project.id, port)) this.#port = port;
   }
 
-  /** Offers the console of what runs on the port. */
+  /** Offers the console of the running program on the port. */
   async serve(console: Console | undefined): Promise<void> {
     this.#listener = await this.#listen(console, this.#port);
     this.#console = console;
     this.#isServed = true;
   }
 
-  /** Ends the connections of all clients, and listens no more. */
+  /** Disconnects all clients and stops listening. */
   async stop(reason: string): Promise<void> {
     const listener = this.#listener;
     this.#console?.closeClients(reason);
@@ -115,7 +150,7 @@ export class ConsoleEndpoint {
     await withExceptionName(this.#options.exception, () => this.#listener?.start());
   }
 
-  /** The console of what runs. @throws Failure `conflict` when the node does not run, or has no such console */
+  /** The console of the running node. @throws Failure `conflict` when the node does not run, or has no such console */
   connect(): Console {
     const { node, exception } = this.#options;
     if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
@@ -126,7 +161,10 @@ export class ConsoleEndpoint {
     return console;
   }
 
-  /** Joins a client with the display of a VNC console. @throws Failure `conflict` as `connect`, and when it does not answer */
+  /**
+   * Connects a client to the display of a VNC console. @throws Failure `conflict` as `connect`, and when it does not
+   * answer
+   */
   async connectDisplay(): Promise<Connected> {
     const { node, exception } = this.#options;
     if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
@@ -136,7 +174,10 @@ export class ConsoleEndpoint {
     return this.#relay('display', this.#port);
   }
 
-  /** Joins a client with what listens on the port, whatever its type. @throws Failure `conflict` as `connect`, and when it does not answer */
+  /**
+   * Connects a client to the port, whatever the console's type. @throws Failure `conflict` as `connect`, and when it
+   * does not answer
+   */
   async connectPort(): Promise<Connected> {
     const { node, exception } = this.#options;
     if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
@@ -151,7 +192,7 @@ export class ConsoleEndpoint {
     return withExceptionName(exception, () => relayPort(`${what} of ${node.name}`, consoleHost(services.config), port));
   }
 
-  /** Gives the port back. */
+  /** Releases the port. */
   release(): void {
     const { services, node } = this.#options;
     if (this.#port !== null) services.ports.console.release(node.project.id, this.#port);
@@ -168,22 +209,5 @@ export class ConsoleEndpoint {
         : this.#options.listener?.(this.#type, at);
     await listener?.start();
     return listener;
-  }
-
-  /** What a program listens on by itself it goes on listening on, until it is started again. */
-  async #move(port: number): Promise<void> {
-    const { services, node, exception } = this.#options;
-    if (this.#listener) {
-      try {
-        const listener = await withExceptionName(exception, () => this.#listen(this.#console, port));
-        await this.#listener.stop();
-        this.#listener = listener;
-      } catch (thrown) {
-        services.ports.console.release(node.project.id, port);
-        throw thrown;
-      }
-    }
-    this.release();
-    this.#port = port;
   }
 }

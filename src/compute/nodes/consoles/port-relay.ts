@@ -1,4 +1,4 @@
-// A port of a node over a WebSocket, a VNC display or a console: the bytes as they are, in binary messages.
+// Relays a VNC display or console port of a node over a WebSocket: unchanged bytes in binary messages.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -7,14 +7,14 @@ import type { MessageSocket } from '../../../http/sockets/message-socket.ts';
 import { pipeToMessages } from '../../../http/sockets/socket-pipe.ts';
 
 const CONNECT_MS = 5_000;
-/** What may wait for a port that reads nothing. */
+/** Limit of input that waits for a port that does not read. */
 const MOST_INPUT_BYTES = 1024 * 1024;
 /** Close codes of RFC 6455's registry: going away, try again later. */
 const GONE = 1001;
 const TRY_AGAIN_LATER = 1013;
 
 /**
- * Connects with a port.
+ * Connects to a port.
  * @param what for messages: `display of PC1`
  * @param host the address that it listens on
  * @throws Failure `conflict` when it does not answer
@@ -51,7 +51,7 @@ function join(socket: Socket, client: MessageSocket, what: string): void {
   pipeToMessages(socket, client);
 }
 
-/** A close frame has room for 123 bytes of reason. */
+/** A close frame holds 123 bytes of reason. */
 function farewell(text: string): string {
   return Buffer.from(text).subarray(0, 120).toString('utf8');
 }

@@ -4,16 +4,16 @@ import { Console } from '../../../consoles/console.ts';
 import { Failure } from '../../../failures.ts';
 import { connectWhenThere } from './unix-sockets.ts';
 
-/** Input that may wait for a guest that does not read. */
+/** Limit of input that waits for a guest that does not read. */
 const INPUT_BYTES = 256 * 1024;
-/** The program of a machine makes the socket when the machine starts. */
+/** Time limit (ms) for the machine's program to create the socket when the machine starts. */
 const SOCKET_MS = 60_000;
 
 export class SerialConsole {
   readonly console: Console;
   #socket: Socket | undefined;
 
-  /** @param sendBreak holds the line, where the machine's program can do that */
+  /** @param sendBreak sends a serial Break, if the machine's program can */
   constructor(name: string, sendBreak?: () => void) {
     this.console = new Console({
       ...{ name, write: (bytes) => this.#write(bytes) },
@@ -21,11 +21,11 @@ export class SerialConsole {
     });
   }
 
-  /** Joins it with the machine's socket. */
+  /** Connects it to the machine's socket. */
   open(socket: Socket): void {
     this.#socket = socket;
     socket.on('data', (bytes) => this.console.output(bytes));
-    socket.on('error', () => {}); // the machine has ended; its process tells
+    socket.on('error', () => {}); // the machine has ended; its process reports that
   }
 
   close(): void {
@@ -42,8 +42,9 @@ export class SerialConsole {
 }
 
 /**
- * The console of a machine that is being started, joined with the socket `directory/id` as soon as that is there; `resources` close it.
- * @throws Failure `conflict` (`NodeError`) when it does not come within `limit` milliseconds
+ * Opens the console of a starting machine, and connects it to the socket `directory/id` as soon as that exists;
+ * `resources` close it.
+ * @throws Failure `conflict` (`NodeError`) if the socket does not appear within `limit` milliseconds
  */
 export async function openSerialConsole(
   directory: string,

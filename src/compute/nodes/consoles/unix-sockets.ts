@@ -1,4 +1,4 @@
-// Connections to the Unix sockets of programs, under names that are short whatever the directory is called.
+// Connects to the Unix sockets of programs by names that are short whatever the directory's length.
 import { closeSync, constants, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const POLL_MS = 3;
 const PATIENT_POLL_MS = 50;
 const PATIENCE_MS = 1000;
 
-/** @throws Node's error when nobody listens */
+/** @throws Node's error if no program listens */
 export async function connectIn(directory: string, name: string): Promise<Socket> {
   using held = new DisposableStack();
   const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -26,7 +26,7 @@ export async function connectIn(directory: string, name: string): Promise<Socket
   return socket;
 }
 
-/** The same, as soon as somebody listens; undefined when `isOver` says that nobody ever will. */
+/** The same, waiting until a program listens; undefined once `isOver` says that none ever will. */
 export async function connectWhenThere(
   directory: string,
   name: string,

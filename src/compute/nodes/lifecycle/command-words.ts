@@ -1,8 +1,8 @@
-// Words of a command line, split as a POSIX shell does: blanks, quotes of both kinds, backslashes; nothing is expanded.
+// Splits a command line into words as a POSIX shell does: blanks, quotes of both kinds, backslashes, but no expansion.
 import { Failure } from '../../../failures.ts';
 
 /**
- * @param refusal names the member that the text is of, and the exception that a refusal carries
+ * @param refusal member and exception named in errors
  * @throws Failure `conflict` for a quote that is not closed
  */
 export function splitWords(text: string, refusal: { member: string; exception: string }): string[] {

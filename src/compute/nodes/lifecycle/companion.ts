@@ -1,11 +1,11 @@
-// A program beside a node's own one, such as the one that is its TPM: it starts before it or with it, and ends with it.
+// An additional program of a node, such as its TPM: starts before the node or with it, and ends with it.
 import { Terminal } from '../../../consoles/terminal.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import type { Services } from '../../services.ts';
 import type { NodeProject } from '../owner.ts';
 
 export interface CompanionOptions {
-  /** Kind of node, and what the program does for it. */
+  /** Kind of node, and the program's role. */
   kind: string;
   version: number;
   role: string;
@@ -13,11 +13,11 @@ export interface CompanionOptions {
   services: Services;
   program: string;
   arguments: readonly string[];
-  /** Its output is added to this file of the node's directory. */
+  /** File in the node's directory that its output is appended to. */
   log: string;
 }
 
-/** Starts it; `resources` end it. @throws Failure `conflict` when it cannot be started */
+/** Starts it; `resources` end it. @throws Failure `conflict` if it cannot be started */
 export async function startCompanion(options: CompanionOptions, resources: AsyncDisposableStack): Promise<Terminal> {
   const { kind, version, role, node, program } = options;
   const record = {
@@ -30,7 +30,7 @@ export async function startCompanion(options: CompanionOptions, resources: Async
   return terminal;
 }
 
-/** Takes over the one that has outlived the server, if there is one. */
+/** Reattaches one that outlived the server, if any. */
 export function reattachCompanion(
   options: Omit<CompanionOptions, 'program' | 'arguments'>,
   resources: AsyncDisposableStack,

@@ -1,4 +1,4 @@
-// A node that may use more memory than is free: it starts all the same, as guests seldom use all that they have.
+// Warns if a node may use more memory than is free. It starts all the same, as guests seldom use all their memory.
 import { freemem } from 'node:os';
 import type { Services } from '../../services.ts';
 import type { PortOwner } from '../owner.ts';

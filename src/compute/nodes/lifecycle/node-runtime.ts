@@ -1,35 +1,35 @@
-// What a node with a program runs, as the node knows it: a console, a command line, an end.
+// The running program of a node as the node sees it: console, command line, exit.
 import type { EventEmitter } from 'node:events';
 import type { Console } from '../../../consoles/console.ts';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { memoryKills } from '../../../host/processes/memory-kills.ts';
 
-/** How what a node runs came to its end. */
+/** How the running program ended. */
 export interface ExitInfo {
-  /** Asked for by `stop`. */
+  /** True after `stop`. */
   expected: boolean;
-  /** What happened, when it was not the user who ended it: `with exit code 1`. */
+  /** The fault, unless the user ended it: `with exit code 1`. */
   fault: string | undefined;
-  /** The last it has said, for one that ended without a fault. */
+  /** Its last output, if it ended without a fault. */
   lastOutput?: string;
 }
 
 export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
-  /** Undefined when there is none, or the program serves it on its port by itself (VNC, SPICE). */
+  /** Undefined if it has none, or the program listens on the port itself (VNC, SPICE). */
   readonly console: Console | undefined;
-  /** The second console, of kinds that have one. */
+  /** The second console, if the kind has one. */
   readonly auxiliaryConsole?: Console | undefined;
-  /** Of its process, if it has one of its own. */
+  /** Of its process, if it has its own. */
   readonly pid?: number | undefined;
-  /** It stands still, as its user has asked for. */
+  /** Whether the user has suspended it. */
   readonly isSuspended?: boolean;
-  /** How it ended, once it has: `end` may have been announced before anybody listened. */
+  /** Set when it has ended: `end` may have been emitted before anyone listened. */
   readonly ended: ExitInfo | undefined;
-  /** As clients are told it. */
+  /** As clients see it. */
   readonly commandLine: string;
 }
 
-/** The end of a program that the supervisor kept. */
+/** How a supervised program ended. */
 export function exitInfo({ expected, code, signal, lastOutput }: TerminalExit): ExitInfo {
   if (code === 0 && signal === undefined) return { expected, fault: undefined };
   const reason = signal === 'SIGKILL' && !expected ? memoryKills.reason() : undefined;

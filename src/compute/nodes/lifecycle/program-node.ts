@@ -1,4 +1,4 @@
-// What all nodes have in common that run something: their life, one lock for it, their console, their ports and their directory.
+// The base class of all nodes with a program: life cycle, lock, consoles, ports and directory.
 import { join } from 'node:path';
 import type { Console } from '../../../consoles/console.ts';
 import { Failure, messageOf } from '../../../failures.ts';
@@ -8,46 +8,77 @@ import { loadOf, type ProcessLoad } from '../../../host/processes/process-load.t
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Connected } from '../../../http/app/route.ts';
 import type { Services } from '../../services.ts';
-import { ConsoleEndpoint, type MakeListener } from '../consoles/console-endpoint.ts';
+import { ConsoleEndpoint, type ConsoleState, type MakeListener } from '../consoles/console-endpoint.ts';
 import { withExceptionName } from '../exception-name.ts';
 import { Node, type NodeEnd, type NodeIdentity, nodeDirectory } from '../node.ts';
 import { AdapterPorts } from '../ports/adapter-ports.ts';
 import type { MakePort } from '../ports/memory-ports.ts';
 import type { NodePort, PortRules } from '../ports/port.ts';
+import { allOrNothing, type Steps } from './all-or-nothing.ts';
 import type { ExitInfo, NodeRuntime } from './node-runtime.ts';
 import type { SurvivingProgram } from './surviving-programs.ts';
 
 interface Running<Runtime extends NodeRuntime> {
   readonly runtime: Runtime;
-  /** Everything that was taken for it; given back when it is disposed. */
+  /** Everything allocated for it; disposing releases it. */
   readonly resources: AsyncDisposableStack;
 }
 
-/** What a kind of node tells of itself. */
+/** The description that a kind gives of itself. */
 export interface ProgramNodeOptions {
   /** Folder below `project-files`. */
   module: string;
   rules: PortRules;
   consoleType: string;
-  /** Adapters; `any` when every number means the first one. */
+  /** Adapters; `any` if every number means the first one. */
   adapters: number | 'any';
-  /** 1 when not given. */
+  /** Default: 1. */
   portsPerAdapter?: number;
-  /** Makes what listens on the port of a console that is not telnet. */
-  listener?: MakeListener;
-  /** Makes a port that has to do more than others. */
+  /** Creates a specialised port. */
   makePort?: MakePort;
 }
 
-export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> extends Node {
+/** The members of a change common to all nodes with a program. */
+export interface CommonUpdate {
+  name?: string | null | undefined;
+  console_type?: string | undefined;
+  console?: number | null | undefined;
+  aux?: number | null | undefined;
+}
+
+/** The common members after a change. */
+export interface CommonState {
+  name: string;
+  console: ConsoleState;
+  auxiliaryConsole: ConsoleState;
+}
+
+/** A change for one kind of node. */
+export interface NodeChange {
+  /** The steps outside of this server, which may fail. Name and consoles are still the old ones. */
+  prepare?(after: CommonState, steps: Steps): void | Promise<void>;
+  /** The last step: the node takes its new state. Its consoles are the new ones, its name is still the old one. */
+  apply(after: CommonState, steps: Steps): void | Promise<void>;
+}
+
+export abstract class ProgramNode<
+  Runtime extends NodeRuntime = NodeRuntime,
+  Update extends CommonUpdate = CommonUpdate,
+> extends Node {
   readonly relativeDirectory: string;
   protected readonly exception: string;
   protected readonly ports: AdapterPorts;
   protected readonly console: ConsoleEndpoint;
-  /** A second console, by telnet. It has neither port nor clients until the kind gives it the type `telnet`, with `change`. */
+  /**
+   * A second console, by telnet. It has neither port nor clients until the kind sets its type to `telnet` with
+   * `change`.
+   */
   protected readonly auxiliaryConsole: ConsoleEndpoint;
   protected commandLine = '';
-  /** Starting, stopping, changing and closing wait for each other, whoever asks: a request, the project, the program that ended. */
+  /**
+   * Start, stop, change and close run one after the other, whether a request, the project or an ended program causes
+   * them.
+   */
   readonly #turns = new KeyedLock();
   #running: Running<Runtime> | undefined;
   /** Its project is being closed, which does not wait for guests to shut down. */
@@ -57,7 +88,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
 
   constructor(identity: NodeIdentity, services: Services, options: ProgramNodeOptions) {
     super(identity, services, 'stopped');
-    const { module, rules, consoleType: type, adapters, portsPerAdapter, listener, makePort } = options;
+    const { module, rules, consoleType: type, adapters, portsPerAdapter, makePort } = options;
     const { exception } = rules;
     this.exception = exception;
     this.relativeDirectory = nodeDirectory(module, this.id);
@@ -66,25 +97,69 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
       ...(portsPerAdapter === undefined ? {} : { portsPerAdapter }),
       ...(makePort ? { makePort } : {}),
     });
-    this.console = new ConsoleEndpoint({
-      ...{ node: this, exception, services, type },
-      ...(listener ? { listener } : {}),
-    });
+    const listener: MakeListener = (...parts) => this.makeListener(...parts);
+    this.console = new ConsoleEndpoint({ node: this, exception, services, type, listener });
     this.auxiliaryConsole = new ConsoleEndpoint({ node: this, exception, services, type: 'none' });
   }
 
   /**
-   * Starts what the node runs.
-   * @param resources end it and give back what it took
-   * @param undo takes back what would stay after it, when the start fails after all
+   * Starts the node's program.
+   * @param resources end it and release what it allocated
+   * @param undo rolls back lasting changes if the start fails later
    */
   protected abstract launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<Runtime>;
 
-  /** What the node runs has outlived the server: it is as it was. Answers how it ended, if it did meanwhile. */
+  /** Creates the listener of a console that is not telnet; undefined if the program listens itself. */
+  protected makeListener(..._parts: Parameters<MakeListener>): ReturnType<MakeListener> {
+    return undefined;
+  }
+
+  /** The node's program outlived the server, unchanged. Returns how it ended, if it did meanwhile. */
   protected abstract reattachTo(
     program: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<Runtime | ExitInfo>;
+
+  /**
+   * Checks whether a change is possible, and returns its steps. Nothing has changed then except what `steps` roll back.
+   * @throws Failure `conflict`, `invalid`, `image-missing`
+   */
+  protected abstract check(body: Update, steps: Steps): NodeChange | Promise<NodeChange>;
+
+  /** Whether a running node is restarted for a change. */
+  protected get restartsToChange(): boolean {
+    return false;
+  }
+
+  /** Applies the change completely or not at all. @throws Failure `conflict`, `invalid`, `image-missing` */
+  change(body: Update): Promise<void> {
+    return this.inTurn(() =>
+      allOrNothing(async (steps) => {
+        const { name } = this;
+        const [one, two] = [this.console, this.auxiliaryConsole];
+        const change = await this.check(body, steps);
+        const type = body.aux == null ? two.type : 'telnet';
+        const after = {
+          name: body.name ?? name,
+          console: await one.reserve(
+            body.console_type ?? one.type,
+            body.console ?? undefined,
+            steps,
+            this.restartsToChange,
+          ),
+          auxiliaryConsole: await two.reserve(type, body.aux ?? undefined, steps, this.restartsToChange),
+        };
+        await change.prepare?.(after, steps);
+        await one.take(after.console, steps);
+        await two.take(after.auxiliaryConsole, steps);
+        steps.undo.defer(() => {
+          this.name = name;
+        });
+        await change.apply(after, steps);
+        this.name = after.name;
+      }),
+    );
+  }
 
   get directory(): string {
     return join(this.project.path, this.relativeDirectory);
@@ -127,7 +202,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     });
   }
 
-  /** Both consoles: their clients are disconnected, and may come again. */
+  /** Both consoles: disconnects their clients, which may reconnect. */
   resetConsole(): Promise<void> {
     return this.inTurn(async () => {
       await this.console.reset();
@@ -156,24 +231,24 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     return pid === undefined ? undefined : loadOf(pid);
   }
 
-  /** What runs, if anything does. */
+  /** The running program, if any. */
   protected get runtime(): Runtime | undefined {
     return this.#running?.runtime;
   }
 
-  /** Registers what a node that is closed gives back, in the opposite order. */
+  /** Registers what a closed node releases, in reverse order. */
   protected releaseAll(rest: AsyncDisposableStack): void {
     rest.defer(() => this.console.release());
     rest.defer(() => this.auxiliaryConsole.release());
     rest.defer(() => this.ports.close());
   }
 
-  /** Aborted when the node is to stop or to go: what a start waits for is waited for no longer then. */
+  /** Aborted when the node is to stop or be removed: a start must not wait any longer then. */
   protected get stopAsked(): AbortSignal {
     return this.#stopAsked.signal;
   }
 
-  /** Runs what starts the node. @throws Failure `conflict` when a stop was asked for before its turn came */
+  /** Runs a start in the node's turn. @throws Failure `conflict` if a stop was requested before */
   protected startInTurn<T>(task: () => T | Promise<T>): Promise<T> {
     const { stopAsked } = this;
     return this.inTurn(() => {
@@ -186,7 +261,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     return this.#turns.run('life', task);
   }
 
-  /** Within the node's turn. */
+  /** Call within the node's turn. */
   protected async startNow(): Promise<void> {
     if (this.#isClosed) throw new Failure('not-found', `node_id: ${this.id} was removed.`);
     if (this.#running) return;
@@ -197,7 +272,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     this.status = 'started';
   }
 
-  /** Within the node's turn. It is off afterwards, whatever fails on the way. */
+  /** Call within the node's turn. The node is off afterwards, even after a failure. */
   protected async switchOff(): Promise<void> {
     try {
       await this.#end();
@@ -206,7 +281,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     }
   }
 
-  /** Within the node's turn, while it is made. What hinders it is told, and ends the program. */
+  /** Call within the node's turn, while it is created. A failure is reported, and ends the program. */
   protected async reattach(program: SurvivingProgram): Promise<void> {
     const { udp } = this.services.ports;
     await this.takeBack((resources) => {
@@ -216,8 +291,8 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
   }
 
   /**
-   * The same, for what somebody else than the supervisor has kept.
-   * @param find takes it over, or answers how it ended meanwhile
+   * The same, for a program that the supervisor does not hold.
+   * @param find reattaches it, or returns how it ended meanwhile
    */
   protected async takeBack(find: (resources: AsyncDisposableStack) => Promise<Runtime | ExitInfo>): Promise<void> {
     await using resources = new AsyncDisposableStack();
@@ -238,13 +313,12 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     }
   }
 
-  /** Makes the node's directory, if it is not there; `undo` removes it when nobody has put something into it. */
-  protected async makeDirectory(undo: AsyncDisposableStack): Promise<void> {
-    const made = await makeDirectory(this.directory, this.relativeDirectory);
-    if (made !== undefined) undo.defer(() => removeEmptyDirectories(this.directory, made));
+  /** See `makeNodeDirectory`. */
+  protected makeDirectory(undo: AsyncDisposableStack): Promise<void> {
+    return makeNodeDirectory(this.directory, this.relativeDirectory, undo);
   }
 
-  /** Offers what runs, and takes what it took. */
+  /** Makes the running program the node's, with its resources. */
   async #run(runtime: Runtime, resources: AsyncDisposableStack): Promise<void> {
     runtime.on('end', (end) => {
       if (!end.expected) void this.inTurn(() => this.#endedByItself(runtime, end));
@@ -258,7 +332,7 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
     }
     this.#running = { runtime, resources: resources.move() };
     this.commandLine = runtime.commandLine;
-    // It may have ended before anybody listened.
+    // It may have ended before anyone listened.
     const { ended } = runtime;
     if (ended && !ended.expected) void this.inTurn(() => this.#endedByItself(runtime, ended));
   }
@@ -287,4 +361,10 @@ export abstract class ProgramNode<Runtime extends NodeRuntime = NodeRuntime> ext
       events.emit('log.info', { message: `${this.name} has ended by itself.${words}` }, this.project.id);
     } else events.emit('log.error', { message: `${this.name} ended unexpectedly ${fault}` }, this.project.id);
   }
+}
+
+/** Creates a node's directory, if missing; `undo` removes it if it is still empty. */
+export async function makeNodeDirectory(path: string, shownAs: string, undo: AsyncDisposableStack): Promise<void> {
+  const made = await makeDirectory(path, shownAs);
+  if (made !== undefined) undo.defer(() => removeEmptyDirectories(path, made));
 }

@@ -1,6 +1,8 @@
-// Programs that outlived the daemon: what the supervisor kept from a former life, until the nodes that they belong to are made again and take
-// them back. The only record of them is the one that the supervisor keeps with each: it is as true and lives as long as the program.
+// Programs that outlived the daemon: held by the supervisor since the previous run, until their nodes are created again
+// and reattach them. Their only record is the one that the supervisor keeps with each, so it is valid as long as the
+// program lives.
 import * as v from 'valibot';
+import type { ComputeEvents } from '../../../api/events.ts';
 import { endProgram } from '../../../consoles/terminal.ts';
 import type { EventBus } from '../../../events/bus.ts';
 import { messageOf } from '../../../failures.ts';
@@ -8,44 +10,43 @@ import { log } from '../../../host/log.ts';
 import { reapOurs } from '../../../host/processes/child-processes.ts';
 import { Uuid } from '../../../store/vocabulary.ts';
 import { type ProgramHandle, StrangeSupervisor, type SupervisorClient } from '../../../supervisor/client.ts';
-import type { ComputeEvents } from '../../events.ts';
 import type { PortPool } from '../../ports/pool.ts';
 
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
-/** What is kept with each program of a node. */
+/** The record kept with each program of a node. */
 const ProgramRecord = v.object({
-  /** The kind of node, and the form of what it keeps. */
+  /** The kind of node, and the version of its data. */
   kind: v.string(),
   version: v.number(),
-  /** What the program does for its node: its own, or one beside it. */
+  /** The program's role: empty for the node's own, or the name of an additional one. */
   role: v.optional(v.string(), ''),
   project_id: Uuid,
   node_id: Uuid,
   node_name: v.string(),
-  /** As clients are told it. */
+  /** As clients see it. */
   command_line: v.string(),
   /** All UDP ports that are reserved for it. */
   udp_ports: v.array(UdpPort),
-  /** What the kind of node keeps with its own program. */
+  /** The kind's data for its own program. */
   data: v.unknown(),
 });
 
 export type ProgramRecord = v.InferInput<typeof ProgramRecord>;
 
-/** What a kind of node keeps with its programs. */
+/** Data that a kind of node keeps with its programs. */
 export interface KeptData {
-  /** Counted up whenever a release would misunderstand what another one has kept. */
+  /** Increased whenever another release would misunderstand the data. */
   readonly version: number;
   readonly schema: v.GenericSchema;
 }
 
-/** Whether nobody will claim what a former life has left of a node. */
+/** Whether no node will claim what the previous run left of this node. */
 export type IsOver = (projectId: string, nodeId: string) => boolean;
 
 export interface SurvivingProgram {
   readonly handle: ProgramHandle;
-  /** Its `data` fits the schema of the kind. */
+  /** Its `data` matches the schema of the kind. */
   readonly record: v.InferOutput<typeof ProgramRecord>;
 }
 
@@ -67,7 +68,7 @@ export class SurvivingPrograms {
     this.#options = options;
   }
 
-  /** Finds what runs on from a former life; whatever else carries our token is ended. */
+  /** Finds the programs left running by the previous run. Ends all other processes with our token. */
   async start(): Promise<void> {
     const { supervisor, instance } = this.#options;
     const running = await supervisor.join().catch((error: unknown) => {
@@ -97,7 +98,7 @@ export class SurvivingPrograms {
     if (record.role === '' && !v.is(kept.schema, record.data)) return false;
     const { udp } = this.#options;
     const { project_id: owner, udp_ports: ports } = record;
-    // Before anybody else can be given one of them.
+    // Before any other node can get one of them.
     const reserved = ports.filter((port) => udp.keep(owner, port));
     if (reserved.length < ports.length) {
       for (const port of reserved) udp.release(owner, port);
@@ -107,14 +108,14 @@ export class SurvivingPrograms {
     return true;
   }
 
-  /** What a kind of node has kept with the programs of a project's nodes that are still to come. */
+  /** The kind's data of all unclaimed programs of a project. */
   dataOf(projectId: string, kind: string): unknown[] {
     return [...this.#unclaimed.values()].flatMap(({ record }) =>
       record.project_id === projectId && record.kind === kind && record.role === '' ? [record.data] : [],
     );
   }
 
-  /** A program of a node that is made again, which is the node's from now on, its reserved ports included. */
+  /** Claims the program of a node that is created again, with its reserved ports. */
   claim(projectId: string, nodeId: string, role = ''): SurvivingProgram | undefined {
     const key = keyOf({ node_id: nodeId, role });
     const found = this.#unclaimed.get(key);
@@ -123,17 +124,17 @@ export class SurvivingPrograms {
     return found;
   }
 
-  /** Whether there is one that is to be claimed. */
+  /** Whether there is an unclaimed one. */
   has(projectId: string, nodeId: string, role = ''): boolean {
     return this.#unclaimed.get(keyOf({ node_id: nodeId, role }))?.record.project_id === projectId;
   }
 
-  /** Its node could not be made after all: it waits for another attempt, or for its end. */
+  /** Its node could not be created: keeps it for another attempt, or for its end. */
   unclaim(program: SurvivingProgram): void {
     this.#unclaimed.set(keyOf(program.record), program);
   }
 
-  /** Ends the programs of nodes that are over and have not claimed them. */
+  /** Ends the unclaimed programs of nodes that are over. */
   async endUnclaimed(isOver: IsOver): Promise<void> {
     const over = [...this.#unclaimed.values()].filter(({ record }) => isOver(record.project_id, record.node_id));
     for (const { record } of over) this.#unclaimed.delete(keyOf(record));

@@ -1,6 +1,6 @@
-// Nodes that run without a program that the supervisor could keep: which of them were on, and what has to be known of them in the next life
-// of this process. Those that run within this process are switched on again, as their files say; machines of other programs, such as
-// VirtualBox, may have run on. After a restart of the host neither happens, as programs do not come back then either.
+// Records which nodes without a supervised program are on, and the data that the next run of this process needs. Nodes
+// that run within this process are switched on again from their files; machines of other programs, such as VirtualBox,
+// may still run. Neither applies after a restart of the host, since programs do not come back then either.
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { messageOf } from '../../../failures.ts';
@@ -12,12 +12,12 @@ import type { IsOver } from './surviving-programs.ts';
 
 const KIND = 'switched-on';
 
-/** What its kind of node notes stands beside these members. */
+/** The kind's own data stands beside these members. */
 const Entry = v.looseObject({
   project_id: Uuid,
-  /** All that are reserved for it. */
+  /** All ports reserved for it. */
   udp_ports: v.optional(v.array(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))), []),
-  /** Of the host's life in which it was switched on. */
+  /** The boot of the host in which it was switched on. */
   boot: v.string(),
 });
 
@@ -31,9 +31,9 @@ interface Owner {
 export class SwitchedOn {
   readonly #documents: Documents;
   readonly #udp: PortPool;
-  /** Of the host's present life. */
+  /** The host's present boot. */
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  /** Of the former life, by node. */
+  /** From the previous run, by node. */
   readonly #unclaimed = new Map<string, Entry>();
 
   constructor(documents: Documents, udp: PortPool) {
@@ -45,14 +45,14 @@ export class SwitchedOn {
     for (const { id, body } of await this.#documents.list(KIND)) {
       const { success, output } = v.safeParse(Entry, body);
       if (success && output.boot === this.#boot) {
-        // Before anybody else can be given one of them.
+        // Before any other node can get one of them.
         for (const port of output.udp_ports) this.#udp.keep(output.project_id, port);
         this.#unclaimed.set(id, output);
       } else await this.remove(id);
     }
   }
 
-  /** What was noted of nodes that are still to come, as far as it fits the schema of their kind. */
+  /** Entries of nodes that are not created yet, if they match the schema of their kind. */
   left<Schema extends v.GenericSchema>(
     schema: Schema,
     isWanted: IsOver,
@@ -63,7 +63,7 @@ export class SwitchedOn {
     });
   }
 
-  /** What was noted of a node that was on, and is made again: with its ports it is the node's from now on, unless `undo` is disposed. */
+  /** Claims the entry of a node that was on and is created again, with its ports, unless `undo` is disposed. */
   claim<Schema extends v.GenericSchema>(
     { id, project }: Owner,
     schema: Schema,
@@ -77,7 +77,7 @@ export class SwitchedOn {
     return output;
   }
 
-  /** Notes that a node is on. That this cannot be noted is no reason to switch it off. */
+  /** Records that a node is on. If recording fails the node stays on. */
   async add({ id, project }: Owner, data: object, udpPorts: readonly number[] = []): Promise<void> {
     const entry: Entry = { ...data, project_id: project.id, udp_ports: [...udpPorts], boot: this.#boot };
     await this.#documents.put(KIND, id, entry).catch(complain);
@@ -87,7 +87,7 @@ export class SwitchedOn {
     await this.#documents.delete(KIND, nodeId).catch(complain);
   }
 
-  /** Forgets nodes that are over and have not claimed what was noted. */
+  /** Removes the unclaimed entries of nodes that are over. */
   async forgetUnclaimed(isOver: IsOver): Promise<void> {
     for (const [id, entry] of [...this.#unclaimed]) {
       if (!isOver(entry.project_id, id)) continue;

@@ -1,4 +1,5 @@
-// What nodes take of the disks, as a figure. Each of their files is looked at for it, so that is done once a minute at most, and only if somebody asks.
+// Disk use of nodes as a metric. It reads the status of all their files, so it runs at most once a minute, and only on
+// request.
 import type { Metric, Sample } from '../../../host/metrics.ts';
 import type { Node } from '../node.ts';
 import { diskUse } from './disk-use.ts';
@@ -7,7 +8,7 @@ const FRESH_MS = 60_000;
 
 /**
  * @param nodes those of open projects on this host
- * @param moduleOf folder of a node's kind below `project-files`, if it has one
+ * @param moduleOf folder of a node's kind below `project-files`, if any
  */
 export function diskMetric(nodes: () => Iterable<Node>, moduleOf: (node: Node) => string | undefined): Metric {
   let known: Promise<Sample[]> = Promise.resolve([]);
@@ -16,7 +17,7 @@ export function diskMetric(nodes: () => Iterable<Node>, moduleOf: (node: Node) =
     const samples: Sample[] = [];
     for (const node of [...nodes()]) {
       const module = moduleOf(node);
-      // One whose files cannot be read has no figure.
+      // A node whose files cannot be read has no value.
       const bytes = module === undefined ? 0 : (await diskUse(node, module).catch(() => ({ bytes: 0 }))).bytes;
       if (bytes > 0)
         samples.push({ labels: { type: node.type, project: node.project.id, node: node.id }, value: bytes });

@@ -1,10 +1,10 @@
-// What a node takes of the host's disks: the files in its directory, and what its kind keeps elsewhere.
+// A node's disk use: the files in its directory, and its kind's files elsewhere.
 import { join } from 'node:path';
 import { Failure } from '../../../failures.ts';
 import { listContained } from '../../../host/files/contained-tree.ts';
 import { type Node, nodeDirectory } from '../node.ts';
 
-/** Nodes have some ten files; of one with thousands the largest are told. */
+/** Nodes have some ten files. If there are thousands only the largest are listed. */
 const MOST_FILES = 100;
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
@@ -12,11 +12,11 @@ const BLOCK_BYTES = 512;
 export interface DiskUse {
   /** Bytes on the disk, all files together; a sparse file takes less than its size. */
   bytes: number;
-  /** The largest on the disk first, a hundred of them at most. */
+  /** The largest on the disk first, at most a hundred. */
   files: { path: string; size: number; bytes: number }[];
 }
 
-/** @param module folder of the node's kind below `project-files`; a directory that is not there takes nothing */
+/** @param module folder of the node's kind below `project-files`; a missing directory counts as empty */
 export async function diskUse(node: Node, module: string): Promise<DiskUse> {
   const directory = join(node.project.path, nodeDirectory(module, node.id));
   const files: DiskUse['files'] = [];

@@ -1,16 +1,16 @@
-// Processor time and memory of nodes, as figures and as part of the statistics of this host. Looked at only if somebody asks.
+// CPU time and memory of nodes, as metrics and as part of this host's statistics. Measured only on request.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Metric, Sample } from '../../../host/metrics.ts';
 import type { ProcessLoad } from '../../../host/processes/process-load.ts';
 import type { Node } from '../node.ts';
 
-/** Nodes that are looked at before others have their turn: some milliseconds. */
+/** Nodes measured before other work gets a turn: some milliseconds. */
 const AT_ONCE = 50;
 
-/** As the API has it. */
+/** As in the API. */
 export interface NodeLoad {
   node_id: string;
-  /** Since what the node runs began. */
+  /** Since the node's program started. */
   cpu_seconds: number;
   memory_bytes: number;
 }
@@ -27,7 +27,7 @@ async function looked(nodes: Iterable<Node>): Promise<[Node, ProcessLoad][]> {
   return found;
 }
 
-/** Of those that run a process of their own. */
+/** Of those with their own process. */
 export async function loadOfNodes(nodes: Iterable<Node>): Promise<NodeLoad[]> {
   return (await looked(nodes)).map(([{ id }, { cpuSeconds, memoryBytes }]) => ({
     ...{ node_id: id, cpu_seconds: cpuSeconds, memory_bytes: memoryBytes },
@@ -36,7 +36,7 @@ export async function loadOfNodes(nodes: Iterable<Node>): Promise<NodeLoad[]> {
 
 /** @param nodes those of open projects on this host */
 export function loadMetrics(nodes: () => Iterable<Node>): Metric[] {
-  // Both figures are asked for at once, and of one look.
+  // Both metrics are read together: share one measurement.
   let looking: Promise<[Node, ProcessLoad][]> | undefined;
   const look = (): Promise<[Node, ProcessLoad][]> => {
     looking ??= looked(nodes()).finally(() => {

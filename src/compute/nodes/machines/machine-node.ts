@@ -1,18 +1,135 @@
-// Nodes that are machines of another program on this host, VirtualBox's and VMware's: what their lives have in common.
+// The base class of nodes that are machines of another program on this host (VirtualBox, VMware).
+
+import { join } from 'node:path';
 import type * as v from 'valibot';
+import type { ComputeNode } from '../../../api/objects.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
-import { ProgramNode } from '../lifecycle/program-node.ts';
+import type { Steps } from '../lifecycle/all-or-nothing.ts';
+import {
+  type CommonState,
+  makeNodeDirectory,
+  type NodeChange,
+  ProgramNode,
+  type ProgramNodeOptions,
+} from '../lifecycle/program-node.ts';
 import type { IsOver } from '../lifecycle/surviving-programs.ts';
+import { type NodeIdentity, nodeDirectory } from '../node.ts';
 import type { MachineOwner, MachineRuntime } from './machine-runtime.ts';
-import type { MachineSettings } from './machine-settings.ts';
+import type { MachineSettings, MachineUpdate } from './machine-settings.ts';
+import { releaseMachine } from './machine-users.ts';
 
-/** A machine that runs has made its serial port long ago. */
+/** Time limit (ms) for the serial port of a machine that runs already. */
 const SERIAL_PORT_MS = 2_000;
 
-export abstract class MachineNode<Runtime extends MachineRuntime> extends ProgramNode<Runtime> {
-  protected abstract get settings(): MachineSettings;
+export interface CloneOwner {
+  readonly id: string;
+  readonly name: string;
+  readonly directory: string;
+  readonly relativeDirectory: string;
+  readonly project: { readonly path: string };
+}
+
+/** A node's machine and its settings. */
+export interface MachineState<Settings extends MachineSettings = MachineSettings> {
+  /** Its name in its program. */
+  readonly machine: string;
+  readonly settings: Settings;
+  /** Not shown with the settings. */
+  readonly customAdapters: readonly CustomAdapter[];
+}
+
+export abstract class MachineNode<
+  Runtime extends MachineRuntime,
+  Settings extends MachineSettings = MachineSettings,
+  Update extends MachineUpdate = MachineUpdate,
+> extends ProgramNode<Runtime, Update> {
+  /** The member of the node's object with its machine's name. */
+  protected abstract readonly machineMember: 'vmname' | 'vmx_path';
+  protected state: MachineState<Settings>;
+
+  constructor(
+    identity: NodeIdentity,
+    services: Services,
+    options: Omit<ProgramNodeOptions, 'adapters'>,
+    state: MachineState<Settings>,
+  ) {
+    super(identity, services, { ...options, adapters: state.settings.adapters });
+    this.state = state;
+  }
+
+  /** The settings after a change. @throws Failure `conflict` for more adapters than the machine can have */
+  protected abstract changedSettings(body: Update): Settings;
+
+  /** The machine that a change assigns, if it is another one. */
+  protected abstract otherMachine(body: Update): string | undefined;
+
+  /** @throws Failure `conflict` while another node uses the machine */
+  protected abstract reserveMachine(machine: string): Promise<void>;
+
+  /** Applies a change to the machine, and registers its rollback. Returns the resulting state. */
+  protected async prepareMachine(
+    state: MachineState<Settings>,
+    _after: CommonState,
+    _steps: Steps,
+  ): Promise<MachineState<Settings>> {
+    return state;
+  }
+
+  /** Called when the ports have changed. */
+  protected portsChanged(): void {}
+
+  override describe(): ComputeNode {
+    return {
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      console: this.console.port,
+      console_type: this.console.type,
+      [this.machineMember]: this.state.machine,
+      ...this.state.settings,
+    };
+  }
+
+  protected override async check(body: Update, { undo, done }: Steps): Promise<NodeChange> {
+    const before = this.state;
+    const { exception, services, id } = this;
+    const settings = this.changedSettings(body);
+    if (settings.linked_clone !== before.settings.linked_clone) {
+      const message = `linked_clone: ${this.name} cannot change this; create another node.`;
+      throw new Failure('conflict', message, { exception });
+    }
+    const machine = this.otherMachine(body) ?? before.machine;
+    if (machine !== before.machine) {
+      if (this.runtime) {
+        const message = `${this.machineMember}: stop ${this.name} before it becomes another machine.`;
+        throw new Failure('conflict', message, { exception });
+      }
+      undo.defer(() => releaseMachine(services, machine, id));
+      await this.reserveMachine(machine);
+      done.defer(() => releaseMachine(services, before.machine, id));
+    }
+    let state: MachineState<Settings> = {
+      machine,
+      settings,
+      customAdapters: body.custom_adapters ?? before.customAdapters,
+    };
+    return {
+      prepare: async (after, steps) => {
+        state = await this.prepareMachine(state, after, steps);
+      },
+      apply: (_, steps) => {
+        this.state = state;
+        if (settings.adapters === before.settings.adapters) return;
+        this.ports.resize(settings.adapters, steps);
+        this.portsChanged();
+      },
+    };
+  }
 
   override suspend(): Promise<void> {
     return this.inTurn(async () => {
@@ -41,27 +158,28 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
     await super.startNow();
   }
 
-  /** Its machines are another program's, not the supervisor's. */
+  /** Its machines belong to another program, not the supervisor. */
   protected override reattachTo(): Promise<never> {
     throw new Failure('internal', `${this.name} is a machine that the supervisor does not keep.`);
   }
 
-  /** How the machine is ended now. */
+  /** How a close ends the machine. */
   protected get onClose(): MachineSettings['on_close'] {
-    return this.isClosing ? 'power_off' : this.settings.on_close;
+    return this.isClosing ? 'power_off' : this.state.settings.on_close;
   }
 
   protected get hasConsole(): boolean {
     return this.console.type !== 'none';
   }
 
-  /** It is suspended now, or goes on: for those whose program does not tell. */
+  /** Called when it is suspended or resumed, for kinds whose program does not report that. */
   protected async suspensionChanged(): Promise<void> {}
 
   /**
-   * Within the node's turn, while it is made: its machine was on when the server ended, and is the node's again if it runs on.
-   * @param hold registers what ends the machine, and gives back what it has
-   * @param join leads its adapters to their cables
+   * Call within the node's turn, while it is created. Reattaches its machine, which was on when the server ended, if it
+   * still runs.
+   * @param hold registers what ends the machine, and releases its resources
+   * @param join connects its adapters to their cables
    */
   protected takeBackMachine(
     runtime: Runtime,
@@ -78,7 +196,7 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
     });
   }
 
-  /** That its console is gone is no reason to end a machine. */
+  /** Losing its console is no reason to end a machine. */
   async #connectAgain(runtime: Runtime, resources: AsyncDisposableStack): Promise<void> {
     try {
       await runtime.connect(resources, SERIAL_PORT_MS);
@@ -98,9 +216,21 @@ export abstract class MachineNode<Runtime extends MachineRuntime> extends Progra
   }
 }
 
+/** Owner and directory of a linked clone, before its node is created. */
+export async function makeCloneOwner(
+  { id, name, project }: NodeIdentity,
+  module: string,
+  undo: AsyncDisposableStack,
+): Promise<CloneOwner> {
+  const relativeDirectory = nodeDirectory(module, id);
+  const directory = join(project.path, relativeDirectory);
+  await makeNodeDirectory(directory, relativeDirectory, undo);
+  return { id, name, directory, relativeDirectory, project };
+}
+
 /**
- * Ends machines that ran on while the server was away, of nodes that are over and have not taken them back.
- * @param end answers whether there was anything to end
+ * Ends machines that kept running while the server was down, of nodes that are over and have not reattached them.
+ * @param end returns whether there was anything to end
  */
 export async function endMachinesLeft<Schema extends v.GenericSchema<unknown, { node_name: string }>>(
   { switchedOn, events }: Services,

@@ -1,12 +1,12 @@
-// What `labwired doctor` says of a program that drives machines of its own, such as VBoxManage: where it is, or what it lacks.
+// The check of `labwired doctor` for a program that drives its own machines, such as VBoxManage.
 import type { Config } from '../../../config/schema.ts';
 import { Failure } from '../../../failures.ts';
 import { ok, warning } from '../../../host/values/check-result.ts';
 import type { HostCheck } from '../kind.ts';
 
 /**
- * @param find what the program is, in words
- * @param isThere whether anything of it is installed or configured: without it nobody misses it
+ * @param find describes the program
+ * @param isThere whether any part of it is installed or configured; otherwise it is not reported as missing
  */
 export function machineProgramCheck(
   subject: string,

@@ -1,4 +1,5 @@
-// A machine of another program that runs, such as one of VirtualBox: its first serial port is its console, and tells when it has ended.
+// A running machine of another program, such as VirtualBox. Its first serial port is its console, and shows when it has
+// ended.
 import { EventEmitter } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
   readonly commandLine = '';
   isSuspended = false;
   protected readonly node: MachineOwner;
-  /** Where the sockets of serial ports are. */
+  /** Directory of the sockets of serial ports. */
   readonly #pipes: string;
   #serial: SerialConsole | undefined;
   #ended: ExitInfo | undefined;
@@ -30,12 +31,12 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
     this.#pipes = join(tmpdir(), folder);
   }
 
-  /** Whether it runs, as its program says; how it ended, if it does not. */
+  /** Whether it runs, according to its program, or how it ended. */
   protected abstract look(): Promise<'running' | 'paused' | ExitInfo>;
 
   abstract suspend(): Promise<void>;
   abstract resume(): Promise<void>;
-  /** As the button of a PC. */
+  /** Like the reset button of a PC. */
   abstract reset(): Promise<void>;
 
   get console() {
@@ -46,7 +47,7 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
     return this.#ended;
   }
 
-  /** The machine was on when the server ended. Answers how it ended, if it did meanwhile. */
+  /** The machine was on when the server ended. Returns how it ended, if it did meanwhile. */
   async reattach(): Promise<ExitInfo | undefined> {
     const state = await this.look();
     if (typeof state === 'object') this.#ended = state;
@@ -55,8 +56,8 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
   }
 
   /**
-   * Joins the console with the serial port, as soon as the machine has made its socket.
-   * @throws Failure `conflict` (`NodeError`) when it does not come within `limit` milliseconds
+   * Connects the console to the serial port, once the machine has created its socket.
+   * @throws Failure `conflict` (`NodeError`) if the socket does not appear within `limit` milliseconds
    */
   async connect(resources: AsyncDisposableStack, limit?: number): Promise<void> {
     const { serial, socket } = await openSerialConsole(this.#pipes, this.node, resources, limit);
@@ -65,7 +66,7 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
     this.#serial = serial;
   }
 
-  /** The path on which the machine is to listen for its console. */
+  /** The socket path for the machine's console. */
   protected async makePipe(resources: AsyncDisposableStack): Promise<string> {
     await mkdir(this.#pipes, { recursive: true, mode: 0o700 });
     const pipe = join(this.#pipes, this.node.id);
@@ -74,12 +75,12 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
     return pipe;
   }
 
-  /** Its end is wanted. */
+  /** Its end is intended: stop checking. */
   protected stopLooking(): void {
     this.#isStopping = true;
   }
 
-  /** A machine that closes its serial port has been switched off by its guest, or by its user. */
+  /** A machine that closes its serial port was switched off by its guest, or by its user. */
   async #lookWhetherOver(): Promise<void> {
     if (this.#isStopping) return;
     try {

@@ -1,5 +1,8 @@
-// What nodes are configured with that are machines of another program on this host (facts of release 2.2.57).
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
+// Settings of nodes that are machines of another program on this host (facts of release 2.2.57).
+import type { VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
+
+/** The body of a change to a machine of either program. */
+export type MachineUpdate = Omit<VirtualboxUpdate, 'vmname' | 'ram'>;
 
 export interface MachineSettings {
   usage: string;
@@ -11,12 +14,7 @@ export interface MachineSettings {
   use_any_adapter: boolean;
 }
 
-/** Kept, but no member of the object. */
-export interface HiddenSettings {
-  custom_adapters: readonly CustomAdapter[];
-}
-
-/** Of a new node; the type of its adapters is the program's. */
+/** Defaults of a new node. The adapter type depends on the program. */
 export const MACHINE_DEFAULTS: Omit<MachineSettings, 'adapter_type'> = {
   usage: '',
   linked_clone: false,
@@ -26,13 +24,11 @@ export const MACHINE_DEFAULTS: Omit<MachineSettings, 'adapter_type'> = {
   use_any_adapter: false,
 };
 
-type Changes = { [Name in keyof MachineSettings]?: MachineSettings[Name] | null | undefined };
-
-/** The settings with what a body gives; a clone stays one. */
-export function changedMachineSettings(before: MachineSettings, body: Omit<Changes, 'linked_clone'>): MachineSettings {
+/** The settings after a change. */
+export function changedMachineSettings(before: MachineSettings, body: MachineUpdate): MachineSettings {
   return {
     usage: body.usage ?? before.usage,
-    linked_clone: before.linked_clone,
+    linked_clone: body.linked_clone ?? before.linked_clone,
     headless: body.headless ?? before.headless,
     on_close: body.on_close ?? before.on_close,
     adapters: body.adapters ?? before.adapters,

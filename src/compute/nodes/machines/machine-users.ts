@@ -1,10 +1,10 @@
-// Machines of other programs, VirtualBox's and VMware's: each is used by one node at the most.
+// Machines of other programs (VirtualBox, VMware): each is used by at most one node.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failure } from '../../../failures.ts';
 import type { Services } from '../../services.ts';
 import type { NodeProject } from '../owner.ts';
 
-/** Seconds for which a node waits for another one that may be about to go: of the same project, and of another. */
+/** Seconds to wait for another node that may be about to go: of the same project, and of another. */
 const PATIENCE = { same: 5, other: 30 };
 
 interface User {
@@ -20,7 +20,7 @@ function usersOf(services: Services): Map<string, User> {
   return known;
 }
 
-/** Notes that a node uses a machine. Throws `refusal` when another one does, and goes on. */
+/** Reserves a machine for a node. Throws `refusal` if another node keeps it. */
 export async function reserveMachine(
   services: Services,
   machine: string,
@@ -35,6 +35,11 @@ export async function reserveMachine(
     await sleep(1000);
   }
   users.set(machine, { node: id, project: project.id });
+}
+
+export function releaseMachine(services: Services, machine: string, nodeId: string): void {
+  const users = usersOf(services);
+  if (users.get(machine)?.node === nodeId) users.delete(machine);
 }
 
 export function releaseMachines(services: Services, nodeId: string): void {

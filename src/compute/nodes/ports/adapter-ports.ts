@@ -1,5 +1,6 @@
-// The ports of a node with a program: one or more at each adapter, made when the node is.
+// The ports of a node with a program: one or more per adapter, created with the node.
 import type { Services } from '../../services.ts';
+import type { Steps } from '../lifecycle/all-or-nothing.ts';
 import { type Node, noSuchPort } from '../node.ts';
 import type { MakePort } from './memory-ports.ts';
 import { NodePort, type PortRules } from './port.ts';
@@ -8,23 +9,23 @@ export interface AdapterPortsOptions {
   node: Node;
   rules: PortRules;
   services: Services;
-  /** How many adapters; `any` when every number means the first one. */
+  /** How many adapters; `any` if every number means the first one. */
   adapters: number | 'any';
-  /** 1 when not given: the number of the port does not matter then. */
+  /** Default: 1; then the port number does not matter. */
   portsPerAdapter?: number;
-  /** Number of the first adapter; 0 when not given. */
+  /** Number of the first adapter. Default: 0. */
   firstAdapter?: () => number;
-  /** Makes a port that has to do more than others. */
+  /** Creates a specialised port. */
   makePort?: MakePort;
 }
 
 export class AdapterPorts {
   readonly #options: AdapterPortsOptions;
-  readonly #ports: NodePort[] = [];
+  #ports: readonly NodePort[];
 
   constructor(options: AdapterPortsOptions) {
     this.#options = options;
-    this.#grow(options.adapters === 'any' ? 1 : options.adapters);
+    this.#ports = this.#make(options.adapters === 'any' ? 1 : options.adapters);
   }
 
   /** In the order of the adapters and of their ports. */
@@ -33,8 +34,8 @@ export class AdapterPorts {
   }
 
   /**
-   * The port with these numbers; one of them does not matter, where there is one adapter or one port at each.
-   * @throws Failure `conflict` when there is none
+   * The port with these numbers. A number does not matter if there is only one adapter, or one port per adapter.
+   * @throws Failure `conflict` if it does not exist
    */
   port(adapter: number, port: number): NodePort {
     const { node, rules, firstAdapter } = this.#options;
@@ -43,15 +44,21 @@ export class AdapterPorts {
     throw noSuchPort(node, rules.exception, adapter, port);
   }
 
-  /** Changes how many there are; what was plugged in anywhere is unplugged, as clients know it. */
-  async resize(adapters: number): Promise<void> {
-    await this.close();
-    this.#grow(adapters);
+  /** Changes the number of adapters. All NIOs are unplugged, as clients expect. */
+  resize(adapters: number, { undo, done }: Steps): void {
+    const before = this.#ports;
+    undo.defer(() => {
+      this.#ports = before;
+    });
+    done.defer(() => closeAll(before));
+    this.#ports = this.#make(adapters);
   }
 
-  /** Unplugs what there is and forgets the ports. */
+  /** Unplugs all NIOs and drops the ports. */
   async close(): Promise<void> {
-    await Promise.all(this.#ports.splice(0).map((port) => port.close()));
+    const ports = this.#ports;
+    this.#ports = [];
+    await closeAll(ports);
   }
 
   #indexOf(adapter: number, port: number): number {
@@ -61,13 +68,17 @@ export class AdapterPorts {
     return port < portsPerAdapter ? adapter * portsPerAdapter + port : -1;
   }
 
-  #grow(adapters: number): void {
+  #make(adapters: number): NodePort[] {
     const { node, rules, services, portsPerAdapter = 1 } = this.#options;
     const first = this.#options.firstAdapter?.() ?? 0;
     const { makePort = (...parts) => new NodePort(...parts) } = this.#options;
-    for (let index = 0; index < adapters * portsPerAdapter; index += 1) {
+    return Array.from({ length: adapters * portsPerAdapter }, (_, index) => {
       const label = `${first + Math.floor(index / portsPerAdapter)}/${index % portsPerAdapter}`;
-      this.#ports.push(makePort(node, label, rules, services));
-    }
+      return makePort(node, label, rules, services);
+    });
   }
+}
+
+async function closeAll(ports: readonly NodePort[]): Promise<void> {
+  await Promise.all(ports.map((port) => port.close()));
 }

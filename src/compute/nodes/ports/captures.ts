@@ -1,4 +1,4 @@
-// Packet captures into the project's directory, and their files as streams that follow them while they grow.
+// Packet captures into the project's directory, and streams that follow their files while they grow.
 import { basename, dirname, join } from 'node:path';
 import type {
   CaptureFile,
@@ -17,7 +17,7 @@ import { CAPTURES_DIRECTORY, isPartOfRing, RING_FILES } from '../../../store/cap
 import type { NodeProject } from '../owner.ts';
 import type { NodeCapture } from '../schema.ts';
 
-/** A capture that runs. */
+/** A running capture. */
 export interface Capture {
   /** Absolute. */
   readonly path: string;
@@ -31,9 +31,9 @@ interface Running extends Capture {
 export interface CaptureRequest {
   project: NodeProject;
   asked: NodeCapture;
-  /** What pcapng calls the port. */
+  /** Name of the port in pcapng. */
   interfaceName: string;
-  /** Called when the file cannot be written any more; the capture has ended then. */
+  /** Called when the file cannot be written any more. The capture has ended then. */
   failed(message: string): void;
 }
 
@@ -41,7 +41,7 @@ export interface CaptureRequest {
 export class Captures {
   readonly #fabric: Fabric;
   readonly #running = new Map<FabricPort, Running>();
-  /** Whether the file of a path, which is being written, is one of a ring. */
+  /** By the path of a file being written: whether it belongs to a ring. */
   readonly #files = new Map<string, { ring: boolean }>();
 
   constructor(fabric: Fabric) {
@@ -60,8 +60,8 @@ export class Captures {
   }
 
   /**
-   * Begins to record into `project-files/captures/<file name>`; a file of that name is replaced.
-   * @throws Failure `conflict` when the port or the file is in use, `invalid` for a name or filter that is none
+   * Starts recording into `project-files/captures/<file name>`. An existing file is replaced.
+   * @throws Failure `conflict` if the port or the file is in use, `invalid` for an invalid name or filter
    */
   async begin(port: FabricPort, { project, asked, interfaceName, failed }: CaptureRequest): Promise<Capture> {
     const name = `${CAPTURES_DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
@@ -78,7 +78,7 @@ export class Captures {
     this.#files.set(path, { ring: settings.ring !== undefined });
     undo.defer(() => void this.#files.delete(path));
     if (!(await isThere(project.path, name))) undo.defer(() => removeContained(project.path, name).catch(() => {}));
-    // Made within the project's directory before anybody opens it by its path.
+    // Created within the project's directory before it is opened by its path.
     await writeContained(project.path, name, '', { createParents: true });
     const file = await port.startCapture({ file: path, ...settings });
     const capture = { path, file, failed };
@@ -87,13 +87,13 @@ export class Captures {
     return capture;
   }
 
-  /** Completes the file; nothing happens if the port is not being captured. */
+  /** Completes the file; ignored if the port is not being captured. */
   async end(port: FabricPort): Promise<void> {
     await port.stopCapture();
     this.#forget(port);
   }
 
-  /** Whether another capture writes this file, or one that a ring of either would write. */
+  /** Whether another capture writes this file, or one that either's ring would write. */
   #isTaken(path: string, ring: boolean): boolean {
     const [directory, name] = [dirname(path), basename(path)];
     for (const [other, { ring: otherRing }] of this.#files) {
@@ -114,7 +114,7 @@ export class Captures {
   }
 }
 
-/** Whether there is a file already; one that cannot be read is. */
+/** Whether a file exists; an unreadable one does. */
 async function isThere(root: string, path: string): Promise<boolean> {
   try {
     const { handle } = await openContainedForRead(root, path);
@@ -155,8 +155,8 @@ async function filterOf(expression: string, linkType: LinkType): Promise<{ expre
 }
 
 /**
- * The capture from its beginning, or from the oldest file of a ring, or (`last`) its header and about so many bytes before its end; ends
- * when the capture has ended and everything was told.
+ * The capture from its beginning, or from the oldest file of a ring, or (`last`) its header and about so many bytes
+ * before its end. Ends when the capture has ended and everything was sent.
  */
 export function followCapture({ file }: Capture, last?: number): Response {
   const reader = file.reader(last);
@@ -179,7 +179,10 @@ export function followCapture({ file }: Capture, last?: number): Response {
   return new Response(body, { headers: { 'Content-Type': file.contentType, 'Cache-Control': 'no-store' } });
 }
 
-/** The same over a WebSocket: bytes as binary messages, and as text what was recorded, dropped, and skipped for this client. */
+/**
+ * The same over a WebSocket: bytes as binary messages, and as text the counts of recorded, dropped, and (for this
+ * client) skipped data.
+ */
 export function captureSocket(
   { file }: Capture,
   figures: () => Promise<CaptureStatistics | undefined>,
@@ -190,7 +193,7 @@ export function captureSocket(
     void feedBytes(socket, {
       read: () => reader.read(),
       close: () => reader.close(),
-      // As they are now; those of the file once it is complete.
+      // Live figures, or those of the file once it is complete.
       told: async () => ({ ...((await figures()) ?? file.statistics), skipped_bytes: reader.skipped }),
       end: 'The capture has ended.',
     });

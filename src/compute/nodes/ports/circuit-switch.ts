@@ -1,9 +1,10 @@
-// A switch of virtual circuits as a node; Frame Relay and ATM switches differ in how a circuit's ends are written (as in release 2.2.57).
-import * as v from 'valibot';
+// A node that switches virtual circuits. Frame Relay and ATM switches differ in the notation of a circuit's ends (as in
+// release 2.2.57).
+import { CircuitSwitchCreate, CircuitSwitchUpdate } from '../../../api/kinds/circuit-switches.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
-import { AnyObject, type NodeType, Text, Uuid } from '../../../store/vocabulary.ts';
+import type { NodeType } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
 import { defineKind, type NodeKind } from '../kind.ts';
 import { Node, type NodeIdentity } from '../node.ts';
@@ -11,7 +12,7 @@ import { MemoryPorts } from './memory-ports.ts';
 import { type Nio, SWITCH_NIOS } from './nio.ts';
 import { NodePort, type PortRules } from './port.ts';
 
-/** These switches are a part of Dynamips in the release; clients know its name. */
+/** These switches are part of Dynamips in the release; clients recognise its name. */
 const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
 
 type DeviceName = 'frame-relay-switch' | 'atm-switch';
@@ -22,16 +23,16 @@ export interface CircuitSwitchRules<Name extends DeviceName> {
   /** Name of the node's type in the API. */
   readonly type: NodeType;
   readonly device: Name;
-  /** How an end is written, for messages: `"<port>:<DLCI>"`. */
+  /** Notation of an end, for messages: `"<port>:<DLCI>"`. */
   readonly form: string;
-  /** The end, or undefined when it is not written so. */
+  /** The end, or undefined if the text is invalid. */
   parse(end: string): Circuits<Name>[number][0] | undefined;
   /** Whether two ends make a circuit. */
   match(one: Circuits<Name>[number][0], other: Circuits<Name>[number][0]): boolean;
 }
 
 /**
- * The circuits that the mappings stand for.
+ * Parses the mappings.
  * @throws Failure `conflict` that names the entry
  */
 function circuitsOf<Name extends DeviceName>(rules: CircuitSwitchRules<Name>, mappings: Mappings): Circuits<Name> {
@@ -78,7 +79,7 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
     this.#ports = new MemoryPorts(this, PORT_RULES, services, device, (...parts) => new CircuitPort(apply, parts));
   }
 
-  override describe(): object {
+  override describe() {
     return {
       name: this.name,
       node_id: this.id,
@@ -88,14 +89,14 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
     };
   }
 
-  /** Any number has a port, whether a circuit uses it or not. */
+  /** A port exists for every number, whether a circuit uses it or not. */
   override port(adapter: number, number: number): NodePort {
     return this.#ports.port(adapter, number);
   }
 
   /**
-   * New mappings are taken as they are while nothing is plugged in: they are read when a NIO is attached, as in the release.
-   * Where there are NIOs, their circuits change at once.
+   * Without NIOs, new mappings are stored unchecked: they are parsed when a NIO is attached, as in the release. With
+   * NIOs, their circuits change at once.
    * @throws Failure `conflict` that names the entry
    */
   async change({ name, mappings }: { name?: string | undefined; mappings?: Mappings | undefined }): Promise<void> {
@@ -116,7 +117,7 @@ class CircuitSwitchNode<Name extends DeviceName> extends Node {
   }
 }
 
-/** A port whose NIO brings the circuits into effect. */
+/** A port whose NIO activates the circuits. */
 class CircuitPort extends NodePort {
   readonly #apply: () => Promise<void>;
 
@@ -125,29 +126,14 @@ class CircuitPort extends NodePort {
     this.#apply = apply;
   }
 
-  /** As every port. @throws Failure `conflict` as well when a mapping is no circuit */
+  /** As every port. @throws Failure `conflict` also if a mapping is invalid */
   override async attach(wanted: Nio): Promise<void> {
     await this.#apply();
     await super.attach(wanted);
   }
 }
 
-const CircuitSwitchCreate = v.strictObject({
-  name: Text,
-  node_id: v.optional(Uuid),
-  mappings: v.optional(AnyObject, {}),
-});
-
-/** Identifiers and status may be sent along; they change nothing. */
-const CircuitSwitchUpdate = v.strictObject({
-  name: v.optional(Text),
-  node_id: v.optional(Uuid),
-  project_id: v.optional(Uuid),
-  mappings: v.optional(AnyObject),
-  status: v.optional(v.picklist(['started', 'stopped', 'suspended'])),
-});
-
-/** A kind of node that is such a switch: always on, ports as its circuits need them, no console, no files of its own. */
+/** A kind of node that is such a switch: always on, ports as its circuits need them, no console, no files. */
 export function circuitSwitch<Name extends DeviceName>(rules: CircuitSwitchRules<Name>): NodeKind {
   return defineKind({
     type: rules.type,
@@ -166,7 +152,7 @@ export function circuitSwitch<Name extends DeviceName>(rules: CircuitSwitchRules
 
     change: (node: CircuitSwitchNode<Name>, body) => node.change(body),
 
-    // Its mappings were given to the copy when that was created, and it has no files.
+    // The copy got its mappings at its creation, and there are no files.
     async duplicate() {},
   });
 }

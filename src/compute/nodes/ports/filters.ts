@@ -1,4 +1,4 @@
-// The filters of a NIO as the fabric's impairments (hypervisors of release 2.2.57: types, values, ranges).
+// Converts the filters of a NIO to the fabric's impairments (hypervisors of release 2.2.57: types, values, ranges).
 import type { Impairments } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
 import { compileFilter } from '../../../host/network/libpcap.ts';
@@ -26,12 +26,12 @@ function isKnown(type: string): type is keyof typeof FILTER_VALUES {
   return Object.hasOwn(FILTER_VALUES, type);
 }
 
-/** Expressions of a packet filter, each of which is run for every frame. */
+/** Limit of expressions in a packet filter: each one runs for every frame. */
 const MOST_EXPRESSIONS = 100;
 
 /**
- * What happens to the frames of this NIO; suspended, every frame is dropped, whatever the filters are.
- * @throws Failure `conflict` that names the filter and its range, or what is wrong with its expression
+ * The impairments of this NIO. If it is suspended every frame is dropped, whatever the filters.
+ * @throws Failure `conflict` that names the filter and its range, or the error in its expression
  */
 export async function impairmentsOf(nio: PluggableNio): Promise<Impairments> {
   const impairments: Impairments = {};
@@ -60,7 +60,7 @@ function checked(type: string, values: readonly FilterValue[], given: unknown): 
   });
 }
 
-/** One program for each line; a frame that one of them accepts is dropped. */
+/** One program per line; a frame that matches one of them is dropped. */
 async function packetFilters(given: unknown): Promise<Uint32Array[]> {
   const [text, linkType, ...rest] = Array.isArray(given) ? (given as unknown[]) : [];
   if (typeof text !== 'string' || !(linkType === undefined || typeof linkType === 'string') || rest.length > 0) {
@@ -86,7 +86,7 @@ function unknownFilter(type: string): Failure {
   return refused(`filters.${type}: there is no such filter; use one of ${Object.keys(FILTER_VALUES).join(', ')}, bpf.`);
 }
 
-/** The release reports refused filters as an error of its bridge program. */
+/** The release reports rejected filters as an error of its bridge program. */
 function refused(message: string): Failure {
   return new Failure('conflict', message, { exception: 'UbridgeError' });
 }

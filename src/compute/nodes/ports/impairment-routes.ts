@@ -1,11 +1,11 @@
-// Routes beyond the release's, for each port that has a NIO: impairments by direction, their schedule, and what was seen.
+// Routes beyond the release's for each port with a NIO: impairments by direction, their schedule, and statistics.
 import { type Route, route } from '../../../http/app/route.ts';
 import { PortImpairments, PortSchedule } from './impairments.ts';
 import type { NodePort } from './port.ts';
 
 type PortParameters = Record<'project_id' | 'node_id' | 'adapter_number' | 'port_number', string>;
 
-/** @param port pattern of a port of a node */
+/** @param port path pattern of a node's port */
 export function impairmentRoutes<Pattern extends string>(
   port: `/v2/compute/${Pattern}`,
   findPort: (params: PortParameters) => NodePort,

@@ -1,5 +1,5 @@
-// What happens to frames in each direction of a port's cable, and what was seen of it: the port's own view, an extension of the
-// release's interface. The controller's words for it, those of a link, are in controller/links.
+// Impairments and statistics of a port's cable by direction, from the port's view: an extension of the release's
+// interface. The controller's equivalent for links is in controller/links.
 import * as v from 'valibot';
 import type {
   CableImpairments,
@@ -37,14 +37,15 @@ export const PortSchedule = v.strictObject({
 });
 export type PortSchedule = v.InferOutput<typeof PortSchedule>;
 
-/** Members that do nothing are left out. */
+/** Drops members without effect. */
 export function cableImpairments({ outgoing, incoming }: PortImpairments): CableImpairments {
   return { outgoing: changed({}, outgoing ?? {}), incoming: changed({}, incoming ?? {}) };
 }
 
 /**
- * The schedule as the fabric goes through it: what holds from each moment on at which a step begins or ends. Of steps that hold at the
- * same time, each changes what those before it (by `at`, then by their order) have made of `base`.
+ * Converts the schedule to the fabric's form: the impairments from each moment on at which a step begins or ends. Of
+ * simultaneous steps, each one changes the result of those before it (by `at`, then by their order), starting with
+ * `base`.
  * @throws Failure `invalid` that names the step or member
  */
 export function planOf(base: CableImpairments, { steps, period, rounds = 1 }: PortSchedule): SchedulePlan {
@@ -78,13 +79,13 @@ export function planOf(base: CableImpairments, { steps, period, rounds = 1 }: Po
   return { changes, period: round * 1000, rounds, base };
 }
 
-/** A schedule that was started: as it was asked for, and as the fabric goes through it. */
+/** A started schedule: as requested, and in the fabric's form. */
 export interface Started {
   asked: PortSchedule;
   plan: SchedulePlan;
 }
 
-/** What is told of a schedule; seconds, and rounds from 1 on. */
+/** A schedule's state for clients; seconds, and rounds from 1 on. */
 export function scheduleAnswer(started: Started | undefined, now: ScheduleState | undefined): object {
   if (started === undefined || now === undefined) return { state: 'none' };
   const { plan, asked } = started;

@@ -1,4 +1,4 @@
-// A port whose node hears of its cable while it runs: that one comes, is suspended, goes on, goes.
+// A port that notifies its node of cable changes while it runs: plugged, suspended, resumed, unplugged.
 import type { InterfaceChange } from '../../../fabric/fabric.ts';
 import type { Nio } from './nio.ts';
 import { NodePort } from './port.ts';
@@ -12,7 +12,7 @@ export class LivePort extends NodePort {
     return this.hasNio && !this.#isSuspended;
   }
 
-  /** Who is told of each change, after it; an error of it is not the cable's. */
+  /** Registers a listener, called after each change. Its errors do not affect the cable. */
   onCable(heard: (isUp: boolean) => Promise<void>): void {
     this.#heard = heard;
   }
@@ -27,7 +27,7 @@ export class LivePort extends NodePort {
     await this.#changed(wanted);
   }
 
-  /** An interface that is gone went with the program, whose end is told. */
+  /** An interface disappears with its program, whose end is reported. */
   protected override interfaceChanged(change: InterfaceChange): void {
     if (change.state !== 'gone') super.interfaceChanged(change);
   }

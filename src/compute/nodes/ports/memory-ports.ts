@@ -1,13 +1,13 @@
-// The ports of a node that is a device in the fabric's memory, by number.
+// The ports, by number, of a node that is a device in the fabric's memory.
 import type { DeviceKind, MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Services } from '../../services.ts';
 import { type Node, noSuchPort } from '../node.ts';
 import { NodePort, type PortRules } from './port.ts';
 
-/** The highest number that a port may have. */
+/** The highest port number. */
 const HIGHEST_NUMBER = 65_535;
 
-/** Makes a port that has to do more than others. */
+/** Creates a specialised port. */
 export type MakePort = (...parts: ConstructorParameters<typeof NodePort>) => NodePort;
 
 export class MemoryPorts {
@@ -33,7 +33,7 @@ export class MemoryPorts {
   }
 
   /**
-   * The port with this number, which is made when it is asked for first. The adapter does not matter: such a node has one.
+   * The port with this number, created on first use. The adapter does not matter: such a node has only one.
    * @throws Failure `conflict` for a number beyond 65,535
    */
   port(adapter: number, number: number): NodePort {
@@ -46,7 +46,7 @@ export class MemoryPorts {
     return port;
   }
 
-  /** The port with this number, if it was ever asked for. */
+  /** The port with this number, if it was ever used. */
   known(number: number): NodePort | undefined {
     return this.#ports.get(number);
   }
@@ -57,7 +57,7 @@ export class MemoryPorts {
     return numbers.sort((one, other) => one - other);
   }
 
-  /** Unplugs what there is and forgets the ports. */
+  /** Unplugs all NIOs and drops the ports. */
   async close(): Promise<void> {
     const ports = [...this.#ports.values()];
     this.#ports.clear();

@@ -1,4 +1,4 @@
-// NIO bodies: what is plugged into a port (as in release 2.2.57).
+// NIO bodies: the ends of links that are plugged into a port (as in release 2.2.57).
 import { lookup } from 'node:dns/promises';
 import * as v from 'valibot';
 import type { Cable } from '../../../fabric/model.ts';
@@ -33,20 +33,20 @@ export const Nio = v.variant('type', [
 
 export type Nio = v.InferOutput<typeof Nio>;
 
-/** What creation answers: the NIO without what is done to its frames. */
+/** The answer to a creation: the NIO without filters and suspension. */
 export function nioAnswer(nio: Nio): object {
   if (nio.type !== 'nio_udp') return nio;
   const { type, lport, rhost, rport } = nio;
   return { type, lport, rhost, rport };
 }
 
-/** What a port of this program can be given. */
+/** The NIOs that this program's ports accept. */
 export type PluggableNio = Extract<
   Nio,
   { type: 'nio_udp' | 'nio_tap' | 'nio_generic_ethernet' | 'nio_linux_ethernet' | 'nio_null' }
 >;
 
-/** What hubs and switches can be given. */
+/** The NIOs that hubs and switches accept. */
 export const SWITCH_NIOS: ReadonlySet<PluggableNio['type']> = new Set([
   'nio_udp',
   'nio_null',
@@ -55,7 +55,7 @@ export const SWITCH_NIOS: ReadonlySet<PluggableNio['type']> = new Set([
   'nio_linux_ethernet',
 ]);
 
-/** @throws Failure `conflict` (which in the release carries no exception) */
+/** @throws Failure `conflict` (without an exception name, as in the release) */
 export function mustBePluggable(nio: Nio, types: ReadonlySet<PluggableNio['type']>): PluggableNio {
   if (isPluggable(nio) && types.has(nio.type)) return nio;
   throw new Failure('conflict', `type: ${nio.type} is not supported here; use ${[...types].join(' or ')}.`);
@@ -73,8 +73,8 @@ export function mustBeAllowed(member: string, name: string, allowed: readonly st
 }
 
 /**
- * Interfaces of the host are there, if they must be, and may be used.
- * @throws Failure `conflict` (which in the release carries no exception)
+ * Checks that interfaces of the host exist, if required, and may be used.
+ * @throws Failure `conflict` (without an exception name, as in the release)
  */
 export function mustBeUsable(nio: PluggableNio, allowed: readonly string[]): void {
   if (nio.type === 'nio_udp' || nio.type === 'nio_null') return;
@@ -88,12 +88,12 @@ export function mustBeUsable(nio: PluggableNio, allowed: readonly string[]): voi
 }
 
 /**
- * The NIO as the fabric's cable; a host name is resolved here, once.
+ * The fabric's cable for the NIO. A host name is resolved here, once.
  * @throws Failure `conflict`
  */
 export async function cableOf(nio: PluggableNio): Promise<Cable> {
   if (nio.type === 'nio_null') return { kind: 'null' };
-  // A TAP that is there stays as it is, and one that is not is made, and goes with the cable.
+  // An existing TAP is kept; a missing one is created, and removed with the cable.
   if (nio.type === 'nio_tap')
     return { kind: 'tap', interface: nio.tap_device, up: findLink(nio.tap_device) === undefined };
   if (nio.type !== 'nio_udp') return { kind: 'packet', interface: nio.ethernet_device };
@@ -102,16 +102,26 @@ export async function cableOf(nio: PluggableNio): Promise<Cable> {
 }
 
 /**
- * The address of a peer, given by its name or by itself.
+ * The address of a peer given by name or address.
  * @throws Failure `conflict`
  */
 export async function resolved(host: string): Promise<string> {
+  let address: string;
   try {
-    return (await lookup(host, { order: 'ipv4first' })).address;
+    ({ address } = await lookup(host, { order: 'ipv4first' }));
   } catch (thrown) {
     const fix = 'use an address, or a name that this host can resolve';
     throw new Failure('conflict', `rhost: "${host}" cannot be resolved (${messageOf(thrown)}); ${fix}.`, {
       cause: thrown,
     });
   }
+  if (LINK_LOCAL.test(address))
+    throw new Failure(
+      'conflict',
+      `rhost: "${host}" is a link-local address, to which no tunnel can lead; use another address of that host.`,
+    );
+  return address;
 }
+
+/** fe80::/10: addresses that need an interface to identify a host. */
+const LINK_LOCAL = /^fe[89ab][0-9a-f]:/i;

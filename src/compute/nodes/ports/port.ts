@@ -1,4 +1,4 @@
-// A port of a node: the NIO that is plugged in, what is done to its frames, and the capture of them.
+// A port of a node: its NIO, its impairments, and its capture.
 import type {
   CableImpairments,
   CaptureStatistics,
@@ -26,20 +26,20 @@ import {
 } from './impairments.ts';
 import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio } from './nio.ts';
 
-/** What the ports of a kind of node have in common. */
+/** The common properties of a kind's ports. */
 export interface PortRules {
-  /** Name of the error that refusals carry in the member `exception`: `VPCSError`. */
+  /** The name in the member `exception` of its errors: `VPCSError`. */
   readonly exception: string;
-  /** What may be plugged in. */
+  /** The NIOs it accepts. */
   readonly nios: ReadonlySet<PluggableNio['type']>;
 }
 
 interface Attached {
   readonly nio: PluggableNio;
   readonly port: FabricPort;
-  /** What happens in each direction, apart from a schedule. */
+  /** Impairments by direction, without the schedule. */
   directions: CableImpairments;
-  /** What was started last. */
+  /** The last started schedule. */
   schedule?: Started;
 }
 
@@ -51,7 +51,7 @@ export class NodePort {
   #device: Device | null;
   #attached: Attached | undefined;
   #closed = false;
-  /** What changes the port waits for what changes it already: the fabric takes time, and each change rests on the one before. */
+  /** Changes of the port run one after the other: the fabric takes time, and each change builds on the one before. */
   readonly #turns = new KeyedLock();
 
   /** @param label `adapter/port`, for messages */
@@ -67,20 +67,20 @@ export class NodePort {
     return this.#attached !== undefined;
   }
 
-  /** Of the fabric: what is in one is on one of its threads, where cables need no UDP. */
+  /** The fabric's group: members of one group share a thread, where cables need no UDP. */
   protected get group(): string {
     return this.#node.project.id;
   }
 
-  /** What has passed the port, and what was dropped at it; undefined without a NIO. */
+  /** Frames that passed the port, and those dropped at it; undefined without a NIO. */
   async statistics(): Promise<PortStatistics | undefined> {
     return await this.#attached?.port.statistics();
   }
 
-  /** Says where the node's end of the cable is: at its emulator while that runs, else nowhere. The NIO stays. */
+  /** Sets the node's end of the cable: its emulator while that runs, otherwise null. The NIO stays. */
   setDevice(device: Device | null): Promise<void> {
     return this.#inTurn(async () => {
-      // When the fabric refuses it, the port has none.
+      // If the fabric refuses it, the port has no device.
       this.#device = null;
       await withExceptionName(this.#rules.exception, () => this.#attached?.port.setDevice(device));
       this.#device = device;
@@ -88,7 +88,7 @@ export class NodePort {
   }
 
   /**
-   * Plugs the NIO in. On failure the port is as it was.
+   * Plugs the NIO in. On failure the port is unchanged.
    * @throws Failure `conflict`
    */
   async attach(wanted: Nio): Promise<void> {
@@ -114,7 +114,7 @@ export class NodePort {
     });
   }
 
-  /** Changes suspension and filters; the cable stays as it was made. */
+  /** Changes suspension and filters; the cable stays. */
   async update(wanted: Nio): Promise<void> {
     const impairments = await impairmentsOf(mustBePluggable(wanted, this.#rules.nios));
     await this.#inTurn(async () => {
@@ -123,7 +123,7 @@ export class NodePort {
     });
   }
 
-  /** Replaces what happens in each direction, beside the filters of the NIO; ends the schedule. Answers what holds now. */
+  /** Replaces the impairments by direction, besides the NIO's filters, and ends the schedule. Returns the result. */
   impairDirections(wanted: PortImpairments): Promise<CableImpairments> {
     return this.#inTurn(async () => {
       const attached = this.#connection();
@@ -134,7 +134,7 @@ export class NodePort {
     });
   }
 
-  /** Starts a schedule, in place of one that runs; it ends with the next change of the directions, or with the NIO. */
+  /** Starts a schedule in place of a running one. It ends with the next change of the directions, or with the NIO. */
   startSchedule(asked: PortSchedule): Promise<object> {
     return this.#inTurn(async () => {
       const attached = this.#connection();
@@ -145,7 +145,7 @@ export class NodePort {
     });
   }
 
-  /** Of the schedule that was started last. */
+  /** The state of the last started schedule. */
   async scheduleState(): Promise<object> {
     const { port, schedule } = this.#connection();
     return scheduleAnswer(schedule, await withExceptionName(this.#rules.exception, () => port.scheduleState()));
@@ -158,7 +158,7 @@ export class NodePort {
     });
   }
 
-  /** What was seen of the cable since the NIO was plugged in, or since counting started from zero. */
+  /** The cable's statistics since the NIO was plugged in, or since they were reset. */
   async cableStatistics(): Promise<object> {
     const { port } = this.#connection();
     return withExceptionName(this.#rules.exception, async () => {
@@ -173,8 +173,8 @@ export class NodePort {
   }
 
   /**
-   * Unplugs the NIO, ends its capture and gives back its UDP port.
-   * @throws Failure `conflict` when there is no NIO
+   * Unplugs the NIO, ends its capture and releases its UDP port.
+   * @throws Failure `conflict` without a NIO
    */
   detach(): Promise<void> {
     return this.#inTurn(async () => {
@@ -183,13 +183,13 @@ export class NodePort {
     });
   }
 
-  /** Unplugs what there is, for good. */
+  /** Unplugs the NIO, if any, for good. */
   close(): Promise<void> {
     this.#closed = true;
     return this.#inTurn(() => this.#unplug());
   }
 
-  /** Records into a file of the project; answers when the file is there. */
+  /** Records into a file of the project. Resolves when the file exists. */
   async startCapture(asked: NodeCapture): Promise<Capture> {
     const { project, name } = this.#node;
     return this.#inTurn(() => {
@@ -208,24 +208,24 @@ export class NodePort {
     });
   }
 
-  /** @throws Failure `conflict` when there is no NIO */
+  /** @throws Failure `conflict` without a NIO */
   stopCapture(): Promise<void> {
     return this.#inTurn(() => this.#services.captures.end(this.#connection().port));
   }
 
-  /** What was captured up to now; undefined while nothing is. */
+  /** The figures of the running capture, if any. */
   async captureFigures(): Promise<CaptureStatistics | undefined> {
     return (await this.#attached?.port.statistics().catch(() => undefined))?.capture;
   }
 
-  /** @throws Failure `conflict` when there is none */
+  /** @throws Failure `conflict` without a capture */
   capture(): Capture {
     const capture = this.#attached && this.#services.captures.of(this.#attached.port);
     if (capture) return capture;
     throw this.#refusal('is not being captured; start a capture first');
   }
 
-  /** Told of an interface that the port leads to. */
+  /** Called when an interface that the port leads to has changed. */
   protected interfaceChanged({ interface: name, state }: InterfaceChange): void {
     const away = state === 'down' ? 'is down; bring it up' : 'is gone; frames are dropped until it is there again';
     const message = `Port ${this.#label} of ${this.#node.name}: interface ${name} ${state === 'open' ? 'is back' : away}.`;

@@ -1,4 +1,4 @@
-// The list of ports that hubs and Ethernet switches carry: its default, and how it changes (as in release 2.2.57).
+// The list of ports of hubs and Ethernet switches: its default, and its changes (as in release 2.2.57).
 import { Failure } from '../../../failures.ts';
 
 export interface MappedPort {
@@ -8,7 +8,7 @@ export interface MappedPort {
 
 const DEFAULT_PORTS = 8;
 
-/** The ports with their place in the list as their number and in their name. */
+/** Numbers and names the ports by their position in the list. */
 export function numbered<Entry extends Partial<MappedPort>>(entries: readonly Entry[]): (Entry & MappedPort)[] {
   return entries.map((entry, number) => ({ ...entry, name: `Ethernet${number}`, port_number: number }));
 }
@@ -18,7 +18,7 @@ export function defaultPorts<Entry extends object>(settings: Entry): (Entry & Ma
   return numbered(new Array<Entry>(DEFAULT_PORTS).fill(settings));
 }
 
-/** The failure for a list that cannot be taken while something is plugged in. */
+/** The failure for changing the list while NIOs are plugged in. */
 export function stillConnected(name: string): Failure {
   const message = `ports_mapping: ${name} is connected; remove its links before its ports change.`;
   return new Failure('conflict', message, { exception: 'NodeError' });

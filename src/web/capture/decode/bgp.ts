@@ -1,4 +1,4 @@
-// Border Gateway Protocol (RFC 4271); several messages may lie in one segment.
+// Border Gateway Protocol (RFC 4271). A segment may hold several messages.
 import { named, type Part } from './part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
@@ -16,7 +16,7 @@ export function bgp(part: Part): void {
   const { packet } = part;
   const said: string[] = [];
   for (let count = 0; part.left >= HEADER_BYTES && count < MOST_MESSAGES; count++) {
-    // The marker of a message that begins in an earlier segment is not here.
+    // Without the marker, the message began in an earlier segment.
     if (!Array.from({ length: 16 }, (_, index) => part.peek(index)).every((byte) => byte === 255)) return;
     part.begin('bgp', 'BGP');
     part.hex(16, 'Marker', 'bgp.marker');

@@ -1,9 +1,9 @@
-// A frame in words, by the link type of its capture.
+// Decodes a frame according to the link type of its capture.
 import { ethernet } from './ethernet.ts';
 import { CUT_OFF, type Decoder, hexText, Packet, Part } from './part.ts';
 import { ciscoHdlc, frameRelay, ppp } from './serial.ts';
 
-/** Link types of pcap. */
+/** By pcap link type. */
 const LINKS: Readonly<Record<number, Decoder>> = {
   1: ethernet,
   9: ppp,
@@ -12,7 +12,7 @@ const LINKS: Readonly<Record<number, Decoder>> = {
   107: frameRelay,
 };
 
-/** Never throws, whatever the bytes are: what they do not say is left out. */
+/** Never throws: fields that cannot be decoded are omitted. */
 export function decode(bytes: Uint8Array, linkType: number): Packet {
   const packet = new Packet(bytes);
   const decoder = LINKS[linkType];

@@ -21,9 +21,9 @@ const CODES: Readonly<Record<number, string>> = {
   3: 'no such name',
   5: 'refused',
 };
-/** Labels of a name, and jumps within it, at most: a name that refers to itself has no end. */
+/** Most labels and jumps in a name: a name that refers to itself would never end. */
 const MOST_LABELS = 128;
-/** Records of a message that are shown. */
+/** Most records shown per message. */
 const MOST_RECORDS = 100;
 
 const typeText = (type: number): string => TYPES[type] ?? `type ${type}`;
@@ -88,7 +88,7 @@ function dataText(data: Part, type: number, begin: number): string {
   return `${data.left} bytes`;
 }
 
-/** A name of labels; one that refers to an earlier place goes on there, and the part behind the reference. */
+/** Reads a name. A compression pointer continues at an earlier offset; reading resumes behind the pointer. */
 function nameAt(part: Part, begin: number): string {
   const labels: string[] = [];
   let behind: number | undefined;

@@ -1,7 +1,7 @@
-// Types of Ethernet frames, and how they are shown.
+// EtherTypes and their names.
 import { hex } from './part.ts';
 
-/** From here on the field behind the addresses is a type, below it a length. */
+/** Values below this are lengths (IEEE 802.3), not types. */
 export const LEAST_TYPE = 0x600;
 
 const TYPE_NAMES: Readonly<Record<number, string>> = {

@@ -1,4 +1,4 @@
-// Ethernet II and IEEE 802.3 with LLC and SNAP, and what lies in it by type.
+// Ethernet II and IEEE 802.3 with LLC and SNAP; passes the payload on by type.
 import { arp } from './arp.ts';
 import { cdp } from './cdp.ts';
 import { LEAST_TYPE, typeText } from './ether-types.ts';
@@ -38,7 +38,7 @@ export function ethernet(part: Part): void {
   llc(part.atMost(type));
 }
 
-/** What an EtherType says that follows. */
+/** Decodes the payload of an EtherType. */
 export function etherType(part: Part, type: number): void {
   const decoder = TYPES[type];
   if (decoder) decoder(part.take());
@@ -68,6 +68,6 @@ function snap(part: Part): void {
   part.packet.info = `organization ${hex(6)(organization)}, protocol ${hex(4)(type)}`;
   if (organization === 0) etherType(part, type);
   else if (organization === CISCO && type === 0x2000) cdp(part.take());
-  // Per-VLAN spanning tree of Cisco: the same messages.
+  // Cisco's per-VLAN spanning tree has the same messages.
   else if (organization === CISCO && type === 0x010b) stp(part.take());
 }

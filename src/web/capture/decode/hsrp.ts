@@ -1,4 +1,4 @@
-// Hot Standby Router Protocol of Cisco (RFC 2281 for version 1; version 2 in groups of type, length, value).
+// Cisco's Hot Standby Router Protocol: version 1 (RFC 2281) and version 2 (TLVs).
 import { named, type Part } from './part.ts';
 
 const OPERATIONS: Readonly<Record<number, string>> = { 0: 'hello', 1: 'coup', 2: 'resign', 3: 'advertise' };
@@ -10,7 +10,7 @@ const STATES: Readonly<Record<number, string>> = {
   8: 'standby',
   16: 'active',
 };
-/** Version 2 counts them. */
+/** States of version 2. */
 const STATES2: Readonly<Record<number, string>> = {
   0: 'disabled',
   1: 'initial',
@@ -23,7 +23,7 @@ const STATES2: Readonly<Record<number, string>> = {
 
 export function hsrp(part: Part): void {
   part.begin('hsrp', 'HSRP');
-  // Version 1 begins with its version, 0; version 2 with the type of a group.
+  // Version 1 starts with its version, 0; version 2 with the type of a TLV.
   if (part.peek() === 0) version1(part);
   else version2(part);
 }

@@ -1,7 +1,7 @@
-// Protocols in IP by their numbers.
+// IP protocol numbers and names.
 import type { Part } from './part.ts';
 
-/** Decodes what an IP header says that follows. */
+/** Decodes the payload of an IP header. */
 export type Transport = (part: Part, protocol: number) => void;
 
 const NAMES: Readonly<Record<number, string>> = {

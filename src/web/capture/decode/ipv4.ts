@@ -27,7 +27,7 @@ export function ipv4(part: Part, transport: Transport): void {
   if (headerBytes < LEAST_HEADER_BYTES) return;
   if (headerBytes > LEAST_HEADER_BYTES) part.hex(headerBytes - LEAST_HEADER_BYTES, 'Options', 'ip.options');
   part.close();
-  // The rest of a short frame is padding. A length of 0 is that of a segment that the sender's card was to cut.
+  // Short frames are padded. With segmentation offload the sender may leave the length 0.
   const rest = part.atMost(length === 0 ? part.left : length - (part.at - begin));
   const offset = fragment & 0x1fff;
   if (offset > 0) packet.info = `fragment of ${transportName(protocol)} at ${offset * 8}`;

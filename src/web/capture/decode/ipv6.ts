@@ -1,9 +1,9 @@
-// Internet Protocol, version 6 (RFC 8200), with the extension headers that are skipped.
+// Internet Protocol, version 6 (RFC 8200). Extension headers are skipped.
 import { type Transport, transportName } from './ip-protocols.ts';
 import { hex, type Part } from './part.ts';
 
 const FRAGMENT = 44;
-/** Hop-by-hop options, routing, destination options: each says its length. */
+/** Headers that carry their own length. */
 const SKIPPED: Readonly<Record<number, string>> = { 0: 'Hop-by-hop options', 43: 'Routing', 60: 'Destination options' };
 
 export function ipv6(part: Part, transport: Transport): void {

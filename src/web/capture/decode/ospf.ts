@@ -68,7 +68,7 @@ function update(part: Part): void {
   }
 }
 
-/** Answers the length of the whole LSA. */
+/** Returns the length of the whole LSA. */
 function lsaHeader(part: Part): number {
   const from = part.at;
   part.skip(3);

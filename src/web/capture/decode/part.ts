@@ -1,20 +1,20 @@
-// What decoders read from and write to: a part of a packet that nobody can read beyond, and the layers and fields that were found.
+// What decoders read from and write to: a bounded part of a packet, and the decoded layers and fields.
 
-/** Something that was read: where it lies in the packet, and what it says. */
+/** A decoded value and its position in the packet. */
 export interface Field {
-  /** The name that display filters know it by, as in Wireshark. */
+  /** Name in display filters, as in Wireshark. */
   key?: string;
   label: string;
   text: string;
-  /** Where it is a number. */
+  /** Set for numbers. */
   value?: number;
   from: number;
   to: number;
 }
 
-/** A protocol's share of a packet. */
+/** One protocol's header and fields in a packet. */
 export interface Layer {
-  /** The name that display filters know it by. */
+  /** Name in display filters. */
   key: string;
   name: string;
   from: number;
@@ -22,24 +22,24 @@ export interface Layer {
   fields: Field[];
 }
 
-/** Thrown by every read beyond the end, and caught where decoding begins. */
+/** Thrown by reads beyond the end; caught where decoding starts. */
 export const CUT_OFF = Symbol('cut off');
 
-/** Layers of a packet at most: tunnels in tunnels without end are an attack. */
+/** Most layers per packet, as a guard against endlessly nested tunnels. */
 const MOST_LAYERS = 24;
-/** Fields of a packet at most. */
+/** Most fields per packet. */
 const MOST_FIELDS = 2000;
 
-/** A segment of TCP as a part of its stream. */
+/** A TCP segment, for following its stream. */
 export interface Segment {
-  /** `address:port`, of IPv6 `[address]:port`. */
+  /** `address:port`, for IPv6 `[address]:port`. */
   from: string;
   to: string;
   sequence: number;
   acknowledged: number;
-  /** The byte of flags of the header. */
+  /** Flags byte of the header. */
   flags: number;
-  /** Where in the packet its data lie. */
+  /** Offset of the data in the packet. */
   begin: number;
   end: number;
 }
@@ -52,9 +52,9 @@ export class Packet {
   source = '';
   target = '';
   info = '';
-  /** The name of the capture, in a list of several. */
+  /** Name of the capture, in a list of several. */
   capture = '';
-  /** The innermost one, where there is any. */
+  /** The innermost TCP segment, if any. */
   segment: Segment | undefined;
   fields = 0;
 
@@ -63,7 +63,7 @@ export class Packet {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** What the list shows of the innermost layer that is understood. */
+  /** Sets the list's protocol and info. The innermost decoded layer wins. */
   says(protocol: string, info: string): void {
     this.protocol = protocol;
     this.info = info;
@@ -85,7 +85,7 @@ export const hex =
   (value) =>
     `0x${value.toString(16).padStart(digits, '0')}`;
 
-/** Shows a number with the name that it has in the table. */
+/** Shows a number with its name from the table. */
 export const named =
   (names: Readonly<Record<number, string>>): Show<number> =>
   (value) =>
@@ -107,7 +107,7 @@ export class Part {
     return this.end - this.at;
   }
 
-  /** Begins a layer: fields that are read from now on are its. */
+  /** Starts a layer; the fields read from now on belong to it. */
   begin(key: string, name: string): this {
     const { layers } = this.packet;
     if (layers.length >= MOST_LAYERS) throw CUT_OFF;
@@ -116,12 +116,12 @@ export class Part {
     return this;
   }
 
-  /** The fields of this layer end here; what follows is another one's. */
+  /** Ends the fields of this layer. */
   close(): void {
     if (this.#layer) this.#layer.to = this.at;
   }
 
-  /** What lies ahead: `length` bytes of it, or all. This part goes on behind it. */
+  /** The next `length` bytes, or all, as a part. This part continues behind it. */
   take(length = this.left): Part {
     this.#need(length);
     const part = new Part(this.packet, this.at, this.at + length);
@@ -130,7 +130,7 @@ export class Part {
     return part;
   }
 
-  /** The next bytes as a part that ends there, or where this one ends: lengths in headers may lie. */
+  /** Like `take`, but never beyond the end of this part: header lengths may be wrong. */
   atMost(length: number): Part {
     return this.take(Math.max(0, Math.min(length, this.left)));
   }
@@ -144,7 +144,7 @@ export class Part {
     if (!(length >= 0) || this.at + length > this.end) throw CUT_OFF;
   }
 
-  /** A byte ahead, which is not taken. */
+  /** Reads a byte ahead without consuming it. */
   peek(offset = 0): number {
     this.at += offset;
     try {
@@ -159,7 +159,7 @@ export class Part {
     return (this.peek(offset) << 8) | this.peek(offset + 1);
   }
 
-  /** Notes what the last `bytes` bytes say. */
+  /** Adds a field for the last `bytes` bytes. */
   note(label: string, text: string, key?: string, bytes = 0, value = Number(text)): void {
     if (++this.packet.fields > MOST_FIELDS) throw CUT_OFF;
     const field: Field = { label, text, from: this.at - bytes, to: this.at };
@@ -179,7 +179,7 @@ export class Part {
     return view.getUint32(at);
   }
 
-  /** A number of some bytes; noted where it has a label. */
+  /** Reads a big-endian number. With a label it becomes a field. */
   number(bytes: 1 | 2 | 3 | 4, label?: string, key?: string, show: Show<number> = plain): number {
     const value = this.#number(bytes);
     if (label !== undefined) this.note(label, show(value), key, bytes, value);
@@ -240,14 +240,14 @@ export const hexText: Show<Uint8Array> = (bytes) =>
   Array.from(bytes.subarray(0, LONGEST_SHOWN_BYTES), byteText).join('') +
   (bytes.length > LONGEST_SHOWN_BYTES ? '…' : '');
 
-/** Text as it stands there, but for what could not be shown; it ends with the first zero byte. */
+/** Text up to the first zero byte; unprintable characters are replaced. */
 export const asciiText: Show<Uint8Array> = (bytes) => {
   const end = bytes.indexOf(0);
   const shown = bytes.subarray(0, Math.min(end === -1 ? bytes.length : end, 256));
   return Array.from(shown, (byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
 };
 
-/** RFC 5952: the longest run of two or more zero groups is left out. */
+/** RFC 5952: the longest run of two or more zero groups is omitted. */
 export const ip6Text: Show<Uint8Array> = (bytes) => {
   const groups = Array.from({ length: 8 }, (_, index) => (bytes[index * 2]! << 8) | bytes[index * 2 + 1]!);
   let best = { from: 0, length: 1 };

@@ -8,7 +8,7 @@ import { ip, ipv6 } from './transport.ts';
 const CISCO_CDP = 0x2000;
 const SLARP = 0x8035;
 
-/** What a type of Cisco HDLC, or of Cisco's Frame Relay, says that follows. */
+/** Payloads by the type of Cisco HDLC and Cisco's Frame Relay. */
 const TYPES: Readonly<Record<number, Decoder>> = { 2048: ip, 2054: arp, [CISCO_CDP]: cdp, 34525: ipv6, [SLARP]: slarp };
 
 const CONTROL: Readonly<Record<number, string>> = {
@@ -84,7 +84,7 @@ function slarp(part: Part): void {
   }
 }
 
-/** Q.922 addresses of two bytes; NLPID or a type of Cisco behind them. */
+/** Two-byte Q.922 address, then an NLPID or a Cisco type. */
 export function frameRelay(part: Part): void {
   const { packet } = part;
   part.begin('fr', 'Frame Relay');
@@ -129,7 +129,7 @@ function snapOf(part: Part): void {
 
 const REPORTS: Readonly<Record<number, string>> = { 0: 'full status', 1: 'link integrity', 2: 'single status' };
 
-/** Local management interface: Q.933 annex A and its relatives. */
+/** Local management interface: Q.933 Annex A and its variants. */
 function management(part: Part): void {
   part.begin('lmi', 'Local management');
   part.u8('Call reference', 'lmi.cref');

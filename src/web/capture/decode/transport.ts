@@ -1,4 +1,4 @@
-// What lies in IP, by the number of its protocol.
+// Decodes the payload of IP by its protocol number.
 import { eigrp } from './eigrp.ts';
 import { icmp } from './icmp.ts';
 import { icmpv6 } from './icmpv6.ts';

@@ -1,4 +1,4 @@
-// User Datagram Protocol (RFC 768), and what lies in it by port.
+// User Datagram Protocol (RFC 768); passes the payload on by port.
 import { dhcp } from './dhcp.ts';
 import { dns } from './dns.ts';
 import { hsrp } from './hsrp.ts';

@@ -1,13 +1,13 @@
-// Finds the segments of one stream among the frames of a list, those that come later as well.
+// Collects the segments of one stream from the frames of a list, including later ones.
 import { decode } from '../decode/decode.ts';
 import type { Segment } from '../decode/part.ts';
 import type { Frame } from '../frames.ts';
 import type { Ring } from '../ring.ts';
 import { Reassembly, type SideFigures, type StreamPart } from './reassembly.ts';
 
-/** Bytes of a stream that are kept, both directions together. */
+/** Most bytes kept per stream, both directions together. */
 export const STREAM_BYTES = 2 << 20;
-/** Frames that are looked at before others have their turn. */
+/** Frames processed before other work gets a turn. */
 const AT_ONCE = 2000;
 const SYN_AND_ACK = 0x12;
 const SYN = 2;
@@ -17,10 +17,10 @@ export interface StreamObject {
   ends: readonly [string, string];
   parts: readonly StreamPart[];
   sides: readonly [SideFigures, SideFigures];
-  /** Bytes that wait for others in front of them, and those beyond what is kept. */
+  /** Bytes that wait for a gap to be filled, and bytes beyond the limit. */
   waiting: number;
   dropped: number;
-  /** Whether frames from before those that are kept may belong to it. */
+  /** Whether dropped frames may have belonged to it. */
   isCut: boolean;
 }
 
@@ -29,17 +29,17 @@ export class Follower {
   readonly #limit: number;
   readonly #source: number;
   readonly #ends: readonly string[];
-  /** The frame that was chosen: of several connections between the same ports, its one is meant. */
+  /** The selected frame; it identifies the connection if the same ports were used several times. */
   readonly #chosen: Frame;
   #found: Reassembly | undefined;
-  /** Where the connection began. */
+  /** Initial sequence number of the connection. */
   #opening: number | undefined;
   #isPast = false;
   #isOver = false;
   #looked: number;
   readonly #isCut: boolean;
 
-  /** @param frame one of the stream's. @throws Error when there is no segment of TCP in it */
+  /** @param frame a frame of the stream @throws Error when it has no TCP segment */
   constructor(ring: Ring, frame: Frame, limit = STREAM_BYTES) {
     const { segment } = decode(frame.bytes, frame.link);
     if (!segment) throw new Error('not a segment of TCP');
@@ -52,7 +52,7 @@ export class Follower {
     this.#isCut = ring.first > 1;
   }
 
-  /** Looks at frames that have come. True as long as there are more. */
+  /** Processes new frames. Returns true while there are more. */
   look(): boolean {
     const { first, last } = this.#ring;
     this.#looked = Math.max(this.#looked, first - 1);
@@ -69,7 +69,7 @@ export class Follower {
     const { segment } = decode(frame.bytes, frame.link);
     if (!segment || !this.#ends.includes(segment.from) || !this.#ends.includes(segment.to)) return;
     if (this.#isAnother(segment)) {
-      // Once the chosen one was passed, its connection is over; before that, it was not this one.
+      // A new connection on these ports: after the selected frame it ends ours, before it everything so far was another one.
       if (this.#isPast) {
         this.#isOver = true;
         return;
@@ -84,7 +84,7 @@ export class Follower {
     this.#found.push({ segment, data, cut, frame: frame.number });
   }
 
-  /** Whether another connection between the same ports begins here. */
+  /** Whether another connection between the same ports starts here. */
   #isAnother({ flags, sequence }: Segment): boolean {
     return this.#found !== undefined && (flags & SYN_AND_ACK) === SYN && sequence !== this.#opening;
   }

@@ -1,4 +1,4 @@
-// A stream of TCP put together from its segments: both directions in the order in which their bytes could be read.
+// Reassembles a TCP stream from its segments: both directions, in the order in which the bytes could be read.
 import type { Segment } from '../decode/part.ts';
 
 const FIN = 1;
@@ -6,66 +6,66 @@ const SYN = 2;
 const RST = 4;
 const ACK = 16;
 
-/** A segment as it was captured. */
+/** A captured segment. */
 export interface Captured {
   segment: Segment;
   data: Uint8Array;
   /** Bytes at its end that the capture did not keep. */
   cut: number;
-  /** The number of its frame. */
+  /** Number of its frame. */
   frame: number;
 }
 
-/** Bytes of one direction, in a row; or those that are missing there. */
+/** Contiguous bytes of one direction, or a gap. */
 export interface StreamPart {
-  /** 0: from the end that sent first. */
+  /** 0: the end that sent first. */
   side: 0 | 1;
-  /** The number of the frame that it begins in, or behind which it is known to be missing. */
+  /** Number of the frame with its first byte; for a gap, the frame that revealed it. */
   frame: number;
   data: Uint8Array;
-  /** Bytes that were acknowledged but are not in the capture; `data` is empty then. */
+  /** Bytes that were acknowledged but not captured; `data` is empty then. */
   missing: number;
 }
 
 export interface SideFigures {
-  /** Bytes that were put together. */
+  /** Reassembled bytes. */
   bytes: number;
   missing: number;
-  /** Segments whose bytes had come before, wholly or in part. */
+  /** Segments with bytes that had already arrived, fully or in part. */
   repeated: number;
-  /** Segments that came before those that belong in front of them. */
+  /** Segments that arrived out of order, too early. */
   early: number;
   end: 'open' | 'closed' | 'reset';
 }
 
 interface Side extends SideFigures {
-  /** The sequence number of the byte that is read next; undefined before anything was seen of this direction. */
+  /** Sequence number of the next byte; undefined before the first segment of this direction. */
   next: number | undefined;
   early: number;
   waiting: Captured[];
 }
 
-/** Bytes that wait for others in front of them, at most; beyond, those are taken to be missing. */
+/** Most bytes that wait for a gap to be filled; beyond, the gap counts as missing. */
 const MOST_WAITING_BYTES = 1 << 20;
-/** What a part costs beside its bytes. */
+/** Memory per part besides its bytes. */
 const PART_BYTES = 128;
 
-/** How far one sequence number is behind another, around the end of their range. */
+/** Distance between two sequence numbers, with wraparound. */
 const distance = (from: number, to: number): number => (to - from) | 0;
 const behind = (sequence: number, by: number): number => (sequence + by) >>> 0;
 const sizeOf = ({ data, cut }: Captured): number => data.length + cut;
 
 export class Reassembly {
-  /** Addresses and ports of the end that sent first, and of the other one. */
+  /** `address:port` of the end that sent first, and of the other end. */
   readonly ends: readonly [string, string];
   readonly parts: StreamPart[] = [];
-  /** Bytes beyond the limit, which were counted only. */
+  /** Bytes beyond the limit; they are only counted. */
   dropped = 0;
   readonly #sides: readonly [Side, Side] = [newSide(), newSide()];
   readonly #limit: number;
   #kept = 0;
 
-  /** @param limit bytes that are kept of both directions, with what keeping them costs */
+  /** @param limit bytes kept of both directions, overhead included */
   constructor(first: Segment, limit: number) {
     this.ends = [first.from, first.to];
     this.#limit = limit;
@@ -78,12 +78,12 @@ export class Reassembly {
     return [one!, other!];
   }
 
-  /** Bytes that have come but wait for others in front of them. */
+  /** Bytes that wait for a gap to be filled. */
   get waiting(): number {
     return this.#sides.reduce((sum, { waiting }) => sum + bytesOf(waiting), 0);
   }
 
-  /** A segment between these two ends; in the order of the capture. */
+  /** Adds a segment between these two ends, in capture order. */
   push(captured: Captured): void {
     const { segment, frame } = captured;
     const at = segment.from === this.ends[0] ? 0 : 1;
@@ -101,7 +101,7 @@ export class Reassembly {
     const ahead = distance(side.next!, startOf(captured));
     if (ahead > 0) {
       side.early += 1;
-      // A copy: the frame shares its memory with others.
+      // A copy, because the frame shares its memory with others.
       side.waiting.push({ ...captured, data: captured.data.slice() });
       side.waiting.sort((one, other) => distance(startOf(other), startOf(one)));
       if (bytesOf(side.waiting) > MOST_WAITING_BYTES)
@@ -114,7 +114,7 @@ export class Reassembly {
     this.#follow(at);
   }
 
-  /** Takes the bytes that are new. */
+  /** Appends the new bytes. */
   #append(at: 0 | 1, captured: Captured): void {
     const side = this.#sides[at];
     const { data, cut, frame } = captured;
@@ -130,7 +130,7 @@ export class Reassembly {
     if (lost > 0) this.#skip(at, lost, frame);
   }
 
-  /** What waited, and has nothing missing in front of it any more. */
+  /** Appends waiting segments that are now next. */
   #follow(at: 0 | 1): void {
     const side = this.#sides[at];
     for (let first = side.waiting[0]; first; first = side.waiting[0]) {
@@ -140,7 +140,7 @@ export class Reassembly {
     }
   }
 
-  /** The other end has got everything before `acknowledged`: what is not here by then was not captured. */
+  /** The other end received everything before `acknowledged`: any gap before it was not captured. */
   #acknowledged(at: 0 | 1, acknowledged: number, frame: number): void {
     const side = this.#sides[at];
     for (;;) {
@@ -177,7 +177,7 @@ function bytesOf(waiting: readonly Captured[]): number {
   return waiting.reduce((sum, { data }) => sum + data.length, 0);
 }
 
-/** Data of a SYN lie behind it. */
+/** Data of a SYN starts one sequence number later. */
 function startOf({ segment: { sequence, flags } }: Captured): number {
   return flags & SYN ? behind(sequence, 1) : sequence;
 }

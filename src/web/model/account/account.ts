@@ -1,10 +1,10 @@
-// Who is logged in, where people log in. Read once: another account is another page.
+// The logged-in account, if the server has accounts. Read once, because another account means another page.
 import { signal } from '@preact/signals';
 import { api } from '../server/api.ts';
 import { sentenceOf } from '../server/sentence.ts';
 
 export interface AccountObject {
-  /** Whether this server asks who one is. */
+  /** Whether this server requires a login. */
   login: boolean;
   /** Whether there are other accounts. */
   others: boolean;
@@ -12,26 +12,26 @@ export interface AccountObject {
   role: 'admin' | 'user' | 'observer';
 }
 
-/** What somebody may do with a lab. */
+/** Rights on a lab. */
 export type Access = 'none' | 'watch' | 'change';
 
 export interface SharingObject {
-  /** Null: nobody's. */
+  /** Null if the lab has no owner. */
   owner: string | null;
   everybody: Access;
   accounts: Record<string, Access>;
   may_share: boolean;
 }
 
-/** Undefined until it is known. */
+/** Undefined until it is read. */
 export const account = signal<AccountObject | undefined>(undefined);
 
-/** Why it is not known. */
+/** Why it could not be read. */
 export const accountProblem = signal('');
 
 let asked: Promise<void> | undefined;
 
-/** Asks until there is an answer, each time that it is called. */
+/** Retries until the server answers, on each call. */
 export function readAccount(): Promise<void> {
   asked ??= api.get<AccountObject>('/account').then(
     (read) => {

@@ -1,9 +1,9 @@
-// Logging out, in all tabs of the browser. It forgets the password when the server refuses it once, at an address that is for nothing else.
+// Logs out in all tabs. The browser forgets its password when the server rejects it once, at an address used for nothing else.
 import { randomId } from '../browser/uuid.ts';
 
 const tabs = new BroadcastChannel('labwire log out');
 
-/** Another tab has logged out: this one does so, too. */
+/** Logs out when another tab does. */
 export function followLogOut(): void {
   tabs.onmessage = leave;
 }

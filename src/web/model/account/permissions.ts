@@ -1,4 +1,4 @@
-// What whoever is logged in may not do, and why: buttons, forms, keys and gestures all ask here. The server decides in the end; this only spares people a refusal.
+// What the logged-in account may not do, and why; used by buttons, forms, keys and gestures. The server still checks every request.
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { WORDS } from '../../words.ts';
@@ -8,34 +8,34 @@ import { type Access, account } from './account.ts';
 const words = WORDS.may;
 
 /**
- * - `make`: labs of one's own
+ * - `make`: create own labs
  * - `administer`: templates, images, hosts, accounts
  */
 export type Duty = 'make' | 'administer';
 
-/** A lab as it is shared with whoever is logged in. */
+/** How a lab is shared with the logged-in account. */
 export interface Share {
   project_id: string;
-  /** Null: nobody's. */
+  /** Null if the lab has no owner. */
   owner: string | null;
   access: Access;
   may_share: boolean;
 }
 
-/** Events that come together are one reading. */
+/** Events within this time cause a single reading. */
 const GATHERED_MS = 100;
 
-/** By id of the lab; what is not there is not known yet, or everybody's. */
+/** By lab id. A missing lab is not read yet, or shared with everybody. */
 export const shares = signal<ReadonlyMap<string, Share>>(new Map());
 
-/** Why something may not be done; empty where it may, and until it is known who asks. */
+/** Why an action is not allowed; empty if it is allowed or the account is not known yet. */
 export function whyNot(duty: Duty): string {
   const role = account.value?.role ?? 'admin';
   if (role === 'admin' || (role === 'user' && duty === 'make')) return '';
   return duty === 'make' ? words.observer : words.adminsOnly;
 }
 
-/** Why a lab may not be changed; empty where it may. */
+/** Why a lab may not be changed; empty if it may. */
 export function whyNotChange(labId: string): string {
   const role = account.value?.role ?? 'admin';
   if (role === 'admin') return '';
@@ -44,18 +44,18 @@ export function whyNotChange(labId: string): string {
   return share?.access === 'watch' ? words.watching(share.owner) : '';
 }
 
-/** Asks how labs are shared, where there are several accounts. */
+/** Reads how labs are shared, if there are several accounts. */
 export async function readShares(): Promise<void> {
   if (!account.peek()?.others) return;
   try {
     const list = await api.get<Share[]>('/project-sharing');
     shares.value = new Map(list.map((one) => [one.project_id, one]));
   } catch {
-    // The server refuses what may not be done; that it is away is said elsewhere.
+    // The server still refuses what is not allowed, and a lost connection is shown elsewhere.
   }
 }
 
-/** Reads how labs are shared now, and when `news` is another value: something was heard of labs. */
+/** Reads the shares now, and again whenever `news` changes. */
 export function useShares(news: unknown): void {
   useEffect(() => {
     const timer = setTimeout(() => void readShares(), GATHERED_MS);

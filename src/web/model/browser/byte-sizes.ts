@@ -1,4 +1,4 @@
-// Numbers of bytes in words.
+// Formats numbers of bytes.
 import { inNumbers } from '../../language.ts';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

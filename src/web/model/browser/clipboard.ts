@@ -1,19 +1,19 @@
-// Copying, also where the page is no secure context, as over plain HTTP from another machine.
+// Clipboard access, also outside a secure context, as over plain HTTP from another machine.
 
-/** True if the text is in the clipboard. */
+/** Resolves to whether the text was copied. */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // Not allowed to this page: the older way may be.
+      // Not permitted: try the older method.
     }
   }
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'hidden';
-  // Within a dialog that is open: nothing beside it can be selected.
+  // Inside an open dialog only its content can be selected.
   const place = document.activeElement?.closest('dialog') ?? document.body;
   const before = document.activeElement;
   place.append(field);
@@ -24,7 +24,7 @@ export async function copyText(text: string): Promise<boolean> {
   return copied;
 }
 
-/** What the clipboard holds, if the browser lets the page read it. */
+/** The clipboard's text, if the browser lets the page read it. */
 export async function pastedText(): Promise<string> {
   return (await navigator.clipboard?.readText?.().catch(() => '')) ?? '';
 }

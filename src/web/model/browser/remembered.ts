@@ -1,14 +1,14 @@
-// What this browser remembers of how somebody works here: sizes and switches, no content.
+// Interface settings kept by the browser, such as sizes and switches; no content.
 import { type Signal, signal } from '@preact/signals';
 
-/** A value that outlives the page, where the browser has a store. */
+/** A value that outlives the page if the browser has storage. */
 export function remembered<T extends number | boolean>(name: string, first: T): Signal<T> {
   const value = signal(read(name, first));
   value.subscribe((now) => {
     try {
       if (now !== read(name, first)) localStorage.setItem(name, JSON.stringify(now));
     } catch {
-      // Without a store it is forgotten with the page.
+      // Without storage the value lasts until the page is left.
     }
   });
   return value;

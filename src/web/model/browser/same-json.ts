@@ -1,6 +1,6 @@
-// Whether two values of JSON are the same.
+// Compares JSON values.
 
-/** Members that are missing count as null. */
+/** Missing members equal null. */
 export function isSame(one: unknown, other: unknown): boolean {
   if ((one ?? null) === (other ?? null)) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;

@@ -1,4 +1,4 @@
-/** A UUID of version 4, also where the page has no secure context, which `crypto.randomUUID` wants. */
+/** A version 4 UUID, also outside a secure context, which `crypto.randomUUID` requires. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;

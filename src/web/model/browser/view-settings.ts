@@ -1,4 +1,4 @@
-// What of the map is shown to whoever sits here: kept by the browser, not by the lab.
+// What the map shows in this browser; the browser keeps it, not the lab.
 import { type Signal, signal } from '@preact/signals';
 
 const NAMES = ['labels', 'links', 'minimap'] as const;
@@ -18,7 +18,7 @@ export class ViewSettings {
     try {
       localStorage.setItem(KEY, this.#hidden.value.join(' '));
     } catch {
-      // A browser that stores nothing: it holds until the page is loaded again.
+      // Without storage the setting lasts until the page is reloaded.
     }
   }
 }

@@ -1,17 +1,17 @@
-// What the command field offers, and which of it fits what was typed.
+// Commands of the command field, and matching them to the input.
 
 export interface Command {
-  /** Of its own within its kind. */
+  /** Unique within its kind. */
   id: string;
-  /** What people call things of its kind. */
+  /** The name of its kind for users. */
   kind: string;
   text: string;
-  /** That does the same without the field. */
+  /** Keyboard shortcut of the command. */
   key?: string | undefined;
   run(): void;
 }
 
-/** How well a text fits: the beginning, the beginning of a word, somewhere, all letters in order; undefined for not at all. */
+/** How well a text matches: prefix, start of a word, substring, all letters in order; undefined if not at all. */
 function rank(text: string, typed: string): number | undefined {
   const at = text.indexOf(typed);
   if (at === 0) return 0;
@@ -24,7 +24,7 @@ function rank(text: string, typed: string): number | undefined {
   return 3;
 }
 
-/** Those that fit, the best first; equally good ones stay in their order. All of them while nothing is typed. */
+/** The matching commands, best first; equal ones keep their order. All of them for empty input. */
 export function matching(commands: readonly Command[], typed: string): Command[] {
   const words = typed.trim().toLowerCase();
   if (words === '') return [...commands];

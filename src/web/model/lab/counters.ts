@@ -1,4 +1,4 @@
-// Counters of all links of a lab, over one socket that is open while somebody looks, and the rates of the last minute.
+// Link counters of a lab and their rates for the last minute, over one socket that is open while needed.
 import { signal } from '@preact/signals';
 import { openSocket } from '../server/sockets.ts';
 
@@ -27,7 +27,7 @@ export interface LinkCounters {
   capture: { frames: number; bytes: number; drops: number } | null;
 }
 
-/** Rates in kbit/s, a second each, the latest last. */
+/** Rates in kbit/s, one per second, the latest last. */
 export interface Rates {
   forward: readonly number[];
   backward: readonly number[];
@@ -39,13 +39,13 @@ export const HISTORY_SECONDS = 60;
 
 export class Counters {
   readonly links = signal<ReadonlyMap<string, LinkCounters>>(new Map());
-  /** Links whose drops have grown within the last interval. */
+  /** Links that dropped frames in the last interval. */
   readonly dropping = signal<ReadonlySet<string>>(new Set());
   readonly #path: string;
   readonly #history = new Map<string, { forward: number[]; backward: number[] }>();
   #watchers = 0;
   #socket: WebSocket | undefined;
-  /** Counts openings: what an earlier one brings is not wanted any more. */
+  /** Counts openings, so that messages of earlier ones are ignored. */
   #attempt = 0;
   #isOpening = false;
   #again: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +58,7 @@ export class Counters {
     this.#path = path;
   }
 
-  /** Counts as long as one of those who called this has not called what it answers. Nothing comes while the page is hidden. */
+  /** Keeps the counters updated until the returned function is called; several callers share them. Paused while the page is hidden. */
   watch(): () => void {
     this.#watchers += 1;
     if (this.#watchers === 1) {
@@ -125,7 +125,7 @@ export class Counters {
     this.links.value = all;
   }
 
-  /** A second has gone by: what did not change stays as it was. */
+  /** Records the current rates, once a second; links without a new message keep their rate. */
   #tick(): void {
     const dropping = new Set<string>();
     for (const [id, { forward, backward }] of this.links.value) {
@@ -143,7 +143,7 @@ export class Counters {
       this.#before.set(id, drops);
     }
     if (dropping.size > 0 || this.dropping.value.size > 0) this.dropping.value = dropping;
-    // Rates move on although no figure is another one.
+    // A new map, so that the rates are redrawn even if no counter has changed.
     if (this.#asOf === this.links.value) this.links.value = new Map(this.links.value);
     this.#asOf = this.links.value;
   }
@@ -153,7 +153,7 @@ export function dropsOf({ dropped }: DirectionCounters): number {
   return Object.values(dropped).reduce((sum, count) => sum + count, 0);
 }
 
-/** `2.1 Mbit/s` */
+/** Formats a rate: `2.1 Mbit/s`. */
 export function rateText(kbit: number): string {
   if (kbit >= 1e6) return `${(kbit / 1e6).toFixed(1)} Gbit/s`;
   if (kbit >= 1e3) return `${(kbit / 1e3).toFixed(1)} Mbit/s`;

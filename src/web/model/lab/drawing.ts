@@ -1,11 +1,11 @@
-// The SVG of a drawing as GNS3's clients write it: one rectangle, ellipse, line or text in an <svg> of its size. Read without the
-// browser's parser, which the page's policy keeps from texts that others wrote; anything else is shown as a picture.
+// The SVG of drawings as GNS3's clients write it: one rectangle, ellipse, line or text in an <svg> of its size. Read without the browser's
+// parser, which the page's policy forbids for foreign text. Anything else is shown as an image.
 import type { Point } from './geometry.ts';
 
 export interface Border {
   stroke: string;
   strokeWidth: number;
-  /** Lengths of dashes and gaps, such as `10 5`; empty for a solid one. */
+  /** Lengths of dashes and gaps, such as `10 5`; empty for a solid line. */
   dashes: string;
 }
 
@@ -15,7 +15,7 @@ export interface Filled extends Border {
   height: number;
   fill: string;
   fillOpacity: number;
-  /** Of the corners of a rectangle. */
+  /** Corner radius of a rectangle. */
   radius: number;
 }
 
@@ -61,24 +61,24 @@ const DEFAULTS: { readonly [K in Shape['kind']]: Extract<Shape, { kind: K }> } =
   } as never;
 })();
 
-/** A new shape. */
+/** A new shape with default values. */
 export function newShape<K extends Shape['kind']>(kind: K): Extract<Shape, { kind: K }> {
   return { ...DEFAULTS[kind] };
 }
 
-/** What is drawn by dragging. */
+/** Shapes that are drawn by dragging. */
 export type Drawn = 'rect' | 'ellipse' | 'line';
 
-/** Pixels that a shape has at least, in each direction that is its own. */
+/** Smallest width and height in pixels. */
 export const LEAST_SIZE = 5;
 
-/** A new shape from one point to another, and where it begins. `isRegular`: a square, a circle, a line straight or aslant. */
+/** A new shape between two points, with its position. `isRegular`: a square, a circle, or a horizontal, vertical or diagonal line. */
 export function spanned(kind: Drawn, from: Point, to: Point, isRegular = false): Point & { shape: Filled | Line } {
   let [dx, dy] = [to.x - from.x, to.y - from.y];
   if (isRegular) {
     const size = Math.max(Math.abs(dx), Math.abs(dy));
     const isLine = kind === 'line';
-    // A line that is rather flat or steep becomes so.
+    // Nearly horizontal or vertical lines are straightened.
     dx = isLine && Math.abs(dx) * 2 < size ? 0 : Math.sign(dx || 1) * size;
     dy = isLine && Math.abs(dy) * 2 < size ? 0 : Math.sign(dy || 1) * size;
   }
@@ -101,7 +101,7 @@ export function pixels(points: number): number {
   return (points * 4) / 3;
 }
 
-/** Width and height in pixels; of a text as wide as it may be. */
+/** Width and height in pixels; an upper estimate for text. */
 export function sizeOf(shape: Shape): { width: number; height: number } {
   if (shape.kind === 'line') {
     return { width: Math.max(shape.x1, shape.x2), height: Math.max(shape.y1, shape.y2) };
@@ -135,7 +135,7 @@ function encode(text: string): string {
   return text.replace(/[<>&"]/g, (sign) => `&${Object.entries(ENTITIES).find(([, value]) => value === sign)![0]};`);
 }
 
-/** The tag at this place of a text, and where it ends. */
+/** Parses the tag at this offset; also returns where it ends. */
 function tagAt(text: string, at: number): { element: Element; isEmpty: boolean; end: number } | undefined {
   TAG.lastIndex = at;
   const found = TAG.exec(text);
@@ -147,7 +147,7 @@ function tagAt(text: string, at: number): { element: Element; isEmpty: boolean; 
   return { element: { name: found[1]!, attributes }, isEmpty: found[3] === '/', end: TAG.lastIndex };
 }
 
-/** Size of the whole picture as its first tag says; 100 × 100 if it does not. */
+/** The size from the first tag of an image; 100 × 100 if it has none. */
 export function pictureSize(svg: string): { width: number; height: number } {
   const { attributes } = tagAt(svg, svg.indexOf('<svg'))?.element ?? { attributes: new Map<string, string>() };
   const size = (name: string): number =>
@@ -155,7 +155,7 @@ export function pictureSize(svg: string): { width: number; height: number } {
   return { width: size('width'), height: size('height') };
 }
 
-/** The only thing in a picture; undefined if it has another one, or something that the page does not know. */
+/** The only shape of an image; undefined if it has other or unknown content. */
 export function readShape(svg: string): Shape | undefined {
   const text = svg.trim().replace(/^<\?xml[^>]*\?>\s*/, '');
   const outer = tagAt(text, 0);
@@ -174,7 +174,7 @@ function splitAt(text: string, separator: string): [string, string] | undefined 
   return at < 0 ? undefined : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** What a shape may have; with anything else it is a picture, since editing would lose it. */
+/** Known attributes. A shape with others is shown as an image, because editing would lose them. */
 const KNOWN = new Set(
   (
     'x y x1 y1 x2 y2 cx cy rx ry width height fill fill-opacity stroke stroke-width stroke-dasharray ' +
@@ -224,7 +224,7 @@ function shapeOf(name: string, attributes: ReadonlyMap<string, string>, text: st
   };
 }
 
-/** The SVG of a shape. */
+/** Writes a shape as SVG. */
 export function writeShape(shape: Shape): string {
   const { width, height } = sizeOf(shape);
   return `<svg height="${height}" width="${width}">${inner(shape)}</svg>`;

@@ -1,4 +1,4 @@
-// Where something new has room on the map: beside nodes and their names, links and drawings.
+// Finds a free place on the map, clear of nodes and their names, links and drawings.
 import { isCrossed } from '../../../layout/faults.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../server/types.ts';
 import { pictureSize, readShape } from './drawing.ts';
@@ -7,38 +7,38 @@ import { readStyle } from './label-style.ts';
 
 type Line = readonly [Point, Point];
 
-/** What is in the way. */
+/** Occupied areas. */
 export interface Taken {
   readonly boxes: readonly Box[];
   readonly lines: readonly Line[];
 }
 
-/** What a lab has on its map. */
+/** The objects on a lab's map. */
 export interface MapThings {
   readonly nodes: ReadonlyMap<string, NodeObject>;
   readonly links: ReadonlyMap<string, LinkObject>;
   readonly drawings: ReadonlyMap<string, DrawingObject>;
 }
 
-/** Pixels between a new thing and what is there. */
+/** Pixels between a new object and existing ones. */
 const GAP = 10;
-/** Pixels from the top of a node to the top of its name, and the height of a line of it, where a label says nothing else. */
+/** Default pixels from the top of a node to the top of its name, and the height of a line. */
 const NAME_ABOVE = 25;
 const NAME_SIZE = 13;
-/** Width and height of a letter, as shares of the size of its font: of wide letters, as the font is not known. */
+/** Width and height of a letter relative to the font size; wide, because the font is unknown. */
 const LETTER = { width: 0.65, height: 1.35 };
-/** How far apart places are that are tried, at least: a node with a usual symbol and name has room between its neighbours. */
+/** Smallest distance between tried places: a usual node fits between its neighbours. */
 const STEP = { x: 120, y: 130 };
-/** Pixels of the name that a new node gets, which the server chooses. */
+/** Estimated pixels of a new node's name, which the server chooses. */
 const NEW_NAME = 80;
 
-/** What a new node of this size needs: itself, and its name. */
+/** The area of a new node with its name. */
 export function withName({ x, y, width, height }: Box): Box {
   const wide = Math.max(width, NEW_NAME);
   return { x: x + (width - wide) / 2, y: y - NAME_ABOVE, width: wide, height: height + NAME_ABOVE };
 }
 
-/** A node and its name. */
+/** The areas of a node and its name. */
 export function nodeTakes({ x, y, width, height, label }: NodeObject): Box[] {
   const node = { x, y, width, height };
   const lines = label.text.split('\n');
@@ -52,7 +52,7 @@ export function nodeTakes({ x, y, width, height, label }: NodeObject): Box[] {
   const top = label.y ?? -NAME_ABOVE;
   const turn = ((label.rotation ?? 0) * Math.PI) / 180;
   const [sin, cos] = [Math.sin(turn), Math.cos(turn)];
-  // It is turned around its beginning, or its middle where it is centred.
+  // A label rotates around its start, or around its middle if centred.
   const pivot = label.x == null ? text.width / 2 : 0;
   const corners = [
     [-pivot, 0],
@@ -83,7 +83,7 @@ function drawingTakes({ x, y, svg }: DrawingObject): Taken {
     };
   const isFrame = (shape?.kind === 'rect' || shape?.kind === 'ellipse') && width > 2 * STEP.x && height > 2 * STEP.y;
   if (!isFrame) return { boxes: [{ x, y, width, height }], lines: [] };
-  // Things stand within it, and not upon its border.
+  // Objects may be inside a drawing, but not on its border.
   const [a, b, c, d] = [
     { x, y },
     { x: x + width, y },
@@ -101,7 +101,7 @@ function drawingTakes({ x, y, svg }: DrawingObject): Taken {
   };
 }
 
-/** All that is on the map of a lab. */
+/** All occupied areas of a lab. */
 export function takenIn({ nodes, links, drawings }: MapThings): Taken {
   const drawn = [...drawings.values()].map(drawingTakes);
   const linked = [...links.values()].flatMap(({ nodes: [one, other] }): Line[] => {
@@ -114,7 +114,7 @@ export function takenIn({ nodes, links, drawings }: MapThings): Taken {
   };
 }
 
-/** How far a box has to be moved to the place nearest to it where it has room. Nothing if there is none. */
+/** The shortest move of a box to a free place; zero if there is none. */
 export function wayToRoom(wanted: Box, { boxes, lines }: Taken): Point {
   const step = { x: Math.max(STEP.x, wanted.width + GAP), y: Math.max(STEP.y, wanted.height + GAP) };
   for (let ring = 0; ring < 40; ring += 1) {

@@ -1,4 +1,4 @@
-// Places on the map, without a page: boxes, the grid, who is the nearest in a direction.
+// Geometry of the map: boxes, the grid, and the nearest object in a direction.
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -13,7 +13,7 @@ export function centreOf({ x, y, width, height }: Box): Point {
   return { x: x + width / 2, y: y + height / 2 };
 }
 
-/** The box around all of them; undefined of none. */
+/** The bounding box; undefined for an empty list. */
 export function around(boxes: readonly Box[]): Box | undefined {
   if (boxes.length === 0) return undefined;
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
@@ -35,14 +35,14 @@ export function overlap(one: Box, other: Box): boolean {
   );
 }
 
-/** The place nearest to this one whose centre is on the grid; whole pixels without a grid (0). */
+/** The nearest position whose centre is on the grid; rounded to pixels if the grid is 0. */
 export function snapped({ x, y, width, height }: Box, grid: number): Point {
   if (grid <= 0) return { x: Math.round(x), y: Math.round(y) };
   const snap = (value: number, half: number): number => Math.round(Math.round((value + half) / grid) * grid - half);
   return { x: snap(x, width / 2), y: snap(y, height / 2) };
 }
 
-/** Of these places the nearest in the direction of `dx`, `dy` (one of them is 0): rather straight on than aside. */
+/** The nearest place in the direction `dx`, `dy` (one of them is 0); straight ahead is preferred. */
 export function nearest<T extends { at: Point }>(
   from: Point,
   dx: number,

@@ -1,4 +1,4 @@
-// The rows of the list of labs: searched, sorted, and put into the folders that their names tell of: `CCNA/lab 3` is in `CCNA`.
+// The rows of the list of labs: filtered, sorted, and grouped into folders by name: `CCNA/lab 3` is in `CCNA`.
 import { namesInOrder } from '../../language.ts';
 import type { ProjectObject } from '../server/types.ts';
 import type { LabFigures } from './labs.ts';
@@ -16,7 +16,7 @@ export interface LabRow {
   /** The name without its folder. */
   name: string;
   figures: LabFigures | undefined;
-  /** Milliseconds since 1970, of its last change; undefined while that is not known. */
+  /** Time of its last change in milliseconds since 1970; undefined if not known yet. */
   changed: number | undefined;
 }
 
@@ -32,14 +32,14 @@ export interface RowsOptions {
   order: Order;
   figures: ReadonlyMap<string, LabFigures>;
   changes: ReadonlyMap<string, number>;
-  /** Folders whose labs are not shown. While something is searched for all are. */
+  /** Collapsed folders. Ignored during a search. */
   closed: ReadonlySet<string>;
 }
 
-/** Made once: comparing by `localeCompare` takes a hundred times as long. */
+/** Created once: comparing with `localeCompare` takes a hundred times as long. */
 const collator = namesInOrder();
 
-/** A folder's name, and the rest; a name that begins or ends with a slash has none. */
+/** Splits a name into folder and rest; no folder if it starts or ends with a slash. */
 export function splitName(name: string): { folder: string | undefined; rest: string } {
   const at = name.lastIndexOf('/');
   const [folder, rest] = [name.slice(0, at).trim(), name.slice(at + 1).trim()];
@@ -58,7 +58,7 @@ function compare(one: LabRow, other: LabRow, { key, isDown }: Order): number {
       : key === 'nodes'
         ? (one.figures?.running ?? -1) - (other.figures?.running ?? -1)
         : key === 'changed'
-          ? // The latest first, as one looks for what one has worked on.
+          ? // Latest first, to find recent work
             (other.changed ?? 0) - (one.changed ?? 0)
           : 0;
   return (
@@ -71,7 +71,7 @@ function compare(one: LabRow, other: LabRow, { key, isDown }: Order): number {
 export function labRows(projects: Iterable<ProjectObject>, options: RowsOptions): (LabRow | FolderRow)[] {
   const { search, order, figures, changes, closed } = options;
   const words = search.trim().toLowerCase().split(/\s+/);
-  // Labs without a folder have the name '' here, which no folder has.
+  // '' stands for labs without a folder; no folder has this name.
   const folders = new Map<string, LabRow[]>();
   for (const project of projects) {
     const { name, project_id } = project;

@@ -1,5 +1,6 @@
-// One lab as the server tells it: read once, kept up to date by events. Without a page, so that it can be tested anywhere.
+// One lab as a model: read once, then kept up to date by events. Independent of the page, so that it can be tested anywhere.
 import { batch, signal } from '@preact/signals';
+import type { ControllerEvents, MessageOf, ProjectEvents } from '../../../api/events.ts';
 import { WORDS } from '../../words.ts';
 import { whyNotChange } from '../account/permissions.ts';
 import { api, Refusal } from '../server/api.ts';
@@ -12,17 +13,17 @@ import { Counters } from './counters.ts';
 type Kind = 'node' | 'link' | 'drawing';
 type Objects = { node: NodeObject; link: LinkObject; drawing: DrawingObject };
 
-/** After this time a server that did not answer is asked again. */
+/** Pause before retrying a server that did not answer. */
 const RETRY_MS = 1_000;
 
-/** Changes within this time of each other are counted together. */
+/** Changes within this time are counted together. */
 const GATHERED_MS = 100;
 
 const ID = { node: 'node_id', link: 'link_id', drawing: 'drawing_id' } as const;
 
 export type LabState = 'reading' | 'open' | 'closed' | 'deleted' | 'refused';
 
-/** Told of each object that came, changed or went. */
+/** Called for each object that was added, changed or deleted. */
 export type LabListener = (kind: Kind, id: string) => void;
 
 export class Lab {
@@ -31,24 +32,24 @@ export class Lab {
   readonly project = signal<ProjectObject | undefined>(undefined);
   /** Why the lab could not be read. */
   readonly problem = signal('');
-  /** What the server has said of it since. */
+  /** The server's last message about the lab. */
   readonly message = signal('');
-  /** What came of the connection's return, for people. */
+  /** A notice for users after a reconnect. */
   readonly notice = signal('');
-  /** When somebody closed or deleted the lab while it was shown; milliseconds of `Date.now()`, 0 if nobody has. What it was is still here then. */
+  /** When the lab was closed or deleted while shown (`Date.now()`), otherwise 0. Its last content is kept. */
   readonly endedAt = signal(0);
-  /** Counts the changes of the lists below; in a storm of them, several at once. */
+  /** Counts changes of the lists below; rapid changes are counted together. */
   readonly changes = signal(0);
   readonly nodes = new Map<string, NodeObject>();
   readonly links = new Map<string, LinkObject>();
   readonly drawings = new Map<string, DrawingObject>();
   readonly events: Events;
   readonly counters: Counters;
-  /** What happens to the project as a whole is told to everybody. */
+  /** Changes of the project itself are sent to all clients. */
   readonly #controllerEvents: Events;
   readonly #listeners = new Set<LabListener>();
   readonly #hearers = new Set<(message: Message) => void>();
-  /** Events that came while the lists were read; applied after them. */
+  /** Events received while the lists are read; applied afterwards. */
   #waiting: Message[] | undefined;
   #readings = 0;
   readonly #linksByNode = new Map<string, Set<string>>();
@@ -78,23 +79,23 @@ export class Lab {
         if (message.event['project_id'] === id) this.apply(message);
       },
       missed: (why) => {
-        // A project that is gone has no stream of its own, which would tell so.
+        // A deleted project has no notification stream that could report this.
         if (why === 'gap' || this.events.connection.value !== 'live') void this.read();
       },
     });
   }
 
-  /** Whether what is shown of it is, or was until a moment ago, an open lab. */
+  /** Whether an open lab is shown, or one that was open until a moment ago. */
   get isShown(): boolean {
     return this.state.value === 'open' || this.endedAt.value > 0;
   }
 
-  /** Whether it can be asked for anything now: it is open, and the server can be reached. */
+  /** Whether requests make sense: the lab is open and the server is reachable. */
   get canAsk(): boolean {
     return this.state.value === 'open' && this.events.connection.value !== 'lost';
   }
 
-  /** Why whoever is logged in may only watch it; empty where it may be changed. */
+  /** Why the logged-in account may not change the lab; empty if it may. */
   get whyNotChange(): string {
     return whyNotChange(this.id);
   }
@@ -119,18 +120,18 @@ export class Lab {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Told of every event as it came, also of those that change nothing here. */
+  /** Registers a listener for every event, also for those that change nothing here. */
   hear(hearer: (message: Message) => void): () => void {
     this.#hearers.add(hearer);
     return () => this.#hearers.delete(hearer);
   }
 
-  /** What is known of an object beside the object itself has changed: those who draw it are told. */
+  /** Notifies listeners that data related to an object has changed. */
   touch(kind: Kind, id: string): void {
     for (const listener of this.#listeners) listener(kind, id);
   }
 
-  /** Reads the project, and its parts if it is open. Of several readings at once the last one counts. */
+  /** Reads the project, and its objects if it is open. If several readings overlap, the last one counts. */
   async read(): Promise<void> {
     clearTimeout(this.#retry);
     this.#readings += 1;
@@ -160,10 +161,10 @@ export class Lab {
     } catch (error) {
       if (reading !== this.#readings) return;
       const { status = -1, again = Date.now() + RETRY_MS } = error instanceof Refusal ? error : {};
-      // What is shown stays until the server can be asked.
+      // Keep the shown content until the server can be reached.
       const isPassing = status === 0 || status === 429 || status >= 500;
       if (isPassing) this.#retry = setTimeout(() => void this.read(), again - Date.now());
-      // That the connection is lost stands beside the name already.
+      // A lost connection is already shown next to the name.
       if (status !== 0 || this.events.connection.value !== 'lost') this.problem.value = sentenceOf(error);
       if (status === 404) this.#become('deleted');
       else if (!isPassing) this.#become('refused');
@@ -176,31 +177,50 @@ export class Lab {
     }
   }
 
-  /** Takes up one event. What it does not know it leaves alone. */
+  /** Applies an event. Unknown ones are ignored. */
   apply(message: Message): void {
-    const { action, event } = message;
     for (const hearer of this.#hearers) hearer(message);
-    const [noun, verb] = action.split('.') as [string, string | undefined];
-    if (noun === 'node' || noun === 'link' || noun === 'drawing') {
-      this.#set(noun, event as never, verb === 'deleted');
-    } else if (action === 'project.updated') {
-      this.project.value = event as unknown as ProjectObject;
-    } else if (action === 'project.closed') {
-      this.#abandonReading();
-      this.project.value = event as unknown as ProjectObject;
-      this.#become('closed');
-    } else if (action === 'project.opened' || action === 'snapshot.restored') {
-      void this.read();
-    } else if (action === 'project.deleted') {
-      this.#abandonReading();
-      this.#become('deleted');
-      this.stop();
-    } else if (noun === 'log' && (verb === 'error' || verb === 'warning')) {
-      this.message.value = String(event['message'] ?? '');
+    const { action, event } = message as MessageOf<ProjectEvents & ControllerEvents>;
+    switch (action) {
+      case 'node.created':
+      case 'node.updated':
+      case 'node.deleted':
+        this.#set('node', event, action === 'node.deleted');
+        break;
+      case 'link.created':
+      case 'link.updated':
+      case 'link.deleted':
+        this.#set('link', event as LinkObject, action === 'link.deleted');
+        break;
+      case 'drawing.created':
+      case 'drawing.updated':
+      case 'drawing.deleted':
+        this.#set('drawing', event as DrawingObject, action === 'drawing.deleted');
+        break;
+      case 'project.updated':
+        this.project.value = event;
+        break;
+      case 'project.closed':
+        this.#abandonReading();
+        this.project.value = event;
+        this.#become('closed');
+        break;
+      case 'project.opened':
+      case 'snapshot.restored':
+        void this.read();
+        break;
+      case 'project.deleted':
+        this.#abandonReading();
+        this.#become('deleted');
+        this.stop();
+        break;
+      case 'log.error':
+      case 'log.warning':
+        this.message.value = String(event.message ?? '');
     }
   }
 
-  /** What is being read counts no more. */
+  /** Makes a running read obsolete. */
   #abandonReading(): void {
     clearTimeout(this.#retry);
     this.#readings += 1;
@@ -213,14 +233,14 @@ export class Lab {
     this.state.value = state;
   }
 
-  /** Nothing runs in a lab that is not open, also where the events that said so were missed. */
+  /** Marks all nodes as stopped, because a closed lab runs none; the events may have been missed. */
   #end(): void {
     this.endedAt.value = Date.now();
     for (const node of this.nodes.values())
       if (node.status !== 'stopped') this.#set('node', { ...node, status: 'stopped' }, false);
   }
 
-  /** Links that end at this node. */
+  /** Links of this node. */
   linksOf(nodeId: string): LinkObject[] {
     return [...(this.#linksByNode.get(nodeId) ?? [])].flatMap((id) => this.links.get(id) ?? []);
   }
@@ -230,15 +250,15 @@ export class Lab {
     const id = String((object as unknown as Record<string, unknown>)[ID[kind]]);
     if (kind === 'link') this.#index(object as LinkObject, isDeleted);
     if (isDeleted) all.delete(id);
-    // A link is announced before it has ends.
+    // A new link is announced before it has ends.
     else if (kind === 'link' && (object as LinkObject).nodes.length < 2) return;
-    // A drawing is announced without its picture where that has not changed.
+    // An unchanged picture of a drawing is omitted from its event.
     else all.set(id, kind === 'drawing' ? { ...all.get(id), ...object } : object);
     this.#count();
     for (const listener of this.#listeners) listener(kind, id);
   }
 
-  /** Keeps which links end at which node: the map asks for each node that moves. */
+  /** Indexes links by node, because the map looks them up for each moved node. */
   #index({ link_id: id, nodes }: LinkObject, isDeleted: boolean): void {
     for (const { node_id: node } of nodes ?? []) {
       const ids = this.#linksByNode.get(node) ?? new Set();
@@ -248,7 +268,7 @@ export class Lab {
     }
   }
 
-  /** The first change counts at once, those that follow closely together: lists of 1,000 nodes are not drawn for each of them. */
+  /** Counts the first change at once and later ones together, so that lists of 1,000 nodes are not redrawn for each change. */
   #count(): void {
     this.#isUncounted = true;
     if (this.#counting !== undefined) return;

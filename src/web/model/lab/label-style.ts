@@ -1,5 +1,5 @@
-// Styles as GNS3's clients write them for labels: `font-family: TypeWriter;font-size: 10.0;fill: #000000;`. Only what is known
-// here is taken, so that a text of somebody else cannot do anything but look different.
+// Label styles as GNS3's clients write them: `font-family: TypeWriter;font-size: 10.0;fill: #000000;`. Only known properties are read, so
+// foreign text can change nothing but the look.
 import { pixels } from './drawing.ts';
 
 export interface LabelStyle {
@@ -12,9 +12,9 @@ export interface LabelStyle {
   fillOpacity?: number;
 }
 
-/** Black is what clients write who never chose a colour: such a label has the page's, and can be read in the dark, too. */
+/** Black is the default of all clients. Such labels use the page's colour, which is readable in dark mode, too. */
 export const UNCHOSEN_COLOUR = /^#(ff)?000000$/i;
-/** How clients call a font that no browser has. */
+/** The clients' name for a font that browsers do not have. */
 const TYPEWRITER = /^typewriter$/i;
 
 export function fontFamily(name: string): string {
@@ -26,7 +26,7 @@ export function readStyle(text: string | null | undefined): LabelStyle {
   for (const [name, value] of partsOf(text)) {
     switch (name) {
       case 'font-family':
-        // The default of all clients says nothing about a wish.
+        // The clients' default font was not chosen by the user.
         if (!TYPEWRITER.test(value)) style.fontFamily = fontFamily(value);
         break;
       case 'font-size': {
@@ -52,9 +52,9 @@ export function readStyle(text: string | null | undefined): LabelStyle {
   return style;
 }
 
-/** What of a label's style people set. */
+/** The parts of a label's style that users can set. */
 export interface LabelLook {
-  /** `#rrggbb` */
+  /** As `#rrggbb`. */
   colour: string;
   /** In points. */
   size: number;
@@ -62,10 +62,10 @@ export interface LabelLook {
   isItalic: boolean;
 }
 
-/** What clients write who never chose anything. */
+/** The default style of all clients. */
 const UNCHOSEN: LabelLook = { colour: '#000000', size: 10, isBold: false, isItalic: false };
 
-/** The parts of a style, in their order; other clients may write anything. */
+/** The properties of a style, in order; other clients may write anything. */
 function partsOf(text: string | null | undefined): Map<string, string> {
   return new Map(
     (text ?? '').split(';').flatMap((entry) => {
@@ -75,7 +75,7 @@ function partsOf(text: string | null | undefined): Map<string, string> {
   );
 }
 
-/** How a label looks; what cannot be read is as if nobody had chosen it. */
+/** The look of a label; unreadable properties get their defaults. */
 export function lookOf(text: string | null | undefined): LabelLook {
   const parts = partsOf(text);
   const [colour = '', size] = [parts.get('fill'), Number.parseFloat(parts.get('font-size') ?? '')];
@@ -87,7 +87,7 @@ export function lookOf(text: string | null | undefined): LabelLook {
   };
 }
 
-/** The style with another look, as GNS3's clients write it; what else is in it stays. */
+/** Writes a style with changes, as GNS3's clients do; other properties stay. */
 export function restyled(text: string | null | undefined, look: Partial<LabelLook>): string {
   const parts = partsOf(text);
   const set = (name: string, value: string | undefined): void => {
@@ -95,23 +95,23 @@ export function restyled(text: string | null | undefined, look: Partial<LabelLoo
     else parts.set(name, value);
   };
   if (look.colour !== undefined) set('fill', look.colour);
-  // With the point: some clients read nothing else.
+  // With a decimal point, because some clients require it.
   if (look.size !== undefined) set('font-size', Number.isInteger(look.size) ? `${look.size}.0` : String(look.size));
   if (look.isBold !== undefined) set('font-weight', look.isBold ? 'bold' : undefined);
   if (look.isItalic !== undefined) set('font-style', look.isItalic ? 'italic' : undefined);
   return [...parts].map(([name, value]) => `${name}: ${value};`).join('');
 }
 
-/** How the line of a link is drawn. */
+/** The style of a link's line. */
 export interface LinkStyle {
-  /** `#rrggbb` */
+  /** As `#rrggbb`. */
   color?: string;
   width?: number;
-  /** As clients number pens: 1 solid, 2 dashed, 3 dotted, 4 dash and dot. */
+  /** Pen number of the clients: 1 solid, 2 dashed, 3 dotted, 4 dash-dot. */
   type?: number;
 }
 
-/** Dashes and gaps by the number of the pen, in widths of the line. */
+/** Dashes and gaps by pen number, in line widths. */
 const PENS: Readonly<Record<number, readonly number[]>> = {
   2: [4, 3],
   3: [1, 2],
@@ -119,7 +119,7 @@ const PENS: Readonly<Record<number, readonly number[]>> = {
   5: [4, 2, 1, 2, 1, 2],
 };
 
-/** Only what is known and in its range; other clients may write anything. */
+/** Keeps only known and valid values; other clients may write anything. */
 export function readLinkStyle(given: Record<string, unknown>): LinkStyle {
   const { color, width, type } = given;
   return {
@@ -129,7 +129,7 @@ export function readLinkStyle(given: Record<string, unknown>): LinkStyle {
   };
 }
 
-/** For `stroke-dasharray`; empty for a solid line. */
+/** The value of `stroke-dasharray`; empty for a solid line. */
 export function dashesOf({ type, width = 2 }: LinkStyle): string {
   return (PENS[type ?? 1] ?? []).map((length) => length * width).join(' ');
 }

@@ -1,4 +1,4 @@
-// The list of labs, kept up to date by the controller's notifications; of those that are open, how many nodes run.
+// The list of labs, kept up to date by the controller's notifications; for open labs also the number of running nodes.
 import { signal } from '@preact/signals';
 import { api } from '../server/api.ts';
 import { Events } from '../server/events.ts';
@@ -12,20 +12,20 @@ export interface LabFigures {
   running: number;
 }
 
-/** Milliseconds after which it is looked again when labs were changed, and after a change of the list at the latest. */
+/** Interval for reading when labs were last changed. */
 const CHANGES_MS = 30_000;
 
-/** Nodes start and stop without a word to those who only see the list. */
+/** Interval for reading the numbers of running nodes, which no notification of the list reports. */
 const FIGURES_MS = 5_000;
 
 export class Labs {
   readonly list = signal<ReadonlyMap<string, ProjectObject> | undefined>(undefined);
   readonly figures = signal<ReadonlyMap<string, LabFigures>>(new Map());
-  /** When labs were changed last, in milliseconds since 1970, by their ids. */
+  /** When each lab was last changed, in milliseconds since 1970, by id. */
   readonly changes = signal<ReadonlyMap<string, number>>(new Map());
   /** Why the list could not be read. */
   readonly problem = signal('');
-  /** Why something else did not work. */
+  /** Any other error. */
   readonly message = signal('');
   readonly events = new Events({
     path: '/notifications/ws',
@@ -36,7 +36,7 @@ export class Labs {
     },
     resumed: () => void compareVersion(),
   });
-  /** Events that came while the list was read; applied after it. */
+  /** Events received while the list is read; applied afterwards. */
   #waiting: Message[] | undefined;
   #readings = 0;
   #timers: ReturnType<typeof setInterval>[] = [];
@@ -84,7 +84,7 @@ export class Labs {
         changes.flatMap(({ project_id: id, changed_at: at }) => (at === null ? [] : [[id, Date.parse(at)]])),
       );
     } catch {
-      // As with the figures.
+      // See `readFigures`.
     }
   }
 
@@ -93,7 +93,7 @@ export class Labs {
       const figures = await api.get<LabFigures[]>('/project-figures');
       this.figures.value = new Map(figures.map((one) => [one.project_id, one]));
     } catch {
-      // They come with the next reading; that the server is away is said elsewhere.
+      // Retried with the next reading; a lost connection is shown elsewhere.
     }
   }
 

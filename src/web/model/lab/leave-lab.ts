@@ -1,4 +1,4 @@
-// A lab with `auto_close` that was left: the server closes it when nobody has listened to it for a while.
+// Remembers the last left lab if it has `auto_close`: the server closes it some time after its last listener has gone.
 import { signal } from '@preact/signals';
 import { api } from '../server/api.ts';
 import type { Lab } from './lab.ts';
@@ -8,22 +8,22 @@ export interface LeftLab {
   name: string;
 }
 
-/** The lab that was left last, as long as it can be kept open. */
+/** The last left lab, while it can still be kept open. */
 export const leftLab = signal<LeftLab | undefined>(undefined);
 
-/** To be called when the screen of a lab goes. */
+/** Call when the screen of a lab is left. */
 export function noteLeaving(lab: Lab): void {
   const project = lab.project.peek();
   const isClosing = project?.auto_close === true && lab.whyNotChange === '' && lab.state.peek() === 'open';
   leftLab.value = isClosing ? { id: lab.id, name: project.name } : undefined;
 }
 
-/** To be called when the screen of a lab is shown. */
+/** Call when the screen of a lab is shown. */
 export function noteVisit(id: string): void {
   if (leftLab.peek()?.id === id) leftLab.value = undefined;
 }
 
-/** Switches `auto_close` off. @throws Refusal */
+/** Disables `auto_close`. @throws Refusal */
 export async function keepOpen({ id }: LeftLab): Promise<void> {
   await api.put(`/projects/${id}`, { auto_close: false });
   leftLab.value = undefined;

@@ -1,4 +1,4 @@
-// How links are called wherever they are named in words.
+// Names of links in text.
 import { STATUS, WORDS } from '../../words.ts';
 import type { LinkEnd, LinkObject } from '../server/types.ts';
 import type { Lab } from './lab.ts';
@@ -12,7 +12,7 @@ export function linkName(lab: Lab, { nodes: [one, other] }: LinkObject): string 
   return WORDS.links.described(endName(lab, one), endName(lab, other));
 }
 
-/** What holds for a link beside its being there. */
+/** States of a link, such as suspended or captured. */
 export function linkStates({ suspend, filters, capturing }: LinkObject): string[] {
   return [
     suspend ? STATUS['suspended'] : undefined,

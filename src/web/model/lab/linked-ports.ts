@@ -1,4 +1,4 @@
-// Which ports of a node have a link.
+// Finds the links of a node's ports.
 import type { LinkEnd, LinkObject, NodeObject, PortObject } from '../server/types.ts';
 import type { Lab } from './lab.ts';
 
@@ -20,7 +20,7 @@ export function freePorts(lab: Lab, node: NodeObject): PortObject[] {
   return node.ports.filter((port) => linkAt(lab, node, port) === undefined);
 }
 
-/** The name of the port that an end of a link is at. */
+/** The name of the port at an end of a link. */
 export function portName(lab: Lab, end: LinkEnd): string {
   const port = lab.nodes
     .get(end.node_id)

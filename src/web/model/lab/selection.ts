@@ -1,4 +1,4 @@
-// What is chosen in a lab: nodes and drawings, or one link.
+// The selection in a lab: nodes and drawings, or one link.
 export interface Selection {
   readonly nodes: readonly string[];
   readonly link: string | undefined;

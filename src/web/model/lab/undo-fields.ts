@@ -1,14 +1,14 @@
-// Fields of things, as the history of changes notes and compares them.
+// Fields of objects, as the undo history records and compares them.
 import { WORDS } from '../../words.ts';
 import type { ScheduleObject } from '../server/types.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Thing = 'node' | 'link' | 'drawing';
 
-/** What the server leaves out of its answers while it is nothing: the opposite request says it. */
+/** Omitted from the server's answers at their default; the reverse request states it. */
 const UNTOLD: Fields = { start_order: 0, start_delay: 0 };
 
-/** The fields of `now` that stand in `fields`; of properties, which are changed one by one, those alone. */
+/** The members of `now` that are also in `fields`; for properties, only the same ones, because they change individually. */
 export function alike(fields: Fields, now: Fields): Fields {
   const { properties } = fields;
   const picked = pick(now, Object.keys(fields));
@@ -29,7 +29,7 @@ export interface ScheduleNow {
   plan: object | null;
 }
 
-/** The schedule of a link, as it could be asked for again. */
+/** The schedule of a link, as a request would start it again. */
 export function scheduled({ state, steps, rounds, period }: ScheduleObject): ScheduleNow {
   if (state === 'none' || state === 'cancelled') return { state, plan: null };
   return { state, plan: { steps, rounds, ...(period != null && { period }) } };

@@ -1,12 +1,13 @@
-// What was changed here, so that it can be taken back and done again. A change is taken back by the opposite request, and only
-// while what it left is still there: what somebody else has changed since stays as it is.
+// Undo and redo of changes made on this page. A step is undone by the reverse request, and only while its result is unchanged: later
+// changes of other clients stay.
 import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 import { isSame } from '../browser/same-json.ts';
 import type { ScheduleObject } from '../server/types.ts';
+import { isOtherName, type OtherName } from './taken-names.ts';
 import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
 
-/** The calls of the API that changes are made by; paths are below `/v2`. */
+/** The API calls used for changes; paths are below `/v2`. */
 export interface Requests {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: object): Promise<T>;
@@ -14,19 +15,19 @@ export interface Requests {
   delete(path: string): Promise<void>;
 }
 
-/** The schedule of a link has the link's id and one field, `plan`: what was asked for, or null. */
+/** The schedule of a link has the link's id and one field, `plan`: the requested schedule or null. */
 type Kind = Thing | 'schedule';
 
-/** New values of some fields of a thing. */
+/** New values for some fields of an object. */
 export interface Update {
   kind: Thing;
   id: string;
-  /** Or how they follow from the thing as the server has it when it is the step's turn, whatever is known of it here. */
+  /** A function computes them from the server's state at the step's turn, not from this page's. */
   fields: Fields | ((now: Fields) => Fields);
 }
 
 type Made = 'link' | 'drawing';
-/** A node that was made of another one, `source`, by asking for `body`; or is to be made so again. */
+/** A node copied from `source` with the request `body`; or to be copied again. */
 interface CopyPart {
   type: 'copied' | 'uncopied';
   kind: 'node';
@@ -40,49 +41,62 @@ type Part =
   | { type: 'made' | 'removed'; kind: Made; id: string; object: Fields }
   | CopyPart;
 
-/** A node that is to be copied, and what is asked for with it. */
+/** A node to copy, with the request's body. */
 export interface Copy {
   source: string;
   body: Fields;
 }
 type Step = readonly Part[];
 
-/** What a thing is made of again after it was removed, and what must be as it was for its making to be taken back. */
+/** Fields to recreate a removed object, which must be unchanged for undoing its creation. */
 const SUBSTANCE: Readonly<Record<Made, readonly string[]>> = {
   link: ['nodes', 'filters', 'suspend', 'link_style', 'impairments'],
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
-/** What must be as it was for the copy of a node to be taken back. */
+/** Fields that must be unchanged for undoing the copy of a node. */
 const OF_COPY = ['name', 'x', 'y', 'z', 'label', 'symbol', 'locked', 'status', 'properties'];
 const MOST_STEPS = 200;
 
-/** Somebody else has changed what was to be taken back. */
+export interface HistoryOptions {
+  requests: Requests;
+  /** Its path below `/v2`. */
+  project: string;
+  /** The current state of an object on this page. */
+  known: (kind: Thing, id: string) => object | undefined;
+  /** Called after a step in which the server chose other names because the requested ones were taken. */
+  otherNames?: (names: readonly OtherName[]) => void;
+}
+
+/** Another client has changed the object of the step. */
 class Overtaken extends Error {}
 
 export class History {
-  /** How many steps can be undone and redone once all that was asked for before is done: quick hands do not wait for answers. */
+  /** Number of steps that can be undone and redone, pending ones included, so that fast users need not wait. */
   readonly undoable = signal(0);
   readonly redoable = signal(0);
   readonly #requests: Requests;
   readonly #project: string;
-  /** What is known of a thing now. */
-  readonly #known: (kind: Thing, id: string) => object | undefined;
+  readonly #known: HistoryOptions['known'];
+  readonly #tellOtherNames: (names: readonly OtherName[]) => void;
+  /** Names chosen by the server in the current step. */
+  #otherNames: OtherName[] = [];
   #done: Step[] = [];
   #undone: Step[] = [];
-  /** One step after the other, however quickly they are asked for. */
+  /** Steps run one after the other. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** What the waiting tasks will add to the steps that can be undone and redone. */
+  /** What the pending tasks will add to the steps that can be undone and redone. */
   readonly #expected = { undoable: 0, redoable: 0 };
 
-  constructor(requests: Requests, project: string, known: (kind: Thing, id: string) => object | undefined) {
+  constructor({ requests, project, known, otherNames = () => {} }: HistoryOptions) {
     this.#requests = requests;
     this.#project = project;
     this.#known = known;
+    this.#tellOtherNames = otherNames;
   }
 
   /**
-   * Changes several things as one step; answers their fields as the server has them then. What succeeded can be undone even if another part
-   * failed. @throws Refusal
+   * Changes several objects as one step; returns their fields as the server has them afterwards. If one part fails, the others can still be
+   * undone. @throws Refusal
    */
   async update(updates: readonly Update[]): Promise<Fields[]> {
     return (await this.updateEach(updates)).map((result) => {
@@ -91,7 +105,7 @@ export class History {
     });
   }
 
-  /** The same; answers of each whether it succeeded, and otherwise why not. */
+  /** Like `update`, but returns the result or error of each part. */
   updateEach(updates: readonly Update[]): Promise<PromiseSettledResult<Fields>[]> {
     return this.#next(async () => {
       const step: Part[] = [];
@@ -111,7 +125,7 @@ export class History {
     });
   }
 
-  /** Starts a schedule on a link, or ends the one that runs (`null`). @throws Refusal */
+  /** Starts a schedule on a link, or ends the running one (`null`). @throws Refusal */
   schedule(id: string, plan: object | null): Promise<void> {
     return this.#next(async () => {
       const now = (await this.#read('schedule', id)) as ScheduleNow;
@@ -121,7 +135,7 @@ export class History {
     });
   }
 
-  /** Makes a link or a drawing; gives it as the server has made it. @throws Refusal */
+  /** Creates a link or drawing; returns the server's object. @throws Refusal */
   make<T>(kind: Made, object: object): Promise<T> {
     return this.#next(async () => {
       const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, object);
@@ -131,8 +145,8 @@ export class History {
   }
 
   /**
-   * Copies nodes, and makes drawings beside them, as one step. A copy is taken back only while it is as it was made: with a disk on
-   * which somebody has worked since it stays. @throws Refusal
+   * Copies nodes and creates drawings as one step. Undo removes a copy only while it is unchanged: a disk that was used since stays.
+   * @throws Refusal
    */
   copy(nodes: readonly Copy[], drawings: readonly Fields[]): Promise<{ nodes: string[]; drawings: string[] }> {
     return this.#next(async () => {
@@ -154,6 +168,8 @@ export class History {
 
   async #copied(source: string, body: Fields): Promise<CopyPart> {
     const made = await this.#requests.post<Fields>(`${this.#path('node', source)}/duplicate`, body);
+    const { name: wanted } = { name: undefined, ...this.#known('node', source) };
+    this.#compareNames(wanted, made['name']);
     return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, OF_COPY) };
   }
 
@@ -173,19 +189,23 @@ export class History {
     });
   }
 
-  /** Takes the last step back. @throws Error if somebody else has changed the thing since; Refusal */
+  /** Undoes the last step. @throws Error if another client has changed the object since; Refusal */
   undo(): Promise<void> {
     return this.#next(() => this.#turn(this.#done, this.#undone), { undoable: -1, redoable: 1 });
   }
 
-  /** Does again what was undone last. @throws as `undo` does */
+  /** Redoes the last undone step. @throws as `undo` does */
   redo(): Promise<void> {
     return this.#next(() => this.#turn(this.#undone, this.#done), { undoable: 1, redoable: -1 });
   }
 
   #next<T>(task: () => Promise<T>, expected = { undoable: 1, redoable: 0 }): Promise<T> {
     this.#expect(expected, 1);
-    const turn = this.#queue.then(task).finally(() => this.#expect(expected, -1));
+    const turn = this.#queue.then(task).finally(() => {
+      this.#expect(expected, -1);
+      const names = this.#otherNames.splice(0);
+      if (names.length > 0) this.#tellOtherNames(names);
+    });
     this.#queue = turn.catch(() => {});
     return turn;
   }
@@ -213,7 +233,7 @@ export class History {
     try {
       await Promise.all(step.map((part) => this.#check(part)));
     } catch (error) {
-      // A step that can never be taken back must not stand in the way of those before it.
+      // Drop a step that can never be undone, so that it does not block earlier ones.
       if (error instanceof Overtaken) from.pop();
       throw error;
     }
@@ -224,21 +244,21 @@ export class History {
       left.delete(part);
     };
     try {
-      // Changes do not depend on each other; what was made or removed goes back in its order.
+      // Changes are independent of each other; creations and removals are reversed in order.
       if (step.every(({ type }) => type === 'changed')) {
         for (const result of await Promise.allSettled(step.map(turn))) {
           if (result.status === 'rejected') throw result.reason;
         }
       } else for (const part of step.toReversed()) await turn(part);
     } finally {
-      // Also half a step can be turned again: nothing is forgotten.
+      // A partly reversed step can also be reversed back.
       from.pop();
       if (left.size > 0) from.push([...left]);
       if (opposite.length > 0) to.push(opposite);
     }
   }
 
-  /** @throws Overtaken unless the thing is as this part has left it */
+  /** @throws Overtaken unless the object is as this part left it */
   async #check(part: Part): Promise<void> {
     if (part.type === 'removed') return;
     if (part.type === 'uncopied') {
@@ -250,7 +270,7 @@ export class History {
     const name = this.#name(kind, id);
     const now = await this.#stillThere(kind, id);
     if (part.type === 'copied') await this.#checkUnused(part, name);
-    // One that is over by itself leaves nothing that an end of it could have changed.
+    // A schedule that ended by itself leaves nothing that ending it could have changed.
     const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
     if (!isOver && !isSame(alike(left, now as Fields), left)) throw new Overtaken(WORDS.undo.overtaken(name));
   }
@@ -259,7 +279,7 @@ export class History {
     return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
   }
 
-  /** @throws Overtaken if it is not there any more */
+  /** @throws Overtaken if it was deleted */
   async #stillThere(kind: Kind, id: string): Promise<object> {
     try {
       return await this.#read(kind, id);
@@ -269,7 +289,7 @@ export class History {
     }
   }
 
-  /** A copy that was started has what happened there on its disk, and one that has links has been built upon. @throws Overtaken */
+  /** A copy that was started has a used disk, and one with links is in use. @throws Overtaken */
   async #checkUnused({ id, object }: CopyPart, name: string): Promise<void> {
     const links = await this.#requests.get<readonly { nodes: readonly { node_id: string }[] }[]>(
       `${this.#project}/links`,
@@ -308,7 +328,7 @@ export class History {
     return { ...part, type: 'made', id: idOf(part.kind, made), object: pick(made, SUBSTANCE[part.kind]) };
   }
 
-  /** What is made again has another id: the other steps follow it. */
+  /** Replaces the id in all steps, because a recreated object has a new one. */
   #rename(former: string, now: string): void {
     const follow = (step: Step): Step =>
       step.map((part) => ({
@@ -316,7 +336,7 @@ export class History {
         ...(part.id === former && { id: now }),
         ...('source' in part && part.source === former && { source: now }),
       }));
-    // In place: the caller holds these lists.
+    // In place, because the caller holds these lists.
     for (const list of [this.#done, this.#undone]) list.splice(0, list.length, ...list.map(follow));
   }
 
@@ -329,11 +349,16 @@ export class History {
     return this.#requests.get<object>(this.#path(kind, id));
   }
 
+  #compareNames(wanted: unknown, given: unknown): void {
+    if (typeof wanted === 'string' && typeof given === 'string' && isOtherName(wanted, given))
+      this.#otherNames.push([wanted, given]);
+  }
+
   #schedulePath(id: string): string {
     return `${this.#path('link', id)}/schedule`;
   }
 
-  /** The fields as the server has them then. */
+  /** Returns the fields as the server has them afterwards. */
   async #put(kind: Kind, id: string, fields: Fields): Promise<Fields> {
     if (kind === 'schedule') {
       const plan = fields['plan'] as object | null;
@@ -343,6 +368,7 @@ export class History {
       return { plan: null };
     }
     const answer = await this.#requests.put<object>(this.#path(kind, id), fields);
+    if (kind === 'node') this.#compareNames(fields['name'], (answer as Fields)['name']);
     const known = alike(fields, answer as Fields);
     return {
       ...fields,

@@ -4,15 +4,15 @@ import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 
 interface RefusalDetails {
-  /** What the server's log calls the request; empty where it did not answer. */
+  /** Id of the request in the server's log; empty if the server did not answer. */
   request?: string;
-  /** Milliseconds of `Date.now()` from which on it may be asked again. */
+  /** Earliest time for a retry, in milliseconds of `Date.now()`. */
   again?: number;
 }
 
-/** A refusal, with the server's own sentence. */
+/** An error answer, with the server's message. */
 export class Refusal extends Error {
-  /** Of HTTP; 0 where the server did not answer. */
+  /** HTTP status; 0 if the server did not answer. */
   readonly status: number;
   readonly request: string;
   readonly again: number | undefined;
@@ -25,18 +25,16 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal that came last: where its sentence is shown its number can be copied. */
+/** The last error; its request id can be copied where the message is shown. */
 export const lastRefusal = signal<Refusal | undefined>(undefined);
 
-/**
- * The refusal that an answer is, from its text and headers; it becomes the last one.
- */
+/** Makes an error answer from text and headers, and records it as the last one. */
 export function answerRefusal(status: number, text: string, header: (name: string) => string | null): Refusal {
   let message = '';
   try {
     message = String(JSON.parse(text).message ?? '');
   } catch {
-    // Not one of the API's answers: the status is all that can be told.
+    // Not an answer of the API: only the status is known.
   }
   const pause = Number(header('retry-after'));
   const refusal = new Refusal(status, message || WORDS.message.answered(status), {
@@ -47,24 +45,24 @@ export function answerRefusal(status: number, text: string, header: (name: strin
   return refusal;
 }
 
-/** Requests that have waited long for an answer, as far as nothing else on the page tells of them. */
+/** Requests without an answer for a long time; operations with a task are not counted. */
 export const unanswered = signal(0);
 
 const LONG_MS = 10_000;
 const waiting = new Set<AbortController>();
 
-/** Gives up all that wait for an answer: who has asked is told so, and can ask again. What was asked for may be done all the same. */
+/** Aborts the late requests. The callers get an error and can try again; the server may still carry them out. */
 export function stopWaiting(): void {
   for (const abort of [...waiting]) abort.abort();
 }
 
 interface Calling {
   body?: BodyInit;
-  /** Of long work, whose task says how far it is. */
+  /** Id of a long operation, whose task shows the progress. */
   operation?: string | undefined;
 }
 
-/** The whole answer, for `read` to make something of. @throws Refusal */
+/** Sends a request and reads the answer with `read`. @throws Refusal */
 async function call<T>(
   method: string,
   path: string,
@@ -91,7 +89,7 @@ async function call<T>(
   } catch (error) {
     if (error instanceof Refusal) throw error;
     if (abort.signal.aborted) throw new Refusal(0, WORDS.message.gaveUp);
-    // An answer that is none of the API's: something between here and the server has given it.
+    // Not an answer of the API: a proxy between here and the server sent it.
     if (error instanceof SyntaxError) throw new Refusal(0, WORDS.message.notOurs);
     throw new Refusal(0, WORDS.message.noAnswer);
   } finally {
@@ -112,7 +110,7 @@ export const api = {
   async get<T>(path: string): Promise<T> {
     return (await call('GET', `/v2${path}`, object)) as T;
   },
-  /** A file as text; undefined if it is none, or has more bytes than `most`. */
+  /** A file as text; undefined if it is not text or larger than `most` bytes. */
   async text(path: string, most: number): Promise<string | undefined> {
     const bytes = await call('GET', `/v2${path}`, (response) => response.arrayBuffer());
     if (bytes.byteLength > most) return undefined;
@@ -123,11 +121,11 @@ export const api = {
       return undefined;
     }
   },
-  /** Asks for a file whose content the browser is to have: whether the server would send it. */
+  /** Checks that the server would send a file that the browser is to download. */
   async mustHave(path: string): Promise<void> {
     await call('GET', `/v2${path}`, async (response) => response.body?.cancel());
   },
-  /** `operation` is an identifier for the long work that this begins, see `begin`. */
+  /** `operation` is the id of the long operation that this starts, see `begin`. */
   async post<T>(path: string, body: object = {}, operation?: string): Promise<T> {
     return (await call('POST', `/v2${path}`, object, { body: JSON.stringify(body), operation })) as T;
   },
@@ -137,7 +135,7 @@ export const api = {
   async delete(path: string): Promise<void> {
     await call('DELETE', `/v2${path}`, text);
   },
-  /** Sends a file as it is. */
+  /** Sends a file unchanged. */
   async upload(path: string, file: Blob): Promise<void> {
     await call('POST', `/v2${path}`, text, { body: file });
   },

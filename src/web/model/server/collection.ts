@@ -1,4 +1,4 @@
-// A list of the controller's, kept up to date by its notifications: templates, hosts.
+// A list of the controller, such as templates or hosts, kept up to date by its notifications.
 import { signal } from '@preact/signals';
 import { api } from './api.ts';
 import { Events } from './events.ts';
@@ -12,7 +12,7 @@ export class Collection<T> {
   readonly #path: string;
   #readings = 0;
 
-  /** @param noun of the events that are about it: `template` */
+  /** @param noun prefix of its events, such as `template` */
   constructor(path: string, noun: string) {
     this.#path = path;
     this.events = new Events({

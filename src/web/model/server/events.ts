@@ -1,13 +1,13 @@
-// The server's notifications, without holes: after a pause the stream goes on where it stopped, or says that it cannot.
+// The server's notifications without gaps: after a reconnect the stream resumes, or reports that events are missing.
 import { signal } from '@preact/signals';
 import { openSocket } from './sockets.ts';
 import type { Message } from './types.ts';
 
-/** Pings come every five seconds: after this time without any message the connection counts as lost. */
+/** Pings come every five seconds; without a message for this time the connection counts as lost. */
 const SILENCE_MS = 12_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** What was missed comes at once after the first message: after this time it is there. */
+/** Missed events follow the first message directly; after this time all have arrived. */
 const BACKLOG_MS = 500;
 
 export type Connection = 'connecting' | 'live' | 'lost';
@@ -15,32 +15,32 @@ export type Connection = 'connecting' | 'live' | 'lost';
 export interface EventsOptions {
   /** Path of the socket below `/v2`. */
   path: string;
-  /** More of what is asked for. */
+  /** Further query parameters. */
   query?: Readonly<Record<string, string>>;
   message(message: Message): void;
   /**
-   * Everything is to be read: `first` when the stream has begun, so that nothing that happens from then on is overlooked; `gap` when events
-   * are missing that the server does not have any more.
+   * Read everything: `first` after the stream has started, so that no later change is missed; `gap` when the server no longer has the
+   * missed events.
    */
   missed(why: 'first' | 'gap'): void;
-  /** The stream goes on where it broke off; `changes` events have happened meanwhile and were told. */
+  /** The stream resumed; `changes` missed events were delivered. */
   resumed?(changes: number): void;
 }
 
 export class Events {
   readonly connection = signal<Connection>('connecting');
-  /** When the last message came, and when the connection was lost; milliseconds of `Date.now()`, 0 for never. */
+  /** Time of the last message and of the loss of the connection (`Date.now()`), 0 for never. */
   readonly lastMessage = signal(0);
   readonly lostSince = signal(0);
   readonly #options: EventsOptions;
   #socket: WebSocket | undefined;
-  /** Counts openings: what an earlier one brings is not wanted any more. */
+  /** Counts openings, so that messages of earlier ones are ignored. */
   #attempts = 0;
   #since = 'now';
   #pause = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #over = false;
-  /** Events of the time that this connection was away, while they come. */
+  /** Missed events, while they arrive. */
   #backlog: { events: number; timer: ReturnType<typeof setTimeout> } | undefined;
 
   constructor(options: EventsOptions) {
@@ -48,7 +48,7 @@ export class Events {
   }
 
   start(): void {
-    // Not there outside of browsers.
+    // Exists only in browsers.
     globalThis.addEventListener?.('online', this.again);
     globalThis.document?.addEventListener('visibilitychange', this.again);
     this.#connect();
@@ -63,7 +63,7 @@ export class Events {
     this.#socket?.close();
   }
 
-  /** Tries at once, without waiting for the end of the pause. */
+  /** Reconnects at once, without waiting for the pause to end. */
   readonly again = (): void => {
     const isSilent = Date.now() - this.lastMessage.value > SILENCE_MS;
     if (this.connection.value === 'lost' || (this.connection.value === 'live' && isSilent)) this.#connect();
@@ -103,7 +103,7 @@ export class Events {
     };
   }
 
-  /** The first message of a connection, a ping: what was missed comes after it, so its number does not count yet. */
+  /** Handles the first message of a connection, a ping. Missed events follow it, so its number does not count yet. */
   #opened(ping: Message): void {
     this.#heard();
     if (this.#since === 'now') {
@@ -155,7 +155,7 @@ export class Events {
     const wasLive = this.connection.value === 'live';
     this.connection.value = 'lost';
     clearTimeout(this.#timer);
-    // At once after a connection that worked: timers of tabs in the background may be a minute late, and a lab may close meanwhile.
+    // Reconnect at once after a working connection: timers of background tabs may be a minute late, and the lab may close meanwhile.
     if (wasLive && this.#pause === 0) {
       this.#pause = FIRST_PAUSE_MS;
       this.#connect();

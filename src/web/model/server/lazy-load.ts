@@ -1,12 +1,12 @@
-// Parts of the page that are loaded when they are shown first: what is done when one does not come.
+// Loads parts of the page on first use, and handles failures.
 import { signal } from '@preact/signals';
 import { pauseAfter, rested } from './backoff.ts';
 import { compareVersion, isOutdated } from './page-version.ts';
 
-/** Failures to load a part from a server that answers, after which it does not have the part. Fewer may be a network that changes. */
+/** After this many failures on a reachable server the part is missing. Fewer may be a changing network. */
 const MOST_FAILURES = 4;
 
-/** How many parts wait for a server that does not answer. */
+/** Number of parts waiting for an unreachable server. */
 export const awaitedParts = signal(0);
 
 /**

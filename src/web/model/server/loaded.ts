@@ -1,17 +1,17 @@
-// What a part of the page reads from the server when it is shown.
+// Data that a component reads from the server when it is shown.
 import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { sentenceOf } from './sentence.ts';
 
 export interface Loaded<T> {
-  /** Undefined until it is there; what was there stays while it is read again. */
+  /** Undefined until loaded; the old value stays during a reload. */
   value: Signal<T | undefined>;
   /** Why it could not be read; empty if it could. */
   problem: Signal<string>;
   again(): void;
 }
 
-/** Reads it now, and anew when one of `inputs` changes. */
+/** Loads now, and again when one of `inputs` changes. */
 export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const problem = useSignal('');

@@ -1,11 +1,11 @@
-// Whether the server has another page meanwhile, as after an upgrade.
+// Detects that the server has another version of the page, as after an upgrade.
 import { signal } from '@preact/signals';
 import { serverPage } from './server-page.ts';
 
-/** The page is older than the server: it is to be loaded again, by people, as consoles may hold text. */
+/** The page is older than the server. Users reload it themselves, because consoles may hold text. */
 export const isOutdated = signal(false);
 
-/** Asks for the page again, and compares; `away` if the server does not answer. To be called when the server was away. */
+/** Compares the page with the server's; `away` if the server does not answer. Call after the server was unreachable. */
 export async function compareVersion(): Promise<'same' | 'other' | 'away'> {
   const server = await serverPage();
   if (server === 'other') isOutdated.value = true;

@@ -1,6 +1,6 @@
-// What the page says of a failure: the only place that makes words of an error.
+// Error messages of the page; the only place that makes text of an error.
 
-/** The sentence of an error: of a refusal, what the server has said. Nothing is said otherwise for one status than for another. */
+/** The message of an error; for a refusal, the server's message, whatever the status. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,10 +1,10 @@
-// WebSockets of this server, for the page and for its workers. Where a browser sends no password with them, as Safari, a ticket lets them in.
+// WebSockets to this server, for the page and its workers. Browsers that send no password with them, such as Safari, use a ticket.
 
-/** Known since a ticket has helped. */
+/** Set once a ticket was needed. */
 let needsTicket = false;
 
 /**
- * Opens a WebSocket; resolves when it is open. Messages are binary as `ArrayBuffer`.
+ * Opens a WebSocket; resolves when it is open. Binary messages arrive as `ArrayBuffer`.
  * @param path below `/v2`, without query
  * @throws Error when the server does not open it
  */
@@ -18,7 +18,7 @@ export async function openSocket(path: string, query: Readonly<Record<string, st
   return socket;
 }
 
-/** Not by `api`, which brings more than a worker needs. */
+/** Without `api`, which is larger than a worker needs. */
 async function ticketFor(path: string): Promise<string> {
   const answer = await fetch('/v2/tickets', { method: 'POST', body: JSON.stringify({ path: `/v2${path}` }) });
   if (!answer.ok) throw notOpened();

@@ -1,17 +1,17 @@
-// Which types of nodes a host cannot run, and why.
+// The types of nodes that a host cannot run, with the reasons.
 import { api } from './api.ts';
 
 export interface Hindrance {
   node_type: string;
-  /** Null if they run. */
+  /** Null if the type can run. */
   hindrance: string | null;
 }
 
-/** The host looks for programs each time: what it said counts for a while. */
+/** How long an answer is cached, because the host searches for programs each time. */
 const KEPT_MS = 30_000;
 const told = new Map<string, { until: number; answer: Promise<readonly Hindrance[]> }>();
 
-/** Nothing is known of hosts whose servers do not tell. */
+/** Empty for hosts whose servers do not report this. */
 export function hindrancesOf(host: string): Promise<readonly Hindrance[]> {
   const kept = told.get(host);
   if (kept && kept.until > Date.now()) return kept.answer;

@@ -1,14 +1,14 @@
-// Tells a file from another one of the same name and size, without reading all of it. Browsers have no checksums over plain HTTP.
+// Identifies a file beyond name and size without reading all of it. Over plain HTTP browsers offer no checksums.
 
-/** Bytes of each block that is looked at. */
+/** Size of a sampled block. */
 const BLOCK_BYTES = 4096;
-/** Blocks, evenly over the file; the last one ends with it. */
+/** Number of blocks, spread evenly over the file; the last one ends with it. */
 const BLOCKS = 256;
-/** Of FNV-1a, 32 bits, and another beginning beside it. */
+/** Start values of 32-bit FNV-1a: the standard one and a second one. */
 const BEGINNINGS = [0x811c9dc5, 0x9dc5811c] as const;
 const PRIME = 0x01000193;
 
-/** A checksum of blocks of a file, in hexadecimal. @throws DOMException when the file cannot be read any more */
+/** Checksum of sampled blocks, in hexadecimal. @throws DOMException when the file can no longer be read */
 export async function sampleOf(file: Blob): Promise<string> {
   const step = Math.max(BLOCK_BYTES, Math.floor((file.size - BLOCK_BYTES) / (BLOCKS - 1)));
   const blocks: Blob[] = [];

@@ -1,23 +1,23 @@
-// The upload of an image: it goes on where it stopped after a pause and after a cut, until it is whole, cancelled, or the server says why not.
+// The upload of an image. It resumes after a pause or a lost connection, until it is complete, cancelled or rejected.
 import { Refusal } from '../server/api.ts';
 import { sentenceOf } from '../server/sentence.ts';
 import type { Task } from './tasks.ts';
 
-/** What the server tells of an upload. */
+/** An upload, as reported by the server. */
 export interface UploadObject {
   offset: number;
   filesize: number;
-  /** Once the image is in its place. */
+  /** Set once the image is in place. */
   md5sum: string | null;
 }
 
-/** The way to the server. Calls reject with a `Refusal`, of status 0 when nobody answered. */
+/** The requests of an upload. They reject with a `Refusal`, of status 0 without an answer. */
 export interface UploadWire {
-  /** Begins it, or asks how much is there. */
+  /** Starts the upload, or asks how many bytes the server has. */
   announce(): Promise<UploadObject>;
-  /** Sends all from `offset` on; `sent` counts bytes of this piece. */
+  /** Sends everything from `offset`; `sent` gets the number of bytes sent by this request. */
   send(offset: number, sent: (bytes: number) => void, signal: AbortSignal): Promise<UploadObject>;
-  /** Why the server has given it up, as far as it knows. */
+  /** Why the server ended the upload, if it knows. */
   reason(): Promise<string | undefined>;
   remove(): Promise<unknown>;
 }
@@ -25,7 +25,7 @@ export interface UploadWire {
 export interface ImageUploadOptions {
   task: Task;
   wire: UploadWire;
-  /** Told after each change of the task. */
+  /** Called after each change of the task. */
   changed: () => void;
   words: { queued: string; paused: string; cut: string; done: (md5sum: string) => string };
   wait?: (milliseconds: number) => Promise<void>;
@@ -42,7 +42,7 @@ export class ImageUpload {
   #isPaused = false;
   #isCancelled = false;
   #wake: (() => void) | undefined;
-  /** Bytes that the server has said it has. */
+  /** Bytes that the server has confirmed. */
   #kept = 0;
 
   constructor(options: ImageUploadOptions) {
@@ -54,7 +54,7 @@ export class ImageUpload {
     this.#offer();
   }
 
-  /** Resolves when it has ended: with the checksum of the image in its place, or with nothing. Never rejects. */
+  /** Resolves when the upload has ended: with the image's checksum, or undefined. Never rejects. */
   async run(): Promise<string | undefined> {
     const { task, changed } = this.#options;
     try {
@@ -99,7 +99,7 @@ export class ImageUpload {
     const { task, wire, changed } = this.#options;
     const begun = await wire.announce();
     if (begun.md5sum !== null) return begun;
-    // It has begun anew: the server has lost it, or has given it up, and may know why.
+    // The server started from the beginning: it lost or ended the upload, and may know why.
     if (begun.offset < this.#kept) {
       const reason = await wire.reason();
       if (reason !== undefined) throw new Error(reason);
@@ -118,14 +118,14 @@ export class ImageUpload {
     try {
       return await wire.send(begun.offset, sent, this.#abort.signal);
     } catch (error) {
-      // The connection may break off before the answer is read that says why.
+      // The connection may be lost before the error answer is read.
       const reason =
         isCut(error) && !this.#abort.signal.aborted ? await wire.reason().catch(() => undefined) : undefined;
       throw reason === undefined ? error : new Error(reason);
     }
   }
 
-  /** Waits out a pause. True when it is over. */
+  /** Waits while paused. Returns true if the upload is over. */
   async #mustEnd(): Promise<boolean> {
     const { task, wire, changed, words } = this.#options;
     if (this.#isPaused && !this.#isCancelled) {
@@ -172,10 +172,10 @@ export class ImageUpload {
   }
 }
 
-/** Nobody answered, or not to the end: it may work again. */
+/** No answer, or an incomplete one: a retry may succeed. */
 function isCut(error: unknown): boolean {
   if (!(error instanceof Refusal)) return false;
-  // Or an earlier piece came further than was known when this one began.
+  // Or an earlier request got further than was known when this one started.
   return (
     [0, 408, 502, 503, 504].includes(error.status) || (error.status === 409 && error.message.startsWith('offset:'))
   );

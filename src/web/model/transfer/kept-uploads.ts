@@ -1,33 +1,33 @@
-// Uploads that outlive the page: what is sent, so that they can go on when the page was loaded again and the file is chosen once more.
+// Uploads that survive a reload of the page: stored so that they can resume when the user chooses the file again.
 import { sampleOf } from './file-sample.ts';
 
 export interface KeptUpload {
-  /** The identifier by which the server knows it. */
+  /** The server's id of the upload. */
   id: string;
   computeId: string;
   emulator: string;
   filename: string;
   filesize: number;
-  /** When the file was changed last, in milliseconds, and a checksum of parts of it. */
+  /** Modification time of the file in milliseconds, and a checksum of samples. */
   modified: number;
   sample: string;
-  /** When a page last said that it is sending, in milliseconds; 0 when that page was left. */
+  /** When a page last reported that it is sending, in milliseconds; 0 after that page was left. */
   alive: number;
 }
 
-/** What is used of `localStorage`. */
+/** The part of `localStorage` that is used. */
 export interface Store {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
 }
 
 const KEY = 'uploads';
-/** Milliseconds without a word, after which a page that was sending is taken to be gone. */
+/** Milliseconds without a report after which a sending page counts as closed. */
 const GONE_MS = 15_000;
-/** How often a page that sends should say so. */
+/** How often a sending page should report. */
 export const ALIVE_MS = 5_000;
 
-/** Undefined where the browser has none. */
+/** Undefined if the browser has no storage. */
 export function browserStore(): Store | undefined {
   try {
     return localStorage;
@@ -40,7 +40,7 @@ export class KeptUploads {
   readonly #store: Store | undefined;
   readonly #now: () => number;
 
-  /** @param store without one nothing outlives the page */
+  /** @param store without one, uploads do not survive the page */
   constructor(store: Store | undefined, now: () => number = Date.now) {
     this.#store = store;
     this.#now = now;
@@ -55,7 +55,7 @@ export class KeptUploads {
     }
   }
 
-  /** Those that no page is sending. */
+  /** Uploads that no page is sending. */
   left(): KeptUpload[] {
     return this.all().filter(({ alive }) => Math.abs(this.#now() - alive) > GONE_MS);
   }
@@ -69,7 +69,7 @@ export class KeptUploads {
     if (all.some(({ id }) => id === upload)) this.#write(all.filter(({ id }) => id !== upload));
   }
 
-  /** Says that these are being sent still, or, when the page is left, that they are not. */
+  /** Reports that these uploads are being sent or, when the page is left, that they are not. */
   say(uploads: ReadonlySet<string>, isLeft = false): void {
     if (uploads.size === 0) return;
     const alive = isLeft ? 0 : this.#now();
@@ -80,12 +80,12 @@ export class KeptUploads {
     try {
       this.#store?.setItem(KEY, JSON.stringify(list));
     } catch {
-      // Without room it is forgotten with the page.
+      // Without space the upload does not survive the page.
     }
   }
 }
 
-/** Whether a file is the one whose beginning was sent. @throws DOMException when it cannot be read */
+/** Whether a file is the one that was partly sent. @throws DOMException when it cannot be read */
 export async function isSameFile(
   { filename, filesize, modified, sample }: KeptUpload,
   file: File,

@@ -1,10 +1,10 @@
-// Long work, that of the server and what this page sends to it, as one list: how far it has come, how fast, how long it takes yet.
+// Long operations of the server and uploads of this page in one list, with progress, rate and remaining time.
 import { signal } from '@preact/signals';
 import { sentenceOf } from '../server/sentence.ts';
 
 export type TaskState = 'waiting' | 'running' | 'paused' | 'cancelling' | 'done' | 'failed' | 'cancelled';
 
-/** What the server tells of an operation. */
+/** An operation, as reported by the server. */
 export interface OperationObject {
   operation_id: string;
   kind: string;
@@ -18,13 +18,13 @@ export interface OperationObject {
   message: string;
 }
 
-/** What can be done with a task; what is left out cannot. */
+/** Actions of a task; omitted ones are unavailable. */
 export interface TaskActions {
   cancel?: (() => void) | undefined;
   pause?: (() => void) | undefined;
   resume?: (() => void) | undefined;
   retry?: (() => void) | undefined;
-  /** Asks for the file, of which the page has lost hold. */
+  /** Asks the user to choose the file again, which the page can no longer read. */
   choose?: (() => void) | undefined;
 }
 
@@ -35,11 +35,11 @@ export interface TaskBeginning {
   projectId?: string | null;
 }
 
-/** Milliseconds by which a rate is reckoned. */
+/** Milliseconds over which the rate is measured. */
 const WINDOW_MS = 5_000;
-/** Milliseconds that work of the server takes before it is shown: most is done by then. */
+/** Server operations are shown only after this many milliseconds; most are done by then. */
 const SHORT_MS = 700;
-/** Ended ones that are kept. */
+/** Most ended tasks kept. */
 const MOST_ENDED = 20;
 
 export class Task {
@@ -47,9 +47,9 @@ export class Task {
   readonly kind: string;
   readonly name: string;
   readonly projectId: string | null;
-  /** This page's own: it is shown at once, and the page must stay open for it while `isSending`. */
+  /** Started by this page: shown at once, and the page must stay open while `isSending`. */
   readonly isOurs: boolean;
-  /** Bytes of this page are on their way: leaving it would break them off. */
+  /** This page is sending data; leaving it would interrupt that. */
   isSending = false;
   state: TaskState = 'running';
   message = '';
@@ -80,7 +80,7 @@ export class Task {
     return this.#done;
   }
 
-  /** How much is done; less than before after a cut, from where the rate begins anew. */
+  /** The amount done. It drops after a lost connection; the rate then starts again. */
   set done(done: number) {
     if (done < this.#done) this.#samples = [];
     this.#done = done;
@@ -90,13 +90,13 @@ export class Task {
     while (this.#samples.length > 2 && this.#samples[1]!.at < at - WINDOW_MS) this.#samples.shift();
   }
 
-  /** Between 0 and 1, and never less than it was before; undefined while the total is not known. */
+  /** From 0 to 1, never decreasing; undefined while the total is unknown. */
   get fraction(): number | undefined {
     if (this.state === 'done') return 1;
     return this.total ? this.#shown : undefined;
   }
 
-  /** Per second, of the last seconds; undefined while it rests or nobody knows yet. */
+  /** Per second, over the last seconds; undefined while paused or not known yet. */
   get rate(): number | undefined {
     const [first] = this.#samples;
     const last = this.#samples.at(-1);
@@ -104,13 +104,13 @@ export class Task {
     return ((last.done - first.done) * 1000) / (last.at - first.at);
   }
 
-  /** Seconds that are left at this rate. */
+  /** Remaining seconds at this rate. */
   get left(): number | undefined {
     const { rate, total } = this;
     return rate && total ? Math.max(0, (total - this.#done) / rate) : undefined;
   }
 
-  /** After a pause the rate begins anew. */
+  /** Pauses the task; the rate starts again afterwards. */
   rest(state: 'paused' | 'waiting', message: string): void {
     this.state = state;
     this.message = message;
@@ -126,7 +126,7 @@ export interface TasksOptions {
 }
 
 export class Tasks {
-  /** Counts the changes: whoever reads it sees each. */
+  /** Counts changes; read it to be notified. */
   readonly changes = signal(0);
   readonly #options: TasksOptions;
   readonly #now: () => number;
@@ -137,7 +137,7 @@ export class Tasks {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Those to be shown, the newest first. */
+  /** The tasks to show, newest first. */
   list(): Task[] {
     const due = (task: Task): boolean => task.isOurs || this.#now() - task.begun >= SHORT_MS;
     return [...this.#tasks.values()].filter((task) => task.isOver || due(task)).reverse();
@@ -147,7 +147,7 @@ export class Tasks {
     return [...this.#tasks.values()].some(({ isSending }) => isSending);
   }
 
-  /** Something of this page's own; whoever adds it says how it goes on, and calls `changed`. */
+  /** Adds a task of this page. The caller updates it and calls `changed`. */
   add(beginning: TaskBeginning): Task {
     const task = new Task(beginning, true, this.#now);
     this.#tasks.delete(task.id);
@@ -162,7 +162,7 @@ export class Tasks {
     this.changes.value += 1;
   }
 
-  /** Takes an ended one, or all, off the list. */
+  /** Removes one or all ended tasks from the list. */
   dismiss(id?: string): void {
     for (const task of [...this.#tasks.values()]) {
       if (task.isOver && (id === undefined || task.id === id)) this.#tasks.delete(task.id);
@@ -170,17 +170,17 @@ export class Tasks {
     this.changed();
   }
 
-  /** What the server tells of one. */
+  /** Applies the server's report on an operation. */
   apply(operation: OperationObject): void {
     const known = this.#tasks.get(operation.operation_id);
     const isOver = !['running', 'cancelling'].includes(operation.state);
     if (!known && isOver) return;
     const task = known ?? this.#ofServer(operation);
-    // How a request of ours ends its answer says; and an upload knows best itself what it is doing.
+    // The result of our request is in its answer, and an upload keeps its own state.
     const isOwn = task.isSending || task.actions.choose !== undefined;
     if (task.isOver || (task.isOurs && (isOver || isOwn))) {
       if (task.isSending && !isOver && task.kind === 'import') {
-        // What has left the page is more than what has come: the count of the server is for what follows.
+        // The page has sent more than the server has received; the server's count is for the steps after the upload.
         task.total = operation.total ?? undefined;
         if (operation.done > task.done) task.done = operation.done;
         task.message = operation.message;
@@ -200,7 +200,7 @@ export class Tasks {
     this.changed();
   }
 
-  /** The whole list of the server: what is not in it has ended while nobody listened. */
+  /** Applies the server's whole list: missing operations ended while the connection was lost. */
   read(operations: readonly OperationObject[]): void {
     const listed = new Set(operations.map(({ operation_id: id }) => id));
     for (const task of [...this.#tasks.values()]) {

@@ -1,4 +1,4 @@
-// Fields and buttons that change the lab: those who may only watch it see them, and cannot use them.
+// Fields and buttons that change the lab; visible but disabled for viewers.
 import type { ComponentChildren } from 'preact';
 import type { LabContext } from '../../lab-context.ts';
 

@@ -1,4 +1,4 @@
-// A drawing: what of it can be edited, by its shape.
+// The editable properties of a drawing, by its shape.
 import { useEffect, useRef } from 'preact/hooks';
 import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/lab/drawing.ts';
 import type { Fields } from '../../model/lab/undo-fields.ts';
@@ -75,7 +75,7 @@ function TextFields({ shape, change, back }: ShapeProps<TextShape> & { back: () 
           {...attributes}
           onChange={({ currentTarget }) => keep(currentTarget.value)}
           onKeyDown={(event) => {
-            // Taken up by leaving the field.
+            // Leaving the field saves it.
             if (event.key === 'Escape' || (event.key === 'Enter' && event.ctrlKey)) back();
           }}
         />

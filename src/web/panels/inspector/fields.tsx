@@ -1,4 +1,4 @@
-// Small fields of the inspector: what is typed holds once the field is left, and Escape takes it back. A refused choice goes back by itself.
+// Small fields of the inspector. Input is saved when the field is left; Escape discards it. A rejected choice is reset.
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks';
 interface FieldProps<T> {
   label: string;
   value: T;
-  /** Sends it; whether the server has taken it. */
+  /** Sends the value; resolves to whether the server accepted it. */
   change: (value: T) => Promise<boolean>;
 }
 
@@ -18,8 +18,8 @@ interface Draft {
 }
 
 /**
- * What somebody types in a field, which no event of the server may take away: it stays until it is sent, or Escape is pressed. What was sent is
- * shown until the server tells another value. What was refused stays, too, and is sent again by Enter or by leaving the field again.
+ * Input in a field, which events of the server do not overwrite: it stays until sent or until Escape is pressed. The sent value is shown
+ * until the server reports another one. Rejected input stays as well and is sent again by Enter or by leaving the field again.
  */
 export function useDraft(value: string, send: (text: string) => Promise<boolean>) {
   const draft = useSignal<Draft | undefined>(undefined);
@@ -47,15 +47,15 @@ export function useDraft(value: string, send: (text: string) => Promise<boolean>
         const field = event.currentTarget as HTMLInputElement | HTMLTextAreaElement;
         if (event.key === 'Enter' && field.tagName === 'INPUT') again();
         if (event.key !== 'Escape' || !draft.value || draft.value.state === 'sent') return;
-        // This is what was left; the next one leaves the field's surroundings.
+        // Escape was used for this field; only the next one leaves its panel.
         event.stopPropagation();
         field.value = value;
         draft.value = undefined;
       },
     },
-    /** The text is on its way to the server. */
+    /** The text is being sent. */
     keep,
-    /** It cannot be sent: the field shows again what holds. */
+    /** Discards the input and shows the present value. */
     drop: (): void => {
       draft.value = undefined;
     },
@@ -94,7 +94,7 @@ export function NumberField({ label, value, least, most, step, change }: NumberF
   );
 }
 
-/** A line of text; an empty one changes nothing. */
+/** A line of text; empty input changes nothing. */
 export function TextField({ label, value, change }: FieldProps<string>) {
   const { attributes, keep, drop } = useDraft(value, change);
   return (
@@ -116,7 +116,7 @@ export function TextField({ label, value, change }: FieldProps<string>) {
   );
 }
 
-/** A colour as `#rrggbb`; any other one is shown as black until it is changed. */
+/** A colour as `#rrggbb`; any other value is shown as black until changed. */
 export function ColourField({ label, value, change }: FieldProps<string>) {
   const { attributes, keep } = useDraft(/^#[\da-f]{6}$/i.test(value) ? value : '#000000', change);
   return (
@@ -143,7 +143,7 @@ export function CheckField({ label, value, change }: FieldProps<boolean>) {
 }
 
 interface ChoiceFieldProps extends FieldProps<string> {
-  /** Words by value. */
+  /** Labels by value. */
   choices: Readonly<Record<string, string>>;
 }
 

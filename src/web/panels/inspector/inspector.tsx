@@ -1,4 +1,4 @@
-// What is selected, with its verbs: a node, several nodes, a link, or drawings.
+// The selection with its verbs: a node, several nodes, a link, or drawings.
 import type { LabContext } from '../../lab-context.ts';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
@@ -8,7 +8,7 @@ import { NodeDetails, NodeVerbs, SeveralNodes } from './node.tsx';
 
 export function Inspector({ context }: { context: LabContext }) {
   const { lab, selection } = context;
-  lab.changes.value; // drawn anew with every change
+  lab.changes.value; // redrawn with every change
   const nodes = context.selectedNodes();
   const link = lab.links.get(selection.value.link ?? '');
   const drawings = selection.value.drawings.flatMap((id) => lab.drawings.get(id) ?? []);
@@ -44,10 +44,10 @@ export function Inspector({ context }: { context: LabContext }) {
   );
 }
 
-/** The first hints, which are of no use to who may only watch: add a node, link two. */
+/** The first hints, useless to viewers: add a node, link two nodes. */
 const CHANGING_HINTS = 2;
 
-/** Of the lab, while nothing is selected; and what can be done. */
+/** Shown without a selection: the lab's settings and hints. */
 function Overview({ context: { lab } }: { context: LabContext }) {
   const nodes = [...lab.nodes.values()];
   const running = nodes.filter(({ status }) => status === 'started').length;

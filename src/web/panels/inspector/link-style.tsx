@@ -1,4 +1,4 @@
-// How the line of a link is drawn, for everybody.
+// The style of a link's line, shared by all users.
 import { type LinkStyle, readLinkStyle } from '../../model/lab/label-style.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
@@ -13,7 +13,7 @@ export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
   const style = readLinkStyle(link.link_style ?? {});
   const update = (link_style: object): Promise<boolean> =>
     attempt(() => history.update([{ kind: 'link', id: link.link_id, fields: { link_style } }]));
-  // What other clients keep there stays.
+  // Keep members of other clients.
   const change = (fields: LinkStyle): Promise<boolean> => update({ ...link.link_style, ...fields });
   return (
     <Changing context={context}>

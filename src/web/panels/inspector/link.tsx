@@ -1,4 +1,4 @@
-// A link: its verbs, and its tabs.
+// A link: its verbs and tabs.
 
 import { endName } from '../../model/lab/link-name.ts';
 import type { LinkObject } from '../../model/server/types.ts';
@@ -11,7 +11,6 @@ import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 
 const CaptureForm = lazily<TabProps<LinkObject>>(async () => (await import('./link/capture-form.tsx')).CaptureForm);
 
-/** The tabs of a link. */
 const LINK_TABS: readonly Tab<LinkObject>[] = [
   { id: 'general', title: WORDS.links.general, component: General },
   { id: 'impairments', title: WORDS.impairments.title, component: ImpairmentsTab },

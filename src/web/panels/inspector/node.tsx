@@ -1,4 +1,4 @@
-// A node: its verbs, and its tabs.
+// A node: its verbs and tabs.
 import type { LabContext } from '../../lab-context.ts';
 import type { NodeObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
@@ -13,7 +13,6 @@ type TabName = Exclude<keyof Parts, 'Several'>;
 const parts = (): Promise<Parts> => import('./node/tabs.ts');
 const tab = (name: TabName) => lazily<TabProps<NodeObject>>(async () => (await parts())[name]);
 
-/** The tabs of a node. */
 const NODE_TABS: readonly Tab<NodeObject>[] = [
   { id: 'general', title: WORDS.nodes.general, component: tab('General') },
   {
@@ -27,12 +26,12 @@ const NODE_TABS: readonly Tab<NodeObject>[] = [
   { id: 'log', title: WORDS.node.log, component: tab('Log') },
 ];
 
-/** The form for what several nodes have in common. */
+/** The form for the common settings of several nodes. */
 export const SeveralNodes = lazily<{ context: LabContext; nodes: readonly NodeObject[] }>(
   async () => (await parts()).Several,
 );
 
-/** The buttons for the nodes that are selected. */
+/** Buttons for the selected nodes. */
 export function NodeVerbs({ context }: { context: LabContext }) {
   return (
     <p class="tools">

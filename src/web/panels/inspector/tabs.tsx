@@ -1,4 +1,4 @@
-// The tabs of the inspector: each kind of thing has a list of them, to which areas of the page add theirs.
+// The tabs of the inspector, listed per kind of object.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import type { LabContext } from '../../lab-context.ts';
@@ -6,7 +6,7 @@ import { WORDS } from '../../words.ts';
 
 export interface TabProps<T> {
   context: LabContext;
-  /** The node, link or drawing that is selected. */
+  /** The selected node, link or drawing. */
   object: T;
 }
 
@@ -14,11 +14,11 @@ export interface Tab<T> {
   id: string;
   title: string;
   component: ComponentType<TabProps<T>>;
-  /** Whether this object has such a tab; always, if it is left out. */
+  /** Whether this object has the tab; by default always. */
   shown?(object: T): boolean;
 }
 
-/** A row of tabs, and the one that was chosen; the first to begin with. */
+/** A row of tabs and the chosen one; the first by default. */
 export function Tabs<T>({ tabs, context, object }: TabProps<T> & { tabs: readonly Tab<T>[] }) {
   const chosen = useSignal('');
   const all = tabs.filter(({ shown }) => shown?.(object) ?? true);

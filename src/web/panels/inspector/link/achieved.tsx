@@ -1,4 +1,4 @@
-// What a link does to frames at the moment: asked for, achieved, drops by reason, and the rates of the last minute.
+// The present effect of a link on frames: requested and achieved values, drops by reason, and the rates of the last minute.
 
 import type { LabContext } from '../../../lab-context.ts';
 import { inNumbers } from '../../../language.ts';

@@ -1,4 +1,4 @@
-// What a capture is asked for before it starts: form of the file, which frames, how much of each, and a ring of files.
+// The options of a capture before it starts: file format, filter, bytes per frame, and a ring of files.
 import { useMemo } from 'preact/hooks';
 import { captureMembers } from '../../../forms/document.ts';
 import { FormView } from '../../../forms/form-view.tsx';
@@ -13,7 +13,7 @@ import type { TabProps } from '../tabs.tsx';
 
 const words = WORDS.capture;
 
-/** The fields, in the order and with the words of the page. */
+/** The fields in the page's order, with its labels. */
 async function wantedFields(): Promise<Field[]> {
   const members = await captureMembers();
   return Object.entries(words.fields).flatMap(([name, texts]) => {

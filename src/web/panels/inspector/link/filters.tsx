@@ -1,4 +1,4 @@
-// The filters of GNS3, which hold for both directions, in a fold.
+// GNS3's filters, which apply to both directions; collapsible.
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
@@ -139,7 +139,7 @@ function rangeOf({ minimum, maximum, unit = '' }: Parameter): string {
   return minimum === undefined || maximum === undefined ? '' : `${minimum} – ${maximum} ${unit}`;
 }
 
-/** What is no number goes as it is: the server says what is wrong with it. */
+/** Text that is no number is sent unchanged, so that the server explains the error. */
 function sentOf({ type }: Parameter, text: string): string | number {
   if (type === 'text' || text.trim() === '') return text.trim();
   const number = Number(text);

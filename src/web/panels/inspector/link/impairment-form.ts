@@ -1,4 +1,4 @@
-// What is typed of the impairments of both directions, beside what the link has.
+// Input for the impairments of both directions, with the link's present values.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
 import type { History } from '../../../model/lab/undo.ts';
@@ -8,7 +8,7 @@ import type { Directions, Impairments, LinkObject } from '../../../model/server/
 export const DIRECTIONS = ['forward', 'backward'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 
-/** A kind of impairment, `delay`, with its fields by the server's schema. */
+/** A kind of impairment, such as `delay`, with its fields from the server's schema. */
 export interface Member {
   name: string;
   fields: readonly Field[];
@@ -18,30 +18,30 @@ type Typed = string | boolean;
 
 const NOTHING: Directions = { forward: {}, backward: {} };
 
-/** A part of a refusal begins with the path of the member that it is about. */
+/** Each part of an error message starts with the path of the member. */
 const PLACE = /^impairments\.(\w+\.\w+\.\w+): (.+)$/s;
 const PART = /; (?=impairments\.)/;
 
 export class ImpairmentForm {
   readonly members: readonly Member[];
-  /** What was typed and not applied yet, by `forward.delay.ms`. */
+  /** Input not applied yet, by `forward.delay.ms`. */
   readonly typed = signal<Readonly<Record<string, Typed>>>({});
-  /** The server's sentences, by the same names. */
+  /** The server's error messages, by the same keys. */
   readonly problems = signal<Readonly<Record<string, string>>>({});
-  /** What belongs to no field. */
+  /** An error that belongs to no field. */
   readonly message = signal('');
   /** Whether both directions are changed together. */
   readonly chained = signal(false);
   readonly changes = computed(() => Object.keys(this.typed.value).length);
   readonly #has: Signal<Directions>;
 
-  /** @param has what there is already */
+  /** @param has the present values */
   constructor(members: readonly Member[], has: Directions | null | undefined) {
     this.members = members;
     this.#has = signal(has ?? NOTHING);
   }
 
-  /** What the link has now; what was typed stays. */
+  /** Takes the link's new values; input stays. */
   take({ impairments }: LinkObject): void {
     this.#has.value = impairments ?? NOTHING;
   }
@@ -66,7 +66,7 @@ export class ImpairmentForm {
     this.typed.value = typed;
   }
 
-  /** As if all of this had been typed. */
+  /** Fills the form as if typed. */
   fill(wanted: Directions): void {
     const chained = this.chained.value;
     this.chained.value = false;
@@ -87,12 +87,12 @@ export class ImpairmentForm {
     this.message.value = '';
   }
 
-  /** Whether anything is asked for of this kind, in either direction. */
+  /** Whether either direction uses this kind. */
   uses({ name, fields }: Member): boolean {
     return DIRECTIONS.some((direction) => fields.some((field) => isGiven(this.value(direction, name, field))));
   }
 
-  /** What is asked of a direction, as the API takes it. */
+  /** The impairments of a direction, as the API takes them. */
   body(direction: Direction): Impairments {
     const body: Impairments = {};
     for (const { name, fields } of this.members) {
@@ -105,7 +105,7 @@ export class ImpairmentForm {
     return body;
   }
 
-  /** Applies all of it. What is refused is marked at its field, and stays. */
+  /** Applies all impairments. Rejected input is marked at its field and stays. */
   async apply(history: History, id: string): Promise<boolean> {
     const [forward, backward] = DIRECTIONS.map((direction) => this.body(direction));
     const none = [forward, backward].every((body) => Object.keys(body!).length === 0);
@@ -142,7 +142,7 @@ export function keyOf(direction: Direction, member: string, field: Field): strin
 
 const isGiven = (value: Typed): boolean => value !== '' && value !== false;
 
-/** What is no number goes as it is: the server says what is wrong with it. */
+/** Text that is no number is sent unchanged, so that the server explains the error. */
 function sent(field: Field, value: Typed): unknown {
   if (field.kind !== 'integer' && field.kind !== 'number') return value;
   const number = Number(value);

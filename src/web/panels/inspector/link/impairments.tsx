@@ -1,4 +1,4 @@
-// The impairments of a link: both directions beside each other, what was asked for beside what is achieved.
+// The impairments of a link: both directions side by side, requested and achieved values.
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { impairmentMembers } from '../../../forms/document.ts';
@@ -29,7 +29,7 @@ export function ImpairmentsTab(props: TabProps<LinkObject>) {
   return <Impairments {...props} members={members} presets={presets} />;
 }
 
-/** The ones that are wanted most often first. */
+/** The most used ones first. */
 async function membersInOrder(): Promise<Member[]> {
   const order = Object.keys(words.members);
   const members = await impairmentMembers();
@@ -43,7 +43,7 @@ interface Loaded {
 
 function Impairments({ context, object: link, members, presets }: TabProps<LinkObject> & Loaded) {
   const { lab, history } = context;
-  // The link of another id has another form: its details are other ones.
+  // Another link gets another form, because its details are remounted.
   const [form] = useState(() => new ImpairmentForm(members, link.impairments));
   useEffect(() => form.take(link), [form, link]);
   useEffect(() => lab.counters.watch(), [lab]);

@@ -1,4 +1,4 @@
-// The fields of impairments, for both directions beside each other.
+// The impairment fields of both directions, side by side.
 import { useComputed } from '@preact/signals';
 import { Control } from '../../../forms/control.tsx';
 import type { Field } from '../../../forms/schema.ts';
@@ -8,13 +8,13 @@ import { DIRECTIONS, type Direction, type ImpairmentForm, keyOf, type Member } f
 const words = WORDS.impairments;
 
 interface FieldsProps {
-  /** What labels begin with, where there are several of these forms. */
+  /** Prefix of the labels if there are several such forms. */
   of?: string;
   form: ImpairmentForm;
   titles: Readonly<Record<Direction, string>>;
 }
 
-/** All kinds of impairments, and whether the directions are changed together. */
+/** All kinds of impairments, and the switch to change both directions together. */
 export function ImpairmentFields({ of = '', form, titles }: FieldsProps) {
   return (
     <>

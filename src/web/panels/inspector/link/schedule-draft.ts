@@ -1,11 +1,11 @@
-// A schedule in the making: its steps as they are typed, from and to what the API has.
+// A schedule being edited: its steps as typed, converted from and to the API.
 import { computed, type Signal, signal } from '@preact/signals';
 import { placed } from '../../../forms/refusal.ts';
 import { isSame } from '../../../model/browser/same-json.ts';
 import type { Directions, Impairments, PresetObject, ScheduleObject } from '../../../model/server/types.ts';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 
-/** What a step does beside presets, which have their own names. */
+/** What a step can do besides presets, which have their own names. */
 export const DEAD = 'dead';
 export const CLEAR = 'clear';
 export const VALUES = 'values';
@@ -18,9 +18,9 @@ export class StepDraft {
   readonly at: Signal<string>;
   readonly for: Signal<string>;
   readonly what: Signal<string>;
-  /** Which end of the link has the preset's line, as in `nodes`. */
+  /** The end with the preset's line, as an index of `nodes`. */
   readonly subscriber = signal('0');
-  /** What is typed where `what` is `VALUES`. */
+  /** The input if `what` is `VALUES`. */
   readonly form: ImpairmentForm;
 
   constructor(members: readonly Member[], at: string, length: string, what = DEAD) {
@@ -31,7 +31,7 @@ export class StepDraft {
     this.form.chained.value = true;
   }
 
-  /** A step as the server tells it. */
+  /** Creates a step from the server's. */
   static of(told: ToldStep, members: readonly Member[], presets: readonly PresetObject[]): StepDraft {
     const { forward = {}, backward = {} } = told;
     const step = new StepDraft(members, String(told.at), told.for === undefined ? '' : String(told.for), VALUES);
@@ -67,16 +67,16 @@ export class ScheduleDraft {
   readonly steps = signal<readonly StepDraft[]>([]);
   readonly period = signal('');
   readonly rounds = signal('1');
-  /** The server's sentences by the paths of their members, `steps.0.at`. */
+  /** The server's error messages by member path, `steps.0.at`. */
   readonly problems = signal<Readonly<Record<string, string>>>({});
   readonly message = signal('');
-  /** As it would be sent now. */
+  /** The request body for the present input. */
   readonly body = computed(() => ({
     steps: this.steps.value.map((step) => step.body()),
     rounds: numberOr(this.rounds.value),
     ...(this.period.value.trim() !== '' && { period: numberOr(this.period.value) }),
   }));
-  /** What it would look like on a strip of time; steps whose times are no numbers are left out. */
+  /** For the preview strip; steps with invalid times are omitted. */
   readonly preview = computed<ScheduleObject>(() => {
     const times = this.steps.value.map(({ at, for: length }) => ({
       at: Number(at.value),
@@ -88,11 +88,11 @@ export class ScheduleDraft {
   });
   readonly #members: readonly Member[];
   readonly #presets: readonly PresetObject[];
-  /** What was filled in last, by which it is known whether somebody has typed since. */
+  /** The last filled-in values, to detect input since. */
   #filled: object | undefined;
-  /** The schedule of the server that was looked at last. */
+  /** The last seen schedule of the server. */
   #seen: object | undefined;
-  /** Set when the server has another schedule than the one that is typed upon. */
+  /** Set when the server's schedule changed during editing. */
   readonly isOther = signal(false);
 
   constructor(members: readonly Member[], presets: readonly PresetObject[]) {
@@ -106,7 +106,7 @@ export class ScheduleDraft {
     return !isSame(this.#filled, this.body.value);
   }
 
-  /** Looks at what the server has: it is filled in, unless somebody types. */
+  /** Takes the server's schedule: filled in unless there is input. */
   see(told: ScheduleObject): void {
     const { steps, rounds, period } = told;
     if (!steps || isSame(this.#seen, { steps, rounds, period })) return;
@@ -119,19 +119,19 @@ export class ScheduleDraft {
     this.steps.value = steps.map((step) => StepDraft.of(step, this.#members, this.#presets));
     this.rounds.value = String(rounds);
     const end = Math.max(...steps.map(({ at, for: length }) => at + (length ?? Infinity)));
-    // A round that is as long as its steps needs no words.
+    // A round as long as its steps is the default.
     this.period.value = period == null || period === end ? '' : String(period);
     this.accepted();
   }
 
-  /** What is typed is what the server has. */
+  /** Marks the input as saved. */
   accepted(): void {
     this.#filled = this.body.value;
     this.isOther.value = false;
     this.refused('');
   }
 
-  /** @param message the server's, whose parts are shown at their fields */
+  /** @param message from the server; its parts are shown at their fields */
   refused(message: string): void {
     const { problems, rest } = placed(message, ['steps', 'period', 'rounds']);
     const places: Record<string, string> = {};
@@ -162,12 +162,12 @@ export class ScheduleDraft {
   }
 }
 
-/** Takes everything away that the link has. */
+/** Removes all impairments of the link. */
 function nothing(members: readonly Member[]): Record<string, null> {
   return Object.fromEntries(members.map(({ name }) => [name, null]));
 }
 
-/** What is no number goes as it is: the server says what is wrong with it. */
+/** Text that is no number is sent unchanged, so that the server explains the error. */
 function numberOr(text: string): unknown {
   const number = Number(text);
   return text.trim() === '' || Number.isNaN(number) ? text : number;

@@ -1,4 +1,4 @@
-// One step of a schedule: when, for how long, and what holds then.
+// One step of a schedule: start, duration and effect.
 import type { Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { PresetObject } from '../../../model/server/types.ts';

@@ -1,10 +1,10 @@
-// A schedule as a strip: time from left to right, the steps in it, and the moment.
+// A schedule as a strip: time from left to right, the steps, and the present moment.
 import type { ScheduleObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 
 const words = WORDS.schedule;
 
-/** @param label what it shows, for those who do not see it; without it the moment */
+/** @param label for screen readers; the present moment by default */
 export function Strip({ state, label }: { state: ScheduleObject; label?: string }) {
   const { elapsed = 0, period, steps = [] } = state;
   const end = period ?? Math.max(1, ...steps.map((step) => step.at + (step.for ?? 0)));

@@ -1,4 +1,4 @@
-// The schedule of a link: when which line holds, as a strip of time, and a form for a new one.
+// The schedule of a link as a strip, and a form for a new one.
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { LabContext } from '../../../lab-context.ts';
@@ -29,7 +29,7 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
   const path = `${lab.path}/links/${link.link_id}/schedule`;
   const isOpen = useSignal(false);
   const state = useSignal<ScheduleObject | undefined>(undefined);
-  /** Why it could not be read, which is tried again each second. */
+  /** Why it could not be read; retried each second. */
   const problem = useSignal('');
   const [draft] = useState(() => new ScheduleDraft(members, presets));
   useEffect(() => {
@@ -120,7 +120,7 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
   );
 }
 
-/** What the link is doing. */
+/** The running schedule. */
 function Now({ state }: { state: ScheduleObject }) {
   if (state.state === 'none') return <p class="empty">{words.none}</p>;
   return (

@@ -1,9 +1,9 @@
-// Settings of a node as a form has them, side by side, and as the API wants them: members of the node, and properties.
+// Converts node settings between the flat form and the API's members and properties.
 import type { Field } from '../../../forms/schema.ts';
 import { isEqual } from '../../../forms/values.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 
-/** What is a member of the node itself; everything else is a property. */
+/** Members of the node itself; all other settings are properties. */
 const MEMBERS: readonly string[] = [
   'name',
   'console',
@@ -19,10 +19,10 @@ const MEMBERS: readonly string[] = [
   'custom_adapters',
 ];
 
-/** Settings with a tab of their own, or that the page shows otherwise. */
+/** Settings shown elsewhere, as on a tab of their own. */
 const ELSEWHERE: readonly string[] = ['ports_mapping', 'mappings'];
 
-/** What the tab General has of every node, in its order. */
+/** The settings of the General tab, in order. */
 export const GENERAL: readonly string[] = [
   'name',
   'symbol',
@@ -47,12 +47,12 @@ export function valuesOf(node: NodeObject): Record<string, unknown> {
   };
 }
 
-/** The body of a change. */
+/** The request body for a change. */
 export function bodyOf(changes: Readonly<Record<string, unknown>>, node: NodeObject): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const properties: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(changes)) {
-    // Where the text stood it may no longer fit.
+    // Reset the position, which may not suit the new text.
     if (name === 'label') body['label'] = { ...node.label, text: value, x: null };
     else if (MEMBERS.includes(name)) body[name] = value;
     else properties[name] = value;
@@ -60,18 +60,18 @@ export function bodyOf(changes: Readonly<Record<string, unknown>>, node: NodeObj
   return Object.keys(properties).length > 0 ? { ...body, properties } : body;
 }
 
-/** What the tab General shows of a node whose type has these settings. */
+/** The fields of the General tab for a node with these settings. */
 export function generalFields(members: readonly Field[], settings: readonly Field[], label: Field): Field[] {
   const fields = GENERAL.flatMap((name) => {
     const own = settings.find((field) => field.name === name);
-    // What the type knows is narrower; a type that has no console takes none.
+    // The type's own field is narrower; a type without a console has none.
     if (name.startsWith('console') && !settings.some((field) => field.name === 'console_type')) return [];
     return own ?? members.find((field) => field.name === name && name !== 'aux') ?? [];
   });
   return [fields[0]!, label, ...fields.slice(1)].map((field) => ({ ...field, group: '' }));
 }
 
-/** What the tab Settings shows: what only this type has. */
+/** The fields of the Settings tab: those of this type only. */
 export function ownFields(members: readonly Field[], settings: readonly Field[], node: NodeObject): Field[] {
   const naming = members.filter(
     ({ name }) => NAMING.includes(name) && settings.some((field) => field.name === 'adapters'),
@@ -80,7 +80,7 @@ export function ownFields(members: readonly Field[], settings: readonly Field[],
   return [...settings, ...naming]
     .filter(({ name, kind, readOnly, mayBeAbsent }) => {
       if (readOnly || kind === 'other' || GENERAL.includes(name) || ELSEWHERE.includes(name)) return false;
-      // Not every platform of a kind has everything.
+      // Some settings do not exist on every platform.
       return mayBeAbsent || name in values;
     })
     .map((field) => ({ ...field, required: false }));
@@ -88,10 +88,10 @@ export function ownFields(members: readonly Field[], settings: readonly Field[],
 
 const NAMING: readonly string[] = ['first_port_name', 'port_name_format', 'port_segment_size'];
 
-/** Settings that mean one node alone, or that nobody wants alike. */
+/** Settings that belong to a single node or should differ. */
 const SINGLE: readonly string[] = ['name', 'console', 'aux', 'mac_address', 'mac_addr', 'application_id', 'symbol'];
 
-/** What nodes of several types have in common. */
+/** The common settings of nodes of several types. */
 export function commonFields(members: readonly Field[], settings: readonly (readonly Field[])[]): Field[] {
   const [first = [], ...others] = settings;
   const shared = first.filter((field) =>
@@ -107,7 +107,7 @@ export function commonFields(members: readonly Field[], settings: readonly (read
     .map((field) => ({ ...field, required: false }));
 }
 
-/** The values that all of them have; those that differ are left out. */
+/** The values that all nodes share; differing ones are omitted. */
 export function commonValues(nodes: readonly NodeObject[]): Record<string, unknown> {
   const [first = {}, ...others] = nodes.map(valuesOf);
   return Object.fromEntries(

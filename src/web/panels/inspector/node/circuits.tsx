@@ -1,4 +1,4 @@
-// The circuits of Frame Relay and ATM switches: `mappings`, an object, as rows of two ends.
+// The circuits of Frame Relay and ATM switches: the object `mappings` as rows with two ends.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { FormFrame } from '../../../forms/form-view.tsx';
@@ -13,7 +13,7 @@ import { changedNode } from './use-node-form.ts';
 
 const words = WORDS.node;
 
-/** How an end is written. */
+/** Format of an end. */
 const ENDS: Readonly<Record<string, string>> = {
   frame_relay_switch: '^\\s*\\d+:\\d+\\s*$',
   atm_switch: '^\\s*\\d+:\\d+(:\\d+)?\\s*$',
@@ -51,10 +51,10 @@ export function Circuits({ context, object: node }: TabProps<NodeObject>) {
     const circuits = (mappings as { from: string; to: string }[]).map(({ from, to }) => [from.trim(), to.trim()]);
     const ends = circuits.map(([from]) => from!);
     const twice = ends.find((end, index) => ends.indexOf(end) < index);
-    // An object could not hold both.
+    // An object cannot hold both.
     if (twice !== undefined) throw new Error(`mappings: ${words.circuitTwice(twice)}`);
     const body = { properties: { mappings: Object.fromEntries(circuits) } };
-    return rowsOf(await changedNode(context.history, node, body));
+    return rowsOf(await changedNode(context.history, { current: node }, body));
   };
   return (
     <FormFrame form={form} save={save}>

@@ -1,4 +1,4 @@
-// A text file of a node, edited in place.
+// An editor for a text file of a node.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../../../model/server/api.ts';
@@ -11,7 +11,7 @@ import { pathOfFile, textOfFile } from './node-files.ts';
 
 const words = WORDS.node;
 
-/** Longer files are no configurations. */
+/** Longer files are not configurations. */
 const MOST_BYTES = 1024 * 1024;
 
 interface FileEditorProps extends TabProps<NodeObject> {
@@ -20,11 +20,11 @@ interface FileEditorProps extends TabProps<NodeObject> {
 }
 
 export function FileEditor({ context: { lab }, object: node, path, close }: FileEditorProps) {
-  /** As it was read or written last; undefined while it is read. */
+  /** Content as last read or written; undefined while it is read. */
   const base = useSignal<string | undefined>(undefined);
   const text = useSignal('');
   const message = useSignal('');
-  /** What somebody else has written meanwhile. */
+  /** Content written by someone else since. */
   const theirs = useSignal<string | undefined>(undefined);
   const isText = useSignal(true);
   const isBusy = useSignal(false);
@@ -45,7 +45,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
       isBusy.value = false;
     }
   };
-  /** Takes up what is on the disk: as it is where nothing was typed, beside what was typed otherwise. */
+  /** Reads the file: replaces the text if there is no input, otherwise offers both versions. */
   const look = async (): Promise<void> => {
     const now = await read();
     if (now === undefined) {
@@ -76,7 +76,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
   };
   const save = (): Promise<void> =>
     attempt(async () => {
-      // Somebody else may have been faster than their event.
+      // The file may have changed before its event arrived.
       const now = await read();
       if (now !== undefined && now !== base.value && now !== text.value) theirs.value = now;
       else await write();
@@ -169,7 +169,7 @@ function lineNumbers(text: string): string {
   return Array.from({ length: text.split('\n').length }, (_, index) => index + 1).join('\n');
 }
 
-/** Looks for words in the text, from where the cursor is. */
+/** Searches the text from the cursor on. */
 function Find({ area }: { area: { current: HTMLTextAreaElement | null } }) {
   const wanted = useSignal('');
   const isMissing = useSignal(false);
@@ -200,7 +200,7 @@ function Find({ area }: { area: { current: HTMLTextAreaElement | null } }) {
           }}
           onKeyDown={(event) => {
             if (event.key !== 'Enter') return;
-            // It would replace what is found, which has the focus then.
+            // Enter would replace the match, which then has the focus.
             event.preventDefault();
             find();
           }}

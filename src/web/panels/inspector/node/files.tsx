@@ -1,4 +1,4 @@
-// The files of a node: start-up configurations and whatever else is in its directory.
+// The files of a node: startup configurations and the rest of its directory.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { bytesInWords } from '../../../model/browser/byte-sizes.ts';
@@ -14,7 +14,7 @@ import { diskUse, pathOfFile } from './node-files.ts';
 
 const words = WORDS.node;
 
-/** Files that people write, whether they are there or not. */
+/** Configuration files, whether they exist or not. */
 function configurations(node: NodeObject): string[] {
   const number = node.properties['dynamips_id'];
   const known: Readonly<Record<string, readonly string[]>> = {

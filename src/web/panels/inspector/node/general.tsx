@@ -1,4 +1,4 @@
-// What every node has: name, picture, label, console, when it starts.
+// Settings of every node: name, symbol, label, console, start order.
 import { webAddress } from '../../../console/web-address.ts';
 import { type Field, fieldsOf } from '../../../forms/schema.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
@@ -53,7 +53,7 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   );
 }
 
-/** A line for a terminal, or an address for a browser. The host of a server that listens everywhere is the page's. */
+/** A command for a terminal or an address for a browser. For a server that listens on all addresses, the page's host is used. */
 function addressOf(node: NodeObject, port: number, type = node.console_type ?? 'telnet'): string {
   const host = ['0.0.0.0', '::'].includes(node.console_host ?? '') ? location.hostname : node.console_host;
   if (type === 'telnet') return `telnet ${host} ${port}`;

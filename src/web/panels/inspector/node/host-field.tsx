@@ -1,10 +1,11 @@
-// The host that nodes are on; another one moves them there.
+// The host of the nodes; choosing another one moves them.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 
 const words = WORDS.node;
@@ -21,6 +22,8 @@ export function HostField({ context, nodes }: { context: LabContext; nodes: read
     [nodes.map((node) => node.node_id + node.lost_reason).join()],
   );
   const isMoving = useSignal(false);
+  const problem = hosts.problem.value;
+  if (problem !== '') return <Message text={`${words.host}: ${problem}`} again={hosts.again} />;
   const known = hosts.value.value ?? [];
   if (known.length < 2) return null;
   const ids = new Set(nodes.map((node) => node.compute_id));
@@ -32,7 +35,7 @@ export function HostField({ context, nodes }: { context: LabContext; nodes: read
       for (const { node_id: id } of nodes) await api.put(`${context.lab.path}/nodes/${id}`, { compute_id });
     });
     isMoving.value = false;
-    // What was refused is shown as it is.
+    // Reset a rejected choice.
     select.value = common;
   };
   return (

@@ -1,4 +1,4 @@
-// The interfaces of a cloud's host, and what each needs to be a port of the cloud.
+// The interfaces of a cloud's host, and what each needs to become a port of the cloud.
 
 import { whyNot } from '../../../model/account/permissions.ts';
 import { api } from '../../../model/server/api.ts';
@@ -19,11 +19,11 @@ export interface HostInterface {
   special: boolean;
 }
 
-/** As the installation has it, beside the unit; docs/clouds.md says the same. */
+/** As installed with the systemd unit; docs/clouds.md says the same. */
 const GIVE_RIGHTS =
   'sudo install -D -m 644 systemd/interfaces.conf /etc/systemd/system/labwired.service.d/interfaces.conf && sudo systemctl daemon-reload && sudo systemctl restart labwired';
 
-/** For admins: networks of the host are no part of a lab. */
+/** For admins only: the host's networks are not part of a lab. */
 export function HostInterfaces(props: TabProps<NodeObject>) {
   return whyNot('administer') === '' ? <Interfaces {...props} /> : null;
 }

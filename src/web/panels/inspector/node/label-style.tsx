@@ -1,4 +1,4 @@
-// How the label of a node looks, for everybody: colour, size, weight, rotation. In a fold, as few need it.
+// The style of a node's label, shared by all users: colour, size, weight, rotation. Collapsed, because few need it.
 import type { LabContext } from '../../../lab-context.ts';
 import { type LabelLook, lookOf, restyled } from '../../../model/lab/label-style.ts';
 import type { LabelObject, NodeObject } from '../../../model/server/types.ts';
@@ -12,7 +12,7 @@ export function LabelStyleFields({ context, node }: { context: LabContext; node:
   const { label } = node;
   const look = lookOf(label.style);
   const update = (fields: (now: LabelObject) => Partial<LabelObject>): Promise<boolean> => {
-    // What was changed a moment ago may not have come back yet: the server has it.
+    // Use the server's label: a recent change may not have arrived here yet.
     const changed = ({ label: now }: Readonly<Record<string, unknown>>) => ({
       label: { ...(now as LabelObject), ...fields(now as LabelObject) },
     });

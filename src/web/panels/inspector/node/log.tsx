@@ -1,8 +1,7 @@
-// What has happened to a node, and the end of the logs in its directory.
+// The history of a node, and the end of the logs in its directory.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { dateInWords, timeInWords } from '../../../language.ts';
-import { journalOf } from '../../../model/lab/journal.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
@@ -16,6 +15,14 @@ const words = WORDS.node;
 const MOST_BYTES = 4 * 1024 * 1024;
 const LINES = 100;
 
+/** An entry of the node's history on the server, oldest first: a message or a change of state. */
+interface JournalEntry {
+  at: string;
+  message: string | null;
+  node_id: string | null;
+  status: string | null;
+}
+
 export function Log({ context, object: node }: TabProps<NodeObject>) {
   const { lab } = context;
   const messages = useSignal(0);
@@ -27,7 +34,7 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
     [lab, messages],
   );
   const { value: journal, ...told } = useLoaded(
-    () => journalOf(lab, node),
+    () => api.get<JournalEntry[]>(`${lab.path}/journal?node_id=${node.node_id}`),
     [node.node_id, node.name, node.status, messages.value, lab.events.connection.value],
   );
   const entries = journal.value ?? [];
@@ -69,7 +76,7 @@ export function Log({ context, object: node }: TabProps<NodeObject>) {
   );
 }
 
-/** The time of today, or the day as well. */
+/** The time, with the date unless today. */
 function shortTime(at: string): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();

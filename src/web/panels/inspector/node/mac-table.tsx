@@ -1,4 +1,4 @@
-// The addresses that a switch has learned, read again every two seconds while they are shown.
+// The MAC addresses learned by a switch, polled every two seconds while shown.
 
 import { useEffect } from 'preact/hooks';
 import { api } from '../../../model/server/api.ts';

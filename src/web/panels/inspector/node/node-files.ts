@@ -1,13 +1,13 @@
-// The files of a node, as the API has them.
+// The files of a node, through the API.
 import { api } from '../../../model/server/api.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 
-/** Types whose nodes have no directory, and nothing to set but their ports. */
+/** Types without a directory or settings other than ports. */
 const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];
 export const hasFiles = ({ node_type: type }: NodeObject): boolean => !WITHOUT_FILES.includes(type);
 
 export interface DiskUse {
-  /** Of all files, on the disk. */
+  /** Size of all files on disk. */
   bytes: number;
   files: { path: string; size: number; bytes: number }[];
 }
@@ -22,7 +22,7 @@ export function diskUse({ project_id: project, node_id: node }: NodeObject): Pro
 }
 
 /**
- * A file as text: empty if it is not there, undefined if it is none, or has more bytes than `most`.
+ * A file as text: empty if missing, undefined if it is not text or larger than `most` bytes.
  * @throws Refusal
  */
 export async function textOfFile(node: NodeObject, path: string, most: number): Promise<string | undefined> {

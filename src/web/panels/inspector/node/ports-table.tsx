@@ -1,4 +1,4 @@
-// The ports of switches, hubs and clouds as a table that is edited as a whole: `ports_mapping`.
+// The ports of switches, hubs and clouds as one editable table: `ports_mapping`.
 import { useSignal } from '@preact/signals';
 import { FormFrame } from '../../../forms/form-view.tsx';
 import { ListControl } from '../../../forms/list-control.tsx';
@@ -16,7 +16,7 @@ import { useNodeForm } from './use-node-form.ts';
 
 const words = WORDS.node;
 
-/** Numbers follow from the place in the list: the server writes them anew. */
+/** Port numbers are positions in the list; the server renumbers them. */
 function numbered(rows: readonly TypedRow[]): readonly TypedRow[] {
   return rows.map((row, index) => ({ ...row, port_number: String(index) }));
 }
@@ -49,7 +49,7 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
     form.type(field, numbered(next));
   };
   const without = ['port_number'];
-  // A switch calls its ports by their place.
+  // A switch names its ports by position.
   if (!isCloud) without.push('name');
   // Only tunnels have an outer tag.
   if (!rows.some(({ type }) => type === 'qinq')) without.push('ethertype');
@@ -117,7 +117,7 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
   );
 }
 
-/** A new port is like the last one. */
+/** A new port copies the last one's VLAN. */
 function vlanOf(rows: readonly TypedRow[]): TypedRow {
   const last = rows.at(-1);
   return last?.['vlan'] === undefined ? {} : { type: last['type'] ?? '', vlan: last['vlan'] };

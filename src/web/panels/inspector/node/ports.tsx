@@ -1,4 +1,4 @@
-// The ports of a node, where their cables lead, and what can be set of them.
+// The ports of a node, the other ends of their links, and the port settings.
 
 import type { ComponentType } from 'preact';
 import { endName } from '../../../model/lab/link-name.ts';
@@ -15,7 +15,7 @@ import { PortsTable } from './ports-table.tsx';
 
 const words = WORDS.node;
 
-/** What is there beside the cables, by type. */
+/** Editors besides the list of links, by node type. */
 const EDITORS: Readonly<Record<string, readonly ComponentType<TabProps<NodeObject>>[]>> = {
   ethernet_switch: [PortsTable, MacTable],
   ethernet_hub: [PortsTable],
@@ -52,7 +52,7 @@ export function Ports(props: TabProps<NodeObject>) {
   );
 }
 
-/** Where the cable of a port leads, or that there is none. */
+/** The other end of a port's link, or that there is none. */
 export function Cable({
   context,
   node,

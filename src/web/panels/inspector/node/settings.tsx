@@ -1,4 +1,4 @@
-// The settings of a node's type, made of the server's schema.
+// The settings of a node's type, from the server's schema.
 import { FormView } from '../../../forms/form-view.tsx';
 import { useImages } from '../../../forms/images.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
@@ -30,7 +30,8 @@ export function Settings({ context, object: node }: TabProps<NodeObject>) {
         offers={offers}
         note={({ effect }) => {
           if (effect === 'anew') return words.madeAnew;
-          return effect === 'start' && !isOff ? words.nextStart : '';
+          if (isOff || !effect) return '';
+          return effect === 'start' ? words.nextStart : words.whenStopped;
         }}
       />
     </Changing>

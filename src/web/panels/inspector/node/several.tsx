@@ -1,4 +1,4 @@
-// Several nodes: the settings that all of them have, set for each.
+// Several nodes: their common settings, set for each.
 import { useMemo } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormView } from '../../../forms/form-view.tsx';

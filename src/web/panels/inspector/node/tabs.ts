@@ -1,4 +1,4 @@
-// The tabs of a node and the form for several, which are loaded together.
+// The tabs of a node and the form for several nodes, loaded together.
 export { Files } from './files.tsx';
 export { General } from './general.tsx';
 export { Log } from './log.tsx';

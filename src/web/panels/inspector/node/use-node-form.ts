@@ -1,5 +1,5 @@
-// A form for settings of a node, which follows what others do to it.
-import { useEffect, useMemo } from 'preact/hooks';
+// A form for node settings that follows changes by other clients.
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { nodeMembers, settingsOf } from '../../../forms/document.ts';
 import { FormModel, type Values } from '../../../forms/model.ts';
 import type { Field } from '../../../forms/schema.ts';
@@ -14,18 +14,26 @@ export interface NodeForm {
   form: FormModel | undefined;
   /** Why there is no form. */
   problem: string;
-  /** Asks for what the form is made of once more. */
+  /** Reloads the schemas of the form. */
   again: () => void;
   save: (changes: Record<string, unknown>) => Promise<Values>;
 }
 
-/** Changes a node as a step that can be undone; gives it as it is then. @throws Refusal */
-export async function changedNode(history: History, node: NodeObject, fields: Fields): Promise<NodeObject> {
-  const [now = {}] = await history.update([{ kind: 'node', id: node.node_id, fields }]);
+/**
+ * Changes a node as an undoable step; returns it as it is afterwards. Related changes, such as the label after the name, arrive as events,
+ * perhaps before the answer: `known` returns this page's state once the answer is there. @throws Refusal
+ */
+export async function changedNode(
+  history: History,
+  known: { readonly current: NodeObject },
+  fields: Fields,
+): Promise<NodeObject> {
+  const [now = {}] = await history.update([{ kind: 'node', id: known.current.node_id, fields }]);
+  const node = known.current;
   return { ...node, ...now, properties: { ...node.properties, ...(now['properties'] as object | undefined) } };
 }
 
-/** @param choose the fields, of those of every node and those of its type */
+/** @param choose picks the fields from those of every node and those of the type */
 export function useNodeForm(
   history: History,
   node: NodeObject,
@@ -41,10 +49,12 @@ export function useNodeForm(
     [fields],
   );
   useEffect(() => form?.follow(valuesOf(node)), [form, node]);
+  const known = useRef(node);
+  known.current = node;
   return {
     form,
     problem: loaded.problem.value,
     again: loaded.again,
-    save: async (changes) => valuesOf(await changedNode(history, node, bodyOf(changes, node))),
+    save: async (changes) => valuesOf(await changedNode(history, known, bodyOf(changes, node))),
   };
 }
