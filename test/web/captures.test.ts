@@ -178,6 +178,7 @@ test('a flood leaves the page alive, and what was dropped is told', { skip: WITH
     return ends.map(({ statistics }: Body) => statistics.capture).find(Boolean);
   };
   const figures = pane(page).locator('.capture-figures');
+  const follow = page.getByRole('button', { name: 'Follow' });
   // More than the page keeps, however much of it is dropped on the way.
   let capture = await counted();
   while (capture.bytes < 40 << 20) {
@@ -185,23 +186,25 @@ test('a flood leaves the page alive, and what was dropped is told', { skip: WITH
     capture = await counted();
   }
   // The list follows to the end. Frames may still be on their way to the file: what is shown is compared with what there is then.
+  let seen: unknown;
   await until(
     async () => {
       capture = await counted();
       const [said, shown] = [await figures.textContent(), await cells(page)];
+      seen = { capture, said, last: shown.at(-1), follows: await follow.getAttribute('aria-pressed'), complaints };
       const wanted = [`${capture.frames.toLocaleString('en')} frames`];
       if (capture.drops > 0) wanted.push(`${capture.drops.toLocaleString('en')} dropped`);
       return wanted.every((text) => said!.includes(text)) && shown.at(-1)?.[0] === String(capture.frames);
     },
     'the figures of the server, and the last row',
     PATIENCE_MS,
-  );
+  ).catch((error: Error) => assert.fail(`${error.message}: ${JSON.stringify(seen)}`));
   assert.match((await figures.textContent())!, /showing the last [\d,]+ of [\d,]+/);
   // It goes back by hand.
   await page.getByRole('region', { name: 'Packets', exact: true }).hover();
   await page.mouse.wheel(0, -5000);
   await until(async () => Number((await cells(page)).at(-1)?.[0]) < capture.frames - 100, 'earlier rows');
-  assert.equal(await page.getByRole('button', { name: 'Follow' }).getAttribute('aria-pressed'), 'false');
+  assert.equal(await follow.getAttribute('aria-pressed'), 'false');
   await page.getByLabel('Filter').fill('frame');
   await pane(page).getByText('0 fit the filter').waitFor();
   assert.deepEqual(complaints, []);

@@ -64,10 +64,10 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   };
 
   const scrolled = (): void => {
-    const element = list.current!;
-    place.value = { top: element.scrollTop, height: element.clientHeight };
-    // Scrolling back stops following new packets.
-    if (element.scrollTop + element.clientHeight < element.scrollHeight - 4 * ROW_PIXELS) following.value = false;
+    const { scrollTop: top, clientHeight: height, scrollHeight } = list.current!;
+    // Scrolling back stops following new packets; a list that grew before this event was handled does not.
+    if (top < place.value.top && top + height < scrollHeight - 4 * ROW_PIXELS) following.value = false;
+    place.value = { top, height };
   };
 
   useEffect(() => {
