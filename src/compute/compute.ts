@@ -3,6 +3,7 @@
 import type { ComputeEvents } from '../api/events.ts';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
+import { type ComputeFeed, objectFeed } from '../events/feed.ts';
 import { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { makeDirectory } from '../host/files/directories.ts';
@@ -33,7 +34,7 @@ import { consoleHost, Ports } from './ports/ports.ts';
 import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { debugReport } from './server/debug-report.ts';
-import { serverRoutes } from './server/routes.ts';
+import { SILENCE_MS, serverRoutes } from './server/routes.ts';
 import type { Services } from './services.ts';
 import { endUnclaimed } from './unclaimed.ts';
 
@@ -56,6 +57,7 @@ export class Compute {
   readonly metrics: readonly Metric[];
   readonly #services: Services;
   readonly #projects: Projects;
+  readonly #load = new LoadMeter();
 
   constructor(options: ComputeOptions) {
     const { config, fabric, instance, documents } = options;
@@ -96,7 +98,7 @@ export class Compute {
       ...loadMetrics(allNodes),
       diskMetric(allNodes, ({ type }) => modules.get(type)),
     ];
-    const load = new LoadMeter();
+    const load = this.#load;
     this.routes = [
       ...serverRoutes({
         nodeTypes: KINDS.map(({ type }) => type),
@@ -141,6 +143,12 @@ export class Compute {
     });
     void this.#services.natNetwork.removeLeftovers();
     tellOfCrashes(fabric, this.events);
+  }
+
+  /** What happens here, for the controller of this process. */
+  follow(): ComputeFeed {
+    const ping = (): object => this.#load.usage();
+    return objectFeed(this.events.subscribe(undefined, undefined, true), { silence: SILENCE_MS, ping });
   }
 
   /** For consoles of other hosts that are offered here. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { ActionOf, Relayed } from '../api/events.ts';
 import { Histogram } from '../host/metrics.ts';
 import { frozen } from '../host/values/frozen.ts';
-import { snapshot } from '../host/values/snapshot.ts';
+import { jsonCopy } from '../host/values/json-copy.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
 
@@ -30,7 +30,7 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
 
   /** @param copies for payloads that their owners continue to change: a copy is sent */
   constructor({ copies = false }: { copies?: boolean } = {}) {
-    this.#payload = copies ? snapshot : frozen;
+    this.#payload = copies ? (event) => frozen(jsonCopy(event)) : frozen;
   }
 
   /** Emits an event to all listeners, or to those of one project and those of all projects. The payload is frozen. */

@@ -2,6 +2,7 @@
 import { Compute } from '../compute/compute.ts';
 import { creationMembers } from '../compute/emulators/registry.ts';
 import type { Config } from '../config/schema.ts';
+import { localTransport } from '../controller/computes/local.ts';
 import { Controller } from '../controller/controller.ts';
 import { eventMetrics } from '../events/metrics.ts';
 import type { Fabric } from '../fabric/fabric.ts';
@@ -50,7 +51,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const { file, hostName } = accounts;
   const controller = new Controller({
     ...{ config, store, shutdown },
-    local: new App(compute.routes, { lock }),
+    local: localTransport(new App(compute.routes, { lock }), () => compute.follow()),
     properties: creationMembers,
     consolePorts: compute.consolePorts,
     accounts: { file, hostName, audit, admissions },

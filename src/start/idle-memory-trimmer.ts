@@ -1,5 +1,6 @@
 // Returns memory to the system after a busy time, once requests have stopped.
 import type { MiddlewareHandler } from 'hono';
+import { forgetTexts } from '../events/json.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { log } from '../host/log.ts';
 import { releaseMemory } from '../host/processes/memory.ts';
@@ -64,6 +65,7 @@ export class IdleMemoryTrimmer {
     this.#before = Math.min(this.#before, size);
     if (this.#before > 0 && size < this.#before + GROWTH_BYTES) return;
     const started = performance.now();
+    forgetTexts();
     releaseMemory();
     const milliseconds = Math.round(performance.now() - started);
     // A broken fabric reports its failure elsewhere.

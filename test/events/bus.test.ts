@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ComputeEvents, ControllerEvents, ProjectEvents } from '../../src/api/events.ts';
 import { EventBus } from '../../src/events/bus.ts';
+import { objectFeed } from '../../src/events/feed.ts';
 import type { Subscription } from '../../src/events/subscription.ts';
 import { lineStream, socketStream } from '../../src/http/sockets/event-streams.ts';
 import { socketPair } from '../../src/http/sockets/message-socket.ts';
@@ -142,4 +143,34 @@ test('an action that no bus has, and a payload of another action, do not compile
     [computes, controller, project].map(({ emitted }) => emitted),
     [4, 1, 3],
   );
+});
+
+test('a feed of objects: a ping first and in silence, events in order and before what follows them, and the end', async () => {
+  const bus = new EventBus<Anything>({ copies: true });
+  const feed = objectFeed(bus.subscribe(undefined, undefined, true), options);
+  bus.emit('before', {});
+  const heard: string[] = [];
+  let closed = 0;
+  feed.listen({
+    message: ({ action, event, project_id: project }) => heard.push(`${action} ${project} ${JSON.stringify(event)}`),
+    close: () => (closed += 1),
+  });
+  const work = async (): Promise<void> => {
+    const payload = { n: 1, none: undefined };
+    bus.emit('a', payload, 'p');
+    payload.n = 2;
+    bus.tell('b', {});
+  };
+  await work();
+  const ping = `ping undefined ${JSON.stringify(options.ping())}`;
+  assert.deepEqual(heard, [ping, 'before undefined {}', 'a p {"n":1}', 'b undefined {}']);
+  while (heard.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(heard[4], ping);
+  bus.emit('last', {});
+  bus.close('it ends');
+  await Promise.resolve();
+  assert.deepEqual([heard.at(-1), closed], ['last undefined {}', 1]);
+  const pings = heard.length;
+  await new Promise((resolve) => setTimeout(resolve, 3 * options.silence));
+  assert.deepEqual([heard.length, closed], [pings, 1]);
 });

@@ -248,3 +248,54 @@ test('the gate asks for the password on every route and answers preflights of al
     403,
   );
 });
+
+test('a call within the process answers what the request does, and shares nothing with it', async () => {
+  const held = { list: [{ n: 1 }], none: undefined };
+  let sent: unknown;
+  const own = new App([
+    ...routes,
+    route('POST /v2/held', { status: 201 }, ({ body }) => {
+      sent = body;
+      return held;
+    }),
+    route('POST /v2/compute/projects/{project_id}/nodes/{node_id}', {}, async ({ body }) => {
+      const before = JSON.stringify(held.list);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal(JSON.stringify(held.list), before, 'requests for one node take turns');
+      held.list.push({ n: (body as { n: number }).n });
+    }),
+  ]);
+  for (const [method, target, body] of [
+    ['GET', '/v2/things'],
+    ['GET', '/v2/things?a=1'],
+    ['POST', '/v2/things', { name: 'n', count: 2 }],
+    ['POST', '/v2/things?name=other', { name: 'n' }],
+    ['POST', '/v2/things', { name: '' }],
+    ['POST', '/v2/things', { name: 'n', count: Number.NaN }],
+    ['GET', '/v2/things/a%20b%2Fc'],
+    ['GET', '/v2/things/%E0%A4%A'],
+    ['PUT', '/v2/things/1', {}],
+    ['DELETE', '/v2/things/1'],
+    ['GET', '/v2/things/1/files/a/b?x=y'],
+    ['GET', '/v2/fail/conflict'],
+    ['GET', '/v2/fail/crash'],
+    ['GET', '/v2/nowhere'],
+    ['PATCH', '/v2/things'],
+  ] as const) {
+    const text = body === undefined ? null : JSON.stringify(body);
+    const expected = await own.request(target, { method, body: text });
+    const called = await own.call(target, { method, body });
+    const content = await expected.text();
+    const what = `${method} ${target}`;
+    if (called instanceof Response) {
+      assert.deepEqual([called.status, await called.text()], [expected.status, content], what);
+    } else assert.deepEqual(called.value, content === '' ? undefined : JSON.parse(content), what);
+  }
+  const body = { a: [1, undefined] };
+  const { value } = (await own.call('/v2/held', { method: 'POST', body })) as { value: typeof held };
+  assert.deepEqual([sent, value], [{ a: [1, null] }, { list: [{ n: 1 }] }]);
+  assert.ok(sent !== body && value.list !== held.list);
+  const node = '/v2/compute/projects/p/nodes/n';
+  await Promise.all([2, 3].map((n) => own.call(node, { method: 'POST', body: { n } })));
+  assert.deepEqual(held.list, [{ n: 1 }, { n: 2 }, { n: 3 }]);
+});

@@ -13,7 +13,7 @@ import type { NodeLoad } from '../nodes/load/node-load.ts';
 import { consoleHost } from '../ports/ports.ts';
 
 /** Milliseconds of silence before a controller is sent a ping. */
-const SILENCE_MS = 1000;
+export const SILENCE_MS = 1000;
 
 export interface ServerParts {
   config: Config;

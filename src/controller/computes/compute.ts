@@ -2,11 +2,9 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Relayed } from '../../api/events.ts';
-import { log } from '../../host/log.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
-import type { RequestOptions } from '../../http/app/app.ts';
-import type { MessageSocket, SocketData } from '../../http/sockets/message-socket.ts';
-import { parseJsonBounded } from '../../store/json.ts';
+import type { Called } from '../../http/app/app.ts';
+import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { reachableHost } from './address.ts';
 import { answerJson, answerText, ComputeRefusal, mustBeList } from './answers.ts';
 import { Connection } from './connection.ts';
@@ -61,8 +59,6 @@ export interface PassOptions {
 }
 
 const BASE = '/v2/compute';
-/** For one notification; a node with a thousand ports needs a tenth. */
-const MESSAGE_BOUNDS = { maxContainers: 50_000, maxValues: 250_000 };
 const NOTHING: Capabilities = { version: null, node_types: [] };
 
 /**
@@ -96,7 +92,7 @@ export class Compute {
     const identity = () => ({ id: this.id, name: this.name, version });
     this.#connection = new Connection(transport, identity, {
       up: (introduction) => this.#joined(introduction),
-      notification: (data) => this.#received(data),
+      notification: (message) => this.#received(message),
       down: () => this.#lost(),
       failed: (reason) => this.#failed(reason),
     });
@@ -177,12 +173,7 @@ export class Compute {
     if (isLost) this.#listener.lost(this);
   }
 
-  #received(data: SocketData): void {
-    const message = messageIn(data);
-    if (!message) {
-      log.debug('invalid notification from compute', { compute: this.id });
-      return;
-    }
+  #received(message: Relayed): void {
     if (message.action !== 'ping') {
       this.#listener.announced(this, message);
       return;
@@ -213,12 +204,15 @@ export class Compute {
   }
 
   /** @throws ComputeUnreachable; Unauthorized, which ends the connection */
-  async #ask(target: string, options: RequestOptions): Promise<Response> {
+  async #ask<Answer extends Response | Called>(
+    send: (transport: ComputeTransport) => Promise<Answer>,
+  ): Promise<Answer> {
     const { transport } = this.#connection;
-    const answer = await transport.request(target, options).catch((error: unknown) => {
+    const answer = await send(transport).catch((error: unknown) => {
       if (!(error instanceof ComputeUnreachable) || error.late) throw error;
       throw new ComputeUnreachable(`The host ${this.name} does not answer. ${error.message}`, { cause: error });
     });
+    if (!(answer instanceof Response)) return answer;
     const { status, headers } = answer;
     const rejection = rejectionOf({ status, retryAfter: headers.get('retry-after') }, this.name);
     if (rejection === undefined) return answer;
@@ -239,12 +233,14 @@ export class Compute {
     const call = `${method} ${path}`;
     return within(limit, call, async (late, progress) => {
       await this.#ready(true);
-      const answer = await this.#ask(BASE + path, {
-        method,
-        headers: { ...asked, 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
-        ...both(signal, late),
-        ...(body ? { body: watched(body, progress) } : {}),
-      });
+      const answer = await this.#ask((transport) =>
+        transport.request(BASE + path, {
+          method,
+          headers: { ...asked, 'Content-Type': body ? 'application/octet-stream' : 'application/json' },
+          ...both(signal, late),
+          ...(body ? { body: watched(body, progress) } : {}),
+        }),
+      );
       if (method === 'GET' && answer.status < 300) return answer;
       const { status, headers } = answer;
       return new Response((await answerText(answer, call)) || null, { status, headers });
@@ -290,16 +286,17 @@ export class Compute {
     { body, headers, limit = DEFAULT_LIMIT_MS, connect = true, signal }: CallOptions = {},
   ): Promise<unknown> {
     const call = `${method} ${path}`;
-    const text = body && Object.keys(body).length > 0 ? JSON.stringify(body) : null;
     return within(limit, call, async (late) => {
       await this.#ready(connect);
-      const answer = await this.#ask(BASE + path, {
-        method,
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        ...(text === null ? {} : { body: text }),
-        ...both(signal, late),
+      const answer = await this.#ask((transport) => {
+        const ends = both(signal, late);
+        if (transport.call)
+          return transport.call(BASE + path, { method, body, ...(headers && { headers: { ...headers } }), ...ends });
+        const text = body && Object.keys(body).length > 0 ? { body: JSON.stringify(body) } : {};
+        const sent = { ...headers, 'Content-Type': 'application/json' };
+        return transport.request(BASE + path, { method, headers: sent, ...text, ...ends });
       });
-      return answerJson(answer, call);
+      return answer instanceof Response ? answerJson(answer, call) : answer.value;
     });
   }
 
@@ -336,16 +333,4 @@ export class Compute {
 function both(one: AbortSignal | undefined, other: AbortSignal | undefined): { signal?: AbortSignal } {
   const signal = one && other ? AbortSignal.any([one, other]) : (one ?? other);
   return signal ? { signal } : {};
-}
-
-function messageIn(data: SocketData): Relayed | undefined {
-  try {
-    const text = typeof data === 'string' ? data : Buffer.from(data).toString('utf8');
-    const { action, event, project_id: project } = parseJsonBounded(text, MESSAGE_BOUNDS) as Record<string, unknown>;
-    if (typeof action !== 'string' || typeof event !== 'object' || event === null) return undefined;
-    const message = { action, event: event as Record<string, unknown> };
-    return typeof project === 'string' ? { ...message, project_id: project } : message;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,15 @@
 // Keeps the connection to one compute: concurrent callers share an attempt, and a lost connection is made again.
+import type { Relayed } from '../../api/events.ts';
+import type { ComputeFeed } from '../../events/feed.ts';
 import { type Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import type { MessageSocket, SocketData } from '../../http/sockets/message-socket.ts';
 import { type Introduction, introduce, Unauthorized } from './handshake.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ConnectionEvents {
   /** Connected; notifications follow. */
   up(introduction: Pick<Introduction, 'capabilities' | 'consoleHost'>): void;
-  notification(data: SocketData): void;
+  notification(message: Relayed): void;
   down(): void;
   /** An attempt failed. */
   failed(reason: string): void;
@@ -27,7 +28,7 @@ export class Connection {
   readonly #events: ConnectionEvents;
   /** The compute's id and name, and this server's version. */
   readonly #identity: () => { id: string; name: string; version: string };
-  #socket: MessageSocket | undefined;
+  #feed: ComputeFeed | undefined;
   #connecting: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
@@ -80,9 +81,9 @@ export class Connection {
   rejected(transport: ComputeTransport, rejection: Unauthorized): void {
     if (transport !== this.#current || this.#stopped) return;
     this.#standing = rejection;
-    const socket = this.#socket;
+    const feed = this.#feed;
     this.#lost();
-    socket?.close(1000, '');
+    feed?.close();
     this.#events.failed(rejection.message);
     this.#retryIn(rejection.retryMs);
   }
@@ -94,7 +95,7 @@ export class Connection {
     this.#failures = 0;
     this.#standing = undefined;
     this.#connecting = undefined;
-    this.#socket = undefined;
+    this.#feed = undefined;
     this.connected = false;
     old.close?.();
     this.#events.down();
@@ -105,7 +106,7 @@ export class Connection {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#retry);
-    this.#socket?.close(1000, '');
+    this.#feed?.close();
     this.#current.close?.();
     this.#lost();
   }
@@ -127,7 +128,7 @@ export class Connection {
       throw error;
     }
     if (isCurrent()) return this.#join(introduction);
-    introduction.socket.close(1000, '');
+    introduction.feed.close();
     return this.#connectAfterChange();
   }
 
@@ -137,16 +138,16 @@ export class Connection {
     throw new ComputeUnreachable(`The compute ${this.#identity().name} was removed meanwhile.`);
   }
 
-  #join({ socket, ...introduction }: Introduction): void {
-    this.#socket = socket;
+  #join({ feed, ...introduction }: Introduction): void {
+    this.#feed = feed;
     this.connected = true;
     this.#failures = 0;
     this.#standing = undefined;
     this.#events.up(introduction);
-    socket.listen({
-      message: (data) => this.#events.notification(data),
+    feed.listen({
+      message: (message) => this.#events.notification(message),
       close: () => {
-        if (this.#socket === socket) this.#lost();
+        if (this.#feed === feed) this.#lost();
       },
     });
   }
@@ -169,7 +170,7 @@ export class Connection {
 
   #lost(): void {
     if (!this.connected) return;
-    this.#socket = undefined;
+    this.#feed = undefined;
     this.connected = false;
     this.#events.down();
     this.#retryIn(AFTER_LOSS_MS);

@@ -1,9 +1,10 @@
 // The first contact with a compute: checks capabilities and release, and opens its notifications (as in release 2.2.57).
+import type { ComputeFeed } from '../../events/feed.ts';
 import { Failure } from '../../failures.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
-import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
+import { socketFeed } from './socket-feed.ts';
 import type { ComputeTransport } from './transport.ts';
 
 /** The capabilities that a compute reports. */
@@ -21,7 +22,7 @@ export interface Introduction {
   /** The address that its consoles listen on, if reported. */
   consoleHost: string | null;
   /** Its notifications. */
-  socket: MessageSocket;
+  feed: ComputeFeed;
 }
 
 /**
@@ -43,11 +44,13 @@ export async function introduce(
     });
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
-    const socket = await within(TIMEOUT_MS, 'WebSocket /notifications/ws', () =>
-      // As a header: other computes may be strict about the query.
-      transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' }),
-    );
-    return { capabilities, consoleHost, socket };
+    const feed =
+      transport.follow?.() ??
+      (await within(TIMEOUT_MS, 'WebSocket /notifications/ws', async () =>
+        // As a header: other computes may be strict about the query.
+        socketFeed(await transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' })),
+      ));
+    return { capabilities, consoleHost, feed };
   } catch (error) {
     throw error instanceof ComputeRefusal ? notAServer(name, error) : error;
   }

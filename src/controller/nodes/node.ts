@@ -4,6 +4,7 @@ import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
 import { frozen } from '../../host/values/frozen.ts';
+import { Unchanged } from '../../host/values/unchanged.ts';
 import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 
@@ -117,6 +118,7 @@ export class Node {
   mayWriteImages: () => Promise<boolean> = async () => true;
   /** Whether its compute lets it write directly to its images. */
   #writesImages = false;
+  readonly #shown = new Unchanged();
   #record: NodeRecord;
   #ports: readonly Port[] = [];
 
@@ -201,9 +203,9 @@ export class Node {
     this.forward?.[Symbol.dispose]();
   }
 
-  /** The object that clients see (`Node`). */
+  /** The object that clients see (`Node`): the same one until something of it changes. */
   json() {
-    return {
+    const object = {
       ...this.record,
       ...(this.forward && { console: this.forward.port }),
       project_id: this.projectId,
@@ -215,6 +217,7 @@ export class Node {
       ...(this.lost && { lost_reason: this.compute.absence }),
       ports: this.ports,
     };
+    return this.#shown.of(object) as Readonly<typeof object>;
   }
 
   /**

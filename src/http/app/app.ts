@@ -2,8 +2,9 @@
 // network (through server.ts) and callers in this process (`request`, `openSocket`).
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
-import { answerText } from '../../events/json.ts';
+import { answerBody } from '../../events/json.ts';
 import { Failure } from '../../failures.ts';
+import { jsonCopy } from '../../host/values/json-copy.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { within } from '../../host/values/progress.ts';
 import type { AccessControl } from '../access/access-control.ts';
@@ -65,6 +66,19 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
+/** A call of this process with a JSON body. */
+export interface CallOptions {
+  method: string;
+  headers?: Record<string, string>;
+  body?: object | undefined;
+  signal?: AbortSignal;
+}
+
+/** What a route has answered to a call of this process, with which it shares nothing; undefined without content. */
+export interface Called {
+  value: unknown;
+}
+
 export interface AppOptions {
   /** Runs before every route, in this order. */
   middleware?: readonly MiddlewareHandler<{ Bindings: AppEnvironment }>[];
@@ -83,11 +97,16 @@ const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
+/** Of calls that nobody ends. */
+const NEVER = new AbortController().signal;
+
 const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefined };
 
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
   readonly routes: readonly Route[];
+  /** The routes that take and answer JSON. */
+  readonly #calls = new TrieRouter<HttpRoute>();
   /** Only the WebSocket routes. */
   readonly #sockets = new TrieRouter<SocketRoute>();
   readonly #lock: KeyedLock;
@@ -112,6 +131,7 @@ export class App {
     const allowed = (path: string): string[] => METHODS.filter((method) => this.has(method, path));
     for (const route of routes) {
       if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
+      else this.#calls.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
         context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.#dispatch(route, context),
       );
@@ -141,6 +161,34 @@ export class App {
     if (options.signal) init.signal = options.signal;
     if (options.body != null) Object.assign(init, { body: options.body, duplex: 'half' });
     return this.hono.fetch(new Request('http://localhost/', init), { target });
+  }
+
+  /**
+   * Calls a route within this process with objects instead of a request and text. The body is validated and nodes take turns as over HTTP;
+   * a refusal, or any answer but JSON, is a response as over HTTP.
+   */
+  async call(target: string, { method, headers, body = {}, signal = NEVER }: CallOptions): Promise<Called | Response> {
+    const [found] = this.#calls.match(method, pathOfTarget(target))[0];
+    if (found === undefined || found[0].options.raw) {
+      const sent = Object.keys(body).length > 0 ? JSON.stringify(body) : null;
+      return this.request(target, { method, body: sent, signal, ...(headers && { headers }) });
+    }
+    const [route, params] = found as [HttpRoute, Record<string, string>];
+    const search = target.indexOf('?');
+    const query = queryMembers(search < 0 ? '' : target.slice(search));
+    const merged = mergeQuery(jsonCopy(body), query);
+    try {
+      const answer = await this.#inTurn(route, {
+        params: decoded(params),
+        body: route.options.body ? validatedBody(route.options.body, merged) : merged,
+        headers: new Headers(headers),
+        ...{ query, signal, stream: null, host: '', client: THIS_PROCESS },
+      });
+      if (answer instanceof Response) return answer;
+      return { value: answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer) };
+    } catch (error) {
+      return renderFailure(error, { path: route.pattern, method: route.method, request: merged });
+    }
   }
 
   /**
@@ -274,6 +322,18 @@ function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
   return pathOfTarget(targetOf(request, options?.env));
 }
 
+/** Parameters of a path, percent-decoded where they can be. */
+function decoded(params: Record<string, string>): Record<string, string> {
+  const decode = (text: string): string => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  };
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decode(text)]));
+}
+
 function pathOfTarget(target: string): string {
   const end = target.search(/[?#]/);
   return end < 0 ? target : target.slice(0, end);
@@ -304,7 +364,7 @@ async function render(answer: Answer, route: HttpRoute, asked: Headers): Promise
   const headers: Record<string, string> = { 'X-Route': route.pattern };
   if (answer instanceof JsonText)
     return compressed(answer.text, { status, headers: { ...headers, ...answer.headers } }, asked);
-  if (answer !== undefined) return compressed(answerText(answer), { status, headers }, asked);
+  if (answer !== undefined) return compressed(await answerBody(answer), { status, headers }, asked);
   if (status === 204) return new Response(null, { status, headers });
   return new Response('', { status, headers: { ...headers, 'Content-Type': 'application/octet-stream' } });
 }

@@ -1,8 +1,7 @@
 // JSON responses; large ones are gzipped in the thread pool for clients that accept it, without blocking others.
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
-
-const compress = promisify(gzip);
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { constants, createGzip } from 'node:zlib';
 
 /** Smaller responses do not gain from compression. */
 const SMALLEST_COMPRESSED_BYTES = 8 * 1024;
@@ -26,21 +25,45 @@ interface AnswerHead {
 
 /**
  * A JSON response. A compressed one has a weak entity tag, as its bytes differ but not its meaning.
+ * @param body ASCII, so one byte per character
  * @param asked the request's headers
  */
-export async function compressed(text: string, { status, headers }: AnswerHead, asked: Headers): Promise<Response> {
+export async function compressed(
+  body: string | readonly Buffer[],
+  { status, headers }: AnswerHead,
+  asked: Headers,
+): Promise<Response> {
   const all = new Headers({ ...headers, 'Content-Type': 'application/json' });
-  // The JSON is ASCII: one byte per character.
-  if (text.length < SMALLEST_COMPRESSED_BYTES) return new Response(text, { status, headers: all });
-  all.append('Vary', 'Accept-Encoding');
-  if (!acceptsGzip(asked.get('accept-encoding'))) return new Response(text, { status, headers: all });
-  const packed = await compress(text, { level: constants.Z_BEST_SPEED });
-  all.set('Content-Encoding', 'gzip');
-  all.set('Content-Length', String(packed.byteLength));
-  const tag = all.get('etag');
-  if (tag?.startsWith('"')) all.set('ETag', `W/${tag}`);
-  return new Response(new Uint8Array(packed.buffer as ArrayBuffer, packed.byteOffset, packed.byteLength), {
-    status,
-    headers: all,
+  const size = typeof body === 'string' ? body.length : body.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  if (size >= SMALLEST_COMPRESSED_BYTES) {
+    all.append('Vary', 'Accept-Encoding');
+    if (acceptsGzip(asked.get('accept-encoding'))) return packed(body, { status, headers: all });
+  }
+  if (typeof body === 'string') return new Response(body, { status, headers: all });
+  all.set('Content-Length', String(size));
+  return new Response(partStream(body), { status, headers: all });
+}
+
+async function packed(
+  body: string | readonly Buffer[],
+  { status, headers }: { status: number; headers: Headers },
+): Promise<Response> {
+  const parts = typeof body === 'string' ? [Buffer.from(body, 'latin1')] : body;
+  const bytes = await buffer(Readable.from(parts).pipe(createGzip({ level: constants.Z_BEST_SPEED })));
+  headers.set('Content-Encoding', 'gzip');
+  headers.set('Content-Length', String(bytes.byteLength));
+  const tag = headers.get('etag');
+  if (tag?.startsWith('"')) headers.set('ETag', `W/${tag}`);
+  return new Response(new Uint8Array(bytes), { status, headers });
+}
+
+function partStream(parts: readonly Buffer[]): ReadableStream<Uint8Array> {
+  let next = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const part = parts[next++];
+      if (part === undefined) controller.close();
+      else controller.enqueue(part);
+    },
   });
 }
