@@ -13,6 +13,8 @@ const REAL_SIZES = [50, 500];
 
 /** Operations at full size that are measured, one after the other. */
 const SAMPLE = 50;
+/** Lists of all nodes that are asked for, one after the other. */
+const LISTS = 20;
 const HUB_PORTS = 8;
 /** The topology file is written when a lab has been quiet for so long. */
 const QUIET_MS = 1_500;
@@ -94,6 +96,11 @@ async function measure(n: number): Promise<Figures> {
   figures.set('move a node', await costOf(pid, SAMPLE, move));
   figures.set('rename a node', await costOf(pid, SAMPLE, rename));
   figures.set('read a node', await costOf(pid, SAMPLE, (index) => daemon.get(path(index))));
+  const list = () => daemon.get(`${lab.path}/nodes`);
+  const listing = await costOf(pid, LISTS, list);
+  const waitForList = await longestWait(daemon, async () => {
+    for (let index = 0; index < LISTS; index++) await list();
+  });
   await sleep(QUIET_MS);
   const quiet = () => sleep(QUIET_MS);
   await move(n);
@@ -103,9 +110,11 @@ async function measure(n: number): Promise<Figures> {
   figures.set('close the lab, each node', await shareOf(pid, n, () => daemon.post(`${lab.path}/close`)));
   figures.set('open the lab, each node', await shareOf(pid, n, () => daemon.post(`${lab.path}/open`)));
   await starts(lab, nodes, figures);
+  figures.set('list the nodes', `${listing.clock.toFixed(1)} ms, ${listing.cpu.toFixed(1)} ms CPU`);
+  figures.set('longest wait of a request while they are listed', `${waitForList.toFixed(0)} ms`);
   figures.set('memory for each PC with its cable', `${memory.toFixed(0)} KiB`);
   figures.set('topology file, written after a change', `${writing.cpu.toFixed(0)} ms CPU`);
-  figures.set('longest wait of a request meanwhile', `${wait.toFixed(0)} ms`);
+  figures.set('longest wait of a request while it is written', `${wait.toFixed(0)} ms`);
   return figures;
 }
 
