@@ -14,15 +14,15 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired help [TOPIC[#PART]] show a document; without a topic, list them
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
-  labwired user add|remove|password|role|list [NAME]   accounts for people who share the host
+  labwired user add|remove|password|role|list [NAME...]   accounts for people who share the host
   labwired audit   [--json]    who changed what, from where
   labwired recover [options]   rebuild a damaged state database from its readable parts
   labwired backup DIR          copy the state directory and all projects, even while the server runs
   labwired version             print the version
 
 On a running server, this host's or --server URL; for details: labwired lab --help, and so on:
-  labwired lab list|create|open|close|update|duplicate|delete|start|stop|export|import|check|schema|
-               import-containerlab
+  labwired lab list|create|open|close|update|duplicate|delete|start|stop|share|export|import|check|
+               schema|import-containerlab
   labwired node list|create|update|duplicate|move|start|stop|reload|delete|console|exec
   labwired link list|create|update|delete  labwired capture LINK
   labwired snapshot list|create|restore|delete
@@ -56,8 +56,8 @@ const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
 
 /** Arguments of `labwired user`, by verb. */
 export const USER_VERBS: Readonly<Record<string, string>> = {
-  add: 'NAME [--role ROLE] [--password-file FILE | --generate]',
-  remove: 'NAME',
+  add: 'NAME... [--role ROLE] [--password-file FILE | --generate] [--json]',
+  remove: 'NAME...',
   password: 'NAME [--password-file FILE | --generate]',
   role: 'NAME --role ROLE',
   list: '[--json]',
@@ -70,10 +70,10 @@ ${Object.entries(USER_VERBS)
   .join('\n')}
 
   --role ROLE           admin, user (default) or observer
-  --password-file FILE  its first line is the password
-  --generate            create and print a random password
+  --password-file FILE  its first line is the password; for several accounts one line each
+  --generate            create and print a random password for each account
                         Without either, type the password, or give it on standard input.
-  --json                with list: for programs
+  --json                with list and add: for programs
 `;
 
 /** The output of `labwired COMMAND --help`, or without a command the general help. */
@@ -95,11 +95,12 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired user ${verbs.join('|')}`);
   const words = USER_VERBS[verb];
   if (words === undefined)
-    throw new WrongUsage(`There is no "labwired user ${verb}"${didYouMean(verb, verbs)}. See labwired user --help`);
+    throw new WrongUsage(`There is no "labwired user ${verb}"${didYouMean(verb, verbs)} See labwired user --help`);
   const write = `Write: labwired user ${verb} ${words}`;
   const takesName = words.startsWith('NAME');
   if (takesName && !name) throw new WrongUsage(`NAME is missing. ${write}`);
-  const [extra] = takesName ? more : [name, ...more];
+  if (more.includes('')) throw new WrongUsage(`A name is empty. ${write}`);
+  const [extra] = words.startsWith('NAME...') ? [] : takesName ? more : [name, ...more];
   if (extra !== undefined) throw new WrongUsage(`"${extra}" is one argument too many. ${write}`);
   if (verb === 'role' && role === undefined) throw new WrongUsage(`--role ROLE is missing. ${write}`);
 }
@@ -158,6 +159,10 @@ export const COMMANDS = [
   'version',
   'help',
 ] as const;
+
+function isCommand(name: string): boolean {
+  return (COMMANDS as readonly string[]).includes(name);
+}
 
 /** First words of the commands in src/client, listed here so that the server need not load them. */
 export const CLIENT_NOUNS: readonly string[] = [
@@ -222,13 +227,13 @@ export function parseCommand(words: readonly string[]): Command {
   try {
     parsed = parseArgs({ args: [...words], options, allowPositionals: true });
   } catch (error) {
-    throw new WrongUsage(`${flagMistake(error, Object.keys(options))}. See labwired --help`);
+    const own = isCommand(first) ? ` ${first}` : '';
+    throw new WrongUsage(`${flagMistake(error, Object.keys(options))} See labwired${own} --help`);
   }
   const { values, positionals } = parsed;
   const [name = 'serve', ...rest] = positionals;
   if (values.help) {
-    const isKnown = positionals.length > 0 && (COMMANDS as readonly string[]).includes(name) && name !== 'help';
-    return { name: 'help', ...(isKnown && { of: name }) };
+    return { name: 'help', ...(positionals.length > 0 && isCommand(name) && name !== 'help' && { of: name }) };
   }
   if (name === 'help') return { name, topic: rest };
   if (values.version || name === 'version') return { name: 'version' };
@@ -242,7 +247,7 @@ export function parseCommand(words: readonly string[]): Command {
   if (CLIENT_NOUNS.includes(name)) throw new WrongUsage(`Write flags after the command: labwired ${name} ...`);
   if (!isConfigured(name))
     throw new WrongUsage(
-      `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])}. See labwired --help`,
+      `There is no command "${name}"${didYouMean(name, [...COMMANDS, ...CLIENT_NOUNS])} See labwired --help`,
     );
   const directory = name === 'backup' ? rest.shift() : '';
   if (directory === undefined)

@@ -1,7 +1,7 @@
 // Parses the command line and runs the command.
 import { writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
 import { explainInodes } from '../host/files/inodes.ts';
 import { configureLog, log, logToFile } from '../host/log.ts';
 import { useAddonDirectory } from '../host/processes/addons.ts';
@@ -150,7 +150,7 @@ async function run(words: readonly string[]): Promise<void> {
 
 export function main(words: readonly string[]): void {
   run(words).catch((error: unknown) => {
-    if (error instanceof WrongUsage) process.exitCode = WRONG_USAGE;
+    if (error instanceof WrongUsage || error instanceof InvalidFlag) process.exitCode = WRONG_USAGE;
     endAfter(error);
   });
 }

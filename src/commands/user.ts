@@ -15,7 +15,7 @@ import { becomeOwner } from './state-owner.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
 export interface UserCommand {
-  /** The verb and an account name, already checked. */
+  /** The verb and names of accounts, already checked. */
   words: readonly string[];
   role?: string | undefined;
   passwordFile?: string | undefined;
@@ -43,55 +43,69 @@ interface Host {
  */
 export async function userCommand(config: Config, command: UserCommand, sudoUser?: string): Promise<string> {
   const { state } = config;
-  const [verb = '', name = ''] = command.words;
+  const [verb = '', ...names] = command.words;
   const act = VERBS[verb];
   if (act === undefined) throw new WrongUsage(`There is no "labwired user ${verb}". See labwired user --help`);
   if (command.role !== undefined) roleOf(command.role);
   // Read before root switches users, as the file may be readable for root only.
-  const fromFile = command.passwordFile === undefined ? undefined : await passwordIn(command.passwordFile);
+  const fromFile = command.passwordFile === undefined ? undefined : await linesOf(command.passwordFile);
   const caller = callerName(sudoUser);
   await makeDirectory(state, state);
   await becomeOwner(state);
   const { file, hostName } = accountsOf(config);
   const host = { file, name: await hostName(), state, projects: config.Server.projects_path, caller };
-  return act(host, name, { ...command, fromFile });
+  return act(host, names, { ...command, fromFile });
 }
 
-type Given = UserCommand & { fromFile: string | undefined };
+/** With the lines of `--password-file`. */
+type Given = UserCommand & { fromFile: readonly string[] | undefined };
 
-const VERBS: Readonly<Record<string, (host: Host, name: string, given: Given) => Promise<string>>> = {
-  async add(host, name, given) {
+const VERBS: Readonly<Record<string, (host: Host, names: readonly string[], given: Given) => Promise<string>>> = {
+  async add(host, names, given) {
     const role = roleOf(given.role ?? 'user');
-    const { password, said } = await newPassword(given);
     const others = host.name === undefined ? [] : [host.name];
-    const account = await host.file.add({ name, role, password }, others);
+    await host.file.mustBeFree(names, role, others);
+    const wanted = (await newPasswords(names, given)).map((one) => ({ ...one, role }));
+    const added = await host.file.add(wanted, others);
     await closeToOthers(host.state, host.projects);
-    await note(host, 'add', account.name, role);
-    return `The account ${account.name} (${role}) was added${said}.\n`;
+    for (const { name } of added) await note(host, 'add', name, role);
+    const shown = wanted.map(({ password, ...one }) => ({ ...one, ...(given.generate && { password }) }));
+    if (given.json) return `${jsonText(shown, 2)}\n`;
+    const width = Math.max(...names.map((name) => name.length));
+    // A table to print and cut up.
+    if (given.generate && names.length > 1)
+      return wanted.map(({ name, password }) => `${name.padEnd(width)}  ${password}\n`).join('');
+    const said = (password = '') => (password === '' ? '' : `, password ${password}`);
+    return shown
+      .map(({ name, password }) => `The account ${harmless(name)} (${role}) was added${said(password)}.\n`)
+      .join('');
   },
 
-  async remove(host, name) {
-    const account = await host.file.remove(name, requireNotHost(host, name));
-    await note(host, 'remove', account.name);
-    return `The account ${account.name} was removed, with its tokens. Its labs are there; admins see them.\n`;
+  async remove(host, names) {
+    for (const name of names) requireNotHost(host, name);
+    const removed = await host.file.remove(names, host.name !== undefined);
+    for (const { name } of removed) await note(host, 'remove', name);
+    return removed
+      .map(({ name }) => `The account ${name} was removed, with its tokens. Its labs stay; admins see them.\n`)
+      .join('');
   },
 
-  async password(host, name, given) {
+  async password(host, [name = ''], given) {
     const hasOther = requireNotHost(host, name);
-    const { password, said } = await newPassword(given);
+    const [{ password } = { password: '' }] = await newPasswords([name], given);
     const account = await host.file.update(name, { password }, hasOther);
     await note(host, 'password', account.name);
-    return `The password of ${account.name} was changed${said}.\n`;
+    return `The password of ${account.name} was changed${given.generate ? `, password ${password}` : ''}.\n`;
   },
 
-  async role(host, name, { role: given = '' }) {
+  async role(host, [name = ''], { role: given = '' }) {
     const role = roleOf(given);
     const account = await host.file.update(name, { role }, requireNotHost(host, name));
     await note(host, 'role', account.name, role);
     return `${account.name} is ${role} now.\n`;
   },
 
-  async list(host, _name, { json }) {
+  async list(host, _names, { json }) {
     const { accounts } = await host.file.read();
     const own = host.name === undefined ? [] : [{ name: host.name, role: 'admin', created: null }];
     const all = [...own, ...accounts.map((one) => ({ name: one.name, role: one.role, created: one.created }))];
@@ -122,22 +136,34 @@ function requireNotHost(host: Host, name: string): boolean {
   return host.name !== undefined;
 }
 
-async function newPassword({ generate, fromFile }: Given): Promise<{ password: string; said: string }> {
-  if (generate) {
-    const password = randomPassword();
-    return { password, said: `, password ${password}` };
+/**
+ * A password for each account: made, a line of the file or of standard input each, or typed.
+ * @throws Failure `invalid` for a missing or mistyped one
+ */
+async function newPasswords(
+  names: readonly string[],
+  { generate, fromFile }: Given,
+): Promise<{ name: string; password: string }[]> {
+  if (generate) return names.map((name) => ({ name, password: randomPassword() }));
+  const passwords: { name: string; password: string }[] = [];
+  for (const [index, name] of names.entries()) {
+    const whose = names.length > 1 ? ` for ${name}` : '';
+    const password = fromFile ? (fromFile[index] ?? '') : await askSecret(`New password${whose}: `);
+    if (password === '' && names.length > 1)
+      throw new Failure(
+        'invalid',
+        `The password for ${name} is missing: give one line for each account, or --generate. Nothing was changed.`,
+      );
+    if (!fromFile && process.stdin.isTTY && (await askSecret('The same again: ')) !== password)
+      throw new Failure('invalid', 'The passwords differ; nothing was changed.');
+    passwords.push({ name, password });
   }
-  if (fromFile !== undefined) return { password: fromFile, said: '' };
-  const password = await askSecret('New password: ');
-  if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password)
-    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
-  return { password, said: '' };
+  return passwords;
 }
 
-async function passwordIn(path: string): Promise<string> {
+async function linesOf(path: string): Promise<string[]> {
   try {
-    const [line = ''] = (await readRegularFile(path, LARGEST_FILE_BYTES)).toString().split(/\r?\n/);
-    return line;
+    return (await readRegularFile(path, LARGEST_FILE_BYTES)).toString().split(/\r?\n/);
   } catch (thrown) {
     throw fileFailure(thrown, `--password-file ${path}`);
   }

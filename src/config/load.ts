@@ -123,6 +123,13 @@ function warnWithoutEffect(values: Values, warnings: string[]): void {
   if (given.length > 0) warnings.push(`keys without effect on this server: ${given.join(', ')}`);
 }
 
+/** A flag with an impossible value, which is a mistake of the command line. */
+export class InvalidFlag extends Failure {
+  constructor(message: string) {
+    super('invalid', message);
+  }
+}
+
 function checked<Name extends SectionName>(name: Name, values: Values): Sections[Name] {
   const given = values.get(name) ?? new Map<string, Sourced>();
   const raw = Object.fromEntries([...given].map(([key, { value }]) => [key, value]));
@@ -131,11 +138,10 @@ function checked<Name extends SectionName>(name: Name, values: Values): Sections
   const [issue] = result.issues;
   const key = v.getDotPath(issue) ?? '';
   const sourced = given.get(key);
+  if (sourced?.source.startsWith('--')) throw new InvalidFlag(`${sourced.source} ${sourced.value}: ${issue.message}`);
   throw new Failure(
     'invalid',
-    sourced?.source.startsWith('--')
-      ? `${sourced.source} ${sourced.value}: ${issue.message}`
-      : `${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`,
+    `${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`,
   );
 }
 

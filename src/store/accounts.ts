@@ -109,6 +109,12 @@ export function checkedPassword(password: string): string {
   throw new Failure('invalid', `password: has fewer than ${LEAST_CHARACTERS} characters; choose a longer one.`);
 }
 
+export interface NewAccount {
+  name: string;
+  role: Role;
+  password: string;
+}
+
 export class AccountsFile {
   /** `<state>/accounts.json` */
   readonly path: string;
@@ -141,20 +147,25 @@ export class AccountsFile {
     );
   }
 
-  /** Adds an account. @throws Failure `invalid`, `conflict` when the name is taken */
-  async add(given: { name: string; role: Role; password: string }, others: readonly string[]): Promise<StoredAccount> {
-    const name = checkedName(given.name);
-    const password = await hashPassword(checkedPassword(given.password));
-    const account = { id: randomUUID(), name, role: given.role, password, created: new Date().toISOString() };
+  /**
+   * Checks names before their passwords are typed or hashed.
+   * @throws Failure `invalid`, `conflict` when a name is taken
+   */
+  async mustBeFree(names: readonly string[], role: Role, others: readonly string[]): Promise<void> {
+    requireFree(names.map(checkedName), role, [others, (await this.read()).accounts]);
+  }
+
+  /** Adds all of these accounts, or none. @throws Failure `invalid`, `conflict` when a name is taken */
+  async add(given: readonly NewAccount[], others: readonly string[]): Promise<StoredAccount[]> {
+    const created = new Date().toISOString();
+    const added: StoredAccount[] = [];
+    for (const { password } of given) checkedPassword(password);
+    for (const { name, role, password } of given)
+      added.push({ id: randomUUID(), name: checkedName(name), role, password: await hashPassword(password), created });
     return this.#change((content) => {
-      const names = [...others, ...content.accounts.map((one) => one.name)];
-      const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
-      if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
-      if (content.accounts.length >= MOST_ACCOUNTS)
-        throw new Failure('conflict', `name: there are ${MOST_ACCOUNTS} accounts already; remove one first.`);
-      if (others.length === 0 && content.accounts.length === 0 && account.role !== 'admin')
-        throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
-      return [{ ...content, accounts: [...content.accounts, account] }, account];
+      for (const [index, { name, role }] of added.entries())
+        requireFree([name], role, [others, [...content.accounts, ...added.slice(0, index)]]);
+      return [{ ...content, accounts: [...content.accounts, ...added] }, added];
     });
   }
 
@@ -178,13 +189,14 @@ export class AccountsFile {
     });
   }
 
-  /** Removes an account with its tokens. @throws Failure `not-found`, `conflict` for the last admin */
-  remove(name: string, hasOtherAdmin: boolean): Promise<StoredAccount> {
+  /** Removes these accounts with their tokens, or none. @throws Failure `not-found`, `conflict` for the last admin */
+  remove(names: readonly string[], hasOtherAdmin: boolean): Promise<StoredAccount[]> {
     return this.#change((content) => {
-      const account = named(content, name);
-      const accounts = content.accounts.filter((one) => one !== account);
+      const removed = [...new Set(names.map((name) => named(content, name)))];
+      const accounts = content.accounts.filter((one) => !removed.includes(one));
       requireAdmin(accounts, hasOtherAdmin);
-      return [{ accounts, tokens: content.tokens.filter((token) => token.account !== account.id) }, account];
+      const ids = removed.map(({ id }) => id);
+      return [{ accounts, tokens: content.tokens.filter(({ account }) => !ids.includes(account)) }, removed];
     });
   }
 
@@ -256,6 +268,24 @@ export class AccountsFile {
       const fix = 'put back a copy of it, or move it away and add the accounts again with "labwired user add"';
       throw new Failure('conflict', `${this.path} cannot be used (${messageOf(thrown)}): ${fix}.`, { cause: thrown });
     }
+  }
+}
+
+/** @throws Failure `conflict` for a name that is taken or given twice, `invalid` for a first account that is no admin */
+function requireFree(
+  given: readonly string[],
+  role: Role,
+  [others, accounts]: readonly [readonly string[], readonly { name: string }[]],
+): void {
+  const names = [...others, ...accounts.map(({ name }) => name)];
+  if (names.length === 0 && role !== 'admin')
+    throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
+  if (accounts.length + given.length > MOST_ACCOUNTS)
+    throw new Failure('conflict', `name: at most ${MOST_ACCOUNTS} accounts are possible; remove one first.`);
+  for (const name of given) {
+    const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
+    if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
+    names.push(name);
   }
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePlace, placeOf } from '../../src/client/commands/node.ts';
 import { NOUNS } from '../../src/client/commands/nouns.ts';
+import { sharingBody } from '../../src/client/commands/share.ts';
 import { tokenBody } from '../../src/client/commands/token.ts';
 import { commandOf, flagsOf, parseInvocation } from '../../src/client/frame/command.ts';
 import { nounHelp, verbHelp } from '../../src/client/frame/help.ts';
@@ -48,7 +49,7 @@ test('words, flags and the flags of all commands are understood', () => {
 test('words that mean nothing are wrong usage, with the fix', () => {
   for (const [line, message] of [
     ['lab', /Say what to do: labwired lab list\|create/],
-    ['lab lst', /There is no "labwired lab lst"; did you mean "list"\?\. See labwired lab --help/],
+    ['lab lst', /There is no "labwired lab lst"; did you mean "list"\? See labwired lab --help/],
     ['lab list --sever x', /Unknown option --sever; did you mean --server\?/],
     ['lab --json list', /after the verb: labwired lab VERB --json/],
     ['lab create', /NAME is missing. Write: labwired lab create NAME/],
@@ -59,7 +60,9 @@ test('words that mean nothing are wrong usage, with the fix', () => {
     ['node list --colour', /--colour.*See labwired node --help/],
     ['lab list --lab x', /--lab/],
     ['link create PC1', /NODE\[:PORT\] is missing/],
-    ['nod list', /There is no command "nod"/],
+    ['nod list', /There is no command "nod"; did you mean "node"\? See labwired --help$/],
+    ['xyz', /There is no command "xyz"\. See/],
+    ['lab list --sever x', /did you mean --server\? See/],
   ] as const) {
     assert.throws(
       () => parse(line),
@@ -72,6 +75,33 @@ test('words that mean nothing are wrong usage, with the fix', () => {
   }
   assert.equal(secondsOf('--timeout', '0.5', 1), 0.5);
   assert.throws(() => placeOf('1;2'), WrongUsage);
+});
+
+test('a mistake in a flag of a host command names the help of that command', () => {
+  assert.throws(() => parseCommand(['user', 'add', 'x', '--rle', 'admin']), /mean --role\? See labwired user --help$/);
+  assert.throws(() => parseCommand(['--prt', '1']), /did you mean --port\? See labwired --help$/);
+  assert.throws(() => parseCommand(['user', 'remove']), /NAME is missing. Write: labwired user remove NAME\.\.\.$/);
+  assert.throws(() => parseCommand(['user', 'role', 'a', 'b', '--role', 'user']), /"b" is one argument too many/);
+});
+
+test('a lab is shared with several accounts by one command, and the flags are checked first', () => {
+  assert.equal(sharingBody({}), undefined);
+  assert.deepEqual(sharingBody({ with: ['bob,eve', 'Zoë Müller'], role: 'change', remove: ['olga'] }), {
+    update: { bob: 'change', eve: 'change', 'Zoë Müller': 'change', olga: 'none' },
+  });
+  assert.deepEqual(sharingBody({ with: ['bob'] }), { update: { bob: 'watch' } });
+  assert.deepEqual(sharingBody({ everybody: 'none', owner: 'bob' }), { everybody: 'none', owner: 'bob' });
+  for (const [flags, message] of [
+    [{ with: ['bob'], role: 'chnage' }, /--role "chnage": did you mean "change"\?/],
+    [{ everybody: 'all' }, /--everybody "all": there is watch, change, none/],
+    [{ role: 'watch' }, /--role needs accounts: add --with NAMES/],
+    [{ with: ['bob,'] }, /--with "bob,": a name is empty; write bob,eve/],
+    [{ with: ['bob'], remove: ['bob'] }, /"bob" is in --with and in --remove: choose one/],
+  ] as const)
+    assert.throws(
+      () => sharingBody(flags),
+      (error) => error instanceof WrongUsage && message.test(error.message),
+    );
 });
 
 test('a token has a role that there is, and ends after so many days or never', () => {

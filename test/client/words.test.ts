@@ -70,7 +70,8 @@ test('things are found by name, by id and by the beginning of one; what is ambig
   assert.throws(() => find('Büro'), /There are 2 labs "Büro"; use an id: aaaaaaaa-.*1, bbbbbbbb-.*3/);
   assert.throws(() => find('bbbbbbbb'), /There are 2 labs/);
   assert.throws(() => find('Buro'), /There is no lab "Buro"; did you mean "Büro"\?/);
-  assert.throws(() => find('aaaa'), /There is no lab "aaaa"\. Labs: "Büro", "two words"/);
+  assert.throws(() => find('two w'), /There is no lab "two w"; did you mean "two words"\?/);
+  assert.throws(() => find('zzzz'), /There is no lab "zzzz"\. Labs: "Büro", "two words"/);
 });
 
 const ethernet = (short_name: string, port_number: number) =>
@@ -94,10 +95,22 @@ test('ends of links are a node, or a node and its port, by each of its names', (
   assert.equal(findLink(nodes, [link, second], 'PC1'), link);
   assert.equal(findLink(nodes, [link, second], 'R:1:f0'), second);
   assert.equal(findLink(nodes, [link, second], 'l2'), second);
-  assert.throws(() => findLink(nodes, [link, second], 'R:1'), /"R:1" has 2 links; .* R:1:f1, R:1:f0$/);
+  assert.throws(
+    () => findLink(nodes, [link, second], 'R:1'),
+    /"R:1" has 2 links; name a port: "PC1:e0 -- R:1:f1", "R:1:f0 -- R2:f0"$/,
+  );
   assert.throws(() => findLink(nodes, [link], 'R2'), /"R2" has no link/);
   assert.equal(endText(nodes, link.nodes[1]!), 'R:1:f1');
   assert.equal(findLink(nodes, [link, second], 'PC1:e0 -- R:1:f1'), link, 'by what lists show');
+  const parallel = { link_id: 'l3', nodes: [at(router, 2), at(other, 1)] } as LinkObject;
+  for (const word of ['R:1:f1 -- PC1:e0', 'PC1 -- R:1', 'R:1 -- PC1', 'PC1 -- R:1:0/1'])
+    assert.equal(findLink(nodes, [link, second], word), link, word);
+  assert.throws(() => findLink(nodes, [link], 'PC1 -- R2'), /"PC1 -- R2" has no link \(labwired link list\)/);
+  assert.throws(() => findLink(nodes, [link], 'PC1 -- R3'), /There is no node "R3"; did you mean "R2"\?/);
+  assert.throws(
+    () => findLink(nodes, [link, second, parallel], 'R:1'),
+    /"R:1" has 3 links; name a port: "PC1:e0 -- R:1:f1", "R:1:f0 -- R2:f0", /,
+  );
   const text = /There is no link "Xyz"\. Links: "PC1:e0 -- R:1:f1", "R:1:f0 -- R2:f0" \(labwired link list\)\./;
   assert.throws(() => findLink(nodes, [link, second], 'Xyz'), text);
   assert.throws(() => findLink(nodes, [link, second], 'PC2:e0'), /no node or link "PC2:e0"; did you mean "PC1"\?/);

@@ -74,7 +74,7 @@ test('a body that is not complete when the right to it ends changes nothing', as
     await share('change');
     waiting.push({ target, first, ...(await begun(method, target, first)) });
   }
-  await file.remove('bob', true); // as `labwired user remove` does; the server has not looked yet
+  await file.remove(['bob'], true); // as `labwired user remove` does; the server has not looked yet
   for (const { target, first, answer, end } of waiting) {
     end(first.startsWith('{') ? '}' : ' at last');
     assert.ok((await answer).status >= 400, target);
@@ -82,7 +82,7 @@ test('a body that is not complete when the right to it ends changes nothing', as
   }
   assert.equal((await bob('GET', '/v2/projects')).status, 401);
 
-  await file.add({ name: 'bob', role: 'user', password: PASSWORD }, []);
+  await file.add([{ name: 'bob', role: 'user', password: PASSWORD }], []);
   await share('change');
   const [method, target, first] = targets[0];
   const { answer, end } = await begun(method, target, first);

@@ -53,7 +53,7 @@ test('what a lab is asked for asks for that lab, and what changes asks for more 
 test('no route tells or changes anything of a lab that is not shared, and an observer changes nothing at all', async (t) => {
   const { daemon, file } = await serve(t);
   const roles = { ada: 'admin', bob: 'user', eve: 'user', olga: 'observer' } as const;
-  for (const [name, role] of Object.entries(roles)) await file.add({ name, role, password: PASSWORD }, []);
+  for (const [name, role] of Object.entries(roles)) await file.add([{ name, role, password: PASSWORD }], []);
   const bob = asker(daemon, 'bob');
   const made = await bob('POST', '/v2/projects', { name: 'Thesis of Bob', auto_close: false });
   assert.equal(made.status, 201, made.text);
@@ -122,13 +122,19 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
     ]);
     const { everybody, accounts } = JSON.parse((await bob('GET', sharing)).text);
     assert.deepEqual({ everybody, accounts }, { everybody: 'watch', accounts: { eve: 'change' } }, `round ${round}`);
+    await Promise.all([
+      bob('PUT', sharing, { update: { eve: 'none', ada: 'watch' } }),
+      bob('PUT', sharing, { update: { olga: 'watch' } }),
+    ]);
+    const updated = JSON.parse((await bob('GET', sharing)).text) as { accounts: object };
+    assert.deepEqual(updated.accounts, { ada: 'watch', olga: 'watch' }, `round ${round}`);
   }
 });
 
 test('a lab that is loaded is whose who loads it, one that is found is nobody’s, and figures are for an admin’s programs', async (t) => {
   const { daemon, file, state } = await serve(t);
-  await file.add({ name: 'ada', role: 'admin', password: PASSWORD }, []);
-  await file.add({ name: 'bob', role: 'user', password: PASSWORD }, []);
+  await file.add([{ name: 'ada', role: 'admin', password: PASSWORD }], []);
+  await file.add([{ name: 'bob', role: 'user', password: PASSWORD }], []);
   const [ada, bob] = [asker(daemon, 'ada'), asker(daemon, 'bob')];
   const made = JSON.parse((await ada('POST', '/v2/projects', { name: 'First', auto_close: false })).text);
   await ada('POST', `/v2/projects/${made.project_id}/close`);
@@ -180,8 +186,8 @@ test('a lab that was everybody’s is so again when it has vanished from the dis
   });
   const { project_id: id, path } = (await answer.json()) as { project_id: string; path: string };
   await first.daemon.app.request(`/v2/projects/${id}/close`, { method: 'POST' });
-  await first.file.add({ name: 'ada', role: 'admin', password: PASSWORD }, []);
-  await first.file.add({ name: 'bob', role: 'user', password: PASSWORD }, []);
+  await first.file.add([{ name: 'ada', role: 'admin', password: PASSWORD }], []);
+  await first.file.add([{ name: 'bob', role: 'user', password: PASSWORD }], []);
   const status = async ({ daemon }: { daemon: Daemon }) =>
     (await asker(daemon, 'bob')('GET', `/v2/projects/${id}`)).status;
   assert.equal(await status(first), 200);

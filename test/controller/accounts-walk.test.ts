@@ -90,7 +90,7 @@ async function prepare(t: TestContext) {
   const token = async (user: 'ann' | 'bob' | 'dave', more: object) =>
     bearer((await json(people[user], 'POST', '/v2/account/tokens', { name: 'walk', ...more })).token);
   const [ofDave, ended] = [await token('dave', {}), await token('bob', { days: 0 })];
-  await file.remove('dave', true);
+  await file.remove(['dave'], true);
   const walkers: Walker[] = [
     { name: 'nobody', headers: {}, access: NONE },
     { name: 'an account that is gone', headers: basic('dave'), access: NONE },

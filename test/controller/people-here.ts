@@ -55,6 +55,6 @@ export async function addPeople<Name extends string>(
   roles: Readonly<Record<Name, Role>>,
 ): Promise<Record<Name, ReturnType<typeof asker>>> {
   const names = Object.keys(roles) as Name[];
-  for (const name of names) await file.add({ name, role: roles[name], password: PASSWORD }, []);
+  for (const name of names) await file.add([{ name, role: roles[name], password: PASSWORD }], []);
   return Object.fromEntries(names.map((name) => [name, asker(daemon, name)])) as Record<Name, ReturnType<typeof asker>>;
 }

@@ -298,7 +298,7 @@ test('accounts, the audit trail and the local socket are told, with what keeps t
   assert.deepEqual([none.of('accounts'), none.of('audit trail')], [undefined, undefined]);
   assert.match(none.of('local socket')?.detail ?? '', /labwired\.sock, made when the server starts$/);
   const file = new AccountsFile(state);
-  await file.add({ name: 'ada', role: 'admin', password: 'long enough' }, []);
+  await file.add([{ name: 'ada', role: 'admin', password: 'long enough' }], []);
   const audit = new AuditFile(state);
   audit.note({ time: '', account: 'ada', address: '', action: 'x', objects: {}, status: 0 });
   await audit.settled();

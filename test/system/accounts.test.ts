@@ -54,6 +54,7 @@ test('the first account ends what was open to everybody, and removing one ends a
   assert.match(user(daemon, ['user', 'add', 'ada', '--role', 'admin'], 'short').stderr, /fewer than 8/);
   assert.equal((await daemon.ask('GET', '/v2/projects')).status, 200, 'nothing was changed by what was refused');
 
+  assert.match(user(daemon, ['user', 'add', 'bob', 'ada'], 'long enough').stderr, /first account has to be an admin/);
   add(daemon, 'ada', 'admin');
   assert.equal((await daemon.ask('GET', '/v2/projects')).status, 401, 'with the next request');
   assert.equal((await left)[0], 1008);
@@ -65,6 +66,30 @@ test('the first account ends what was open to everybody, and removing one ends a
     assert.match(user(daemon, words, 'long enough').stderr, message);
   assert.equal(statSync(join(daemon.state, 'accounts.json')).mode & 0o777, 0o600);
   assert.doesNotMatch(readFileSync(join(daemon.state, 'accounts.json'), 'utf8'), /password of ada/);
+
+  // A whole class at once, or nobody of it.
+  const CLASS = ['Uta', 'Udo', 'Zoë K.'];
+  for (const [words, message] of [
+    [[...CLASS, 'Ada'], /already an account "ada"/],
+    [[...CLASS, 'udo'], /already an account "Udo"/],
+    [[...CLASS, 'a:da'], /cannot be the name/],
+    [CLASS, /password for Udo is missing: give one line for each account, or --generate\. Nothing was changed/],
+  ] as const)
+    assert.match(user(daemon, ['user', 'add', ...words], 'long enough').stderr, message);
+  const sheet = user(daemon, ['user', 'add', ...CLASS, '--generate']);
+  assert.match(sheet.stdout, /^Uta {5}\S{8,}\nUdo {5}\S{8,}\nZoë K\. {2}\S{8,}\n$/, sheet.stderr);
+  const [, udo = ''] = /^Udo +(\S+)$/m.exec(sheet.stdout) ?? [];
+  assert.equal((await daemon.ask('GET', '/v2/account', { headers: basic('Udo', udo) })).json.role, 'user');
+  assert.match(user(daemon, ['user', 'remove', 'Uta', 'nobody']).stderr, /no account "nobody"/);
+  assert.equal(user(daemon, ['user', 'remove', ...CLASS]).status, 0, 'all were still there');
+  const typed = user(daemon, ['user', 'add', 'Uta', 'Udo', '--json'], 'password of Uta\npassword of Udo');
+  assert.deepEqual(JSON.parse(typed.stdout), [
+    { name: 'Uta', role: 'user' },
+    { name: 'Udo', role: 'user' },
+  ]);
+  for (const name of ['Uta', 'Udo'])
+    assert.equal((await daemon.ask('GET', '/v2/account', { headers: basic(name) })).json.name, name);
+  user(daemon, ['user', 'remove', 'Uta', 'Udo']);
 
   // However a keyboard composes the letters of the name.
   const name = 'Zoë Müller';
@@ -100,6 +125,9 @@ test('the first account ends what was open to everybody, and removing one ends a
     lines.map(({ action, objects }) => [action, objects.account]),
     [
       ['add', 'ada'],
+      ...[CLASS, CLASS, ['Uta', 'Udo'], ['Uta', 'Udo']].flatMap((some, index) =>
+        some.map((one) => [index % 2 === 0 ? 'add' : 'remove', one]),
+      ),
       ['add', name.normalize('NFC')],
       ['remove', name.normalize('NFC')],
     ].map(([verb, who]) => [`labwired user ${verb}`, who]),
@@ -510,6 +538,20 @@ test('commands take a token in the place of a password; those of the server’s 
   assert.match(user(daemon, ['user', 'password', 'bob'], 'lwt_something').stderr, /as a token does/);
 
   const socket = ['--server', `unix:${join(daemon.state, 'labwired.sock')}`];
+  // Sharing, by the owner's token.
+  add(daemon, 'eve', 'user');
+  writeFileSync(file, `${token}\n`);
+  const share = (...words: string[]) => run('lab', 'share', 'Lab of Bob', ...words, ...at);
+  assert.match(share('--with', 'eva').stderr, /There is no account "eva"; did you mean "eve"\?/);
+  const shared = share('--with', 'eve,ada', '--role', 'change');
+  assert.equal(shared.stdout, 'Lab "Lab of Bob" is shared: bob (owner), ada (change), eve (change).\n', shared.stderr);
+  assert.equal((await as(daemon, basic('eve'))('GET', '/v2/projects')).json.length, 1);
+  assert.match(share().stdout, /^ACCOUNT +RIGHT\nbob +owner\nada +change\neve +change\n$/);
+  assert.deepEqual(JSON.parse(share('--remove', 'eve', '--everybody', 'watch', '--json').stdout).accounts, {
+    ada: 'change',
+  });
+  assert.match(share('--remove', 'ada', '--everybody', 'none').stdout, /is shared: bob \(owner\)\.\n$/);
+  assert.equal((await as(daemon, basic('eve'))('GET', '/v2/projects')).json.length, 0);
   const closed = run('lab', 'close', 'Lab of Bob', ...socket);
   assert.equal(closed.status, 0, closed.stderr);
   const lines = (await made(as(daemon, basic('ada'))('GET', '/v2/audit'))) as { account: string; action: string }[];

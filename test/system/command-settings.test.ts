@@ -123,7 +123,15 @@ test('cables are impaired, cleared, unplugged and plugged, and a lab is renamed 
 
   const refused = (code: number, message: RegExp, ...words: string[]) =>
     labwired.fails(code, message, 'link', 'update', 'PC1', ...words);
-  await refused(1, /impairments\.both\.loss\.percent: expected a number from 0 to 100/, '--impair', 'loss.percent=101');
+  await refused(
+    2,
+    /--impair loss\.percent=101: use a number from 0 to 100 \(percent\)$/m,
+    '--impair',
+    'loss.percent=101',
+  );
+  await refused(2, /--impair delay\.ms=much: use a number$/m, '--impair', 'delay.ms=much');
+  await refused(2, /--impair preset=geo_sat: did you mean "geo_satellite"\?/, '--impair', 'preset=geo_sat');
+  await refused(2, /--impair preset=x: use one of adsl, /, '--impair', 'preset=x');
   await refused(2, /write NAME=VALUE, such as delay\.ms=30/, '--impair', 'delay.ms');
   await refused(2, /write KIND\.MEMBER=VALUE/, '--impair', 'delay.ms.x=1');
   await refused(2, /Say what to change/);
@@ -212,11 +220,20 @@ test('mistakes are answered with the fix: names, options, links, filters and fil
     [1, /Node "PC1" has no free port: e0 is linked to Switch1:e1/, 'link', 'create', 'PC1', 'PC2'],
     [1, /Switch1:e1 is not free: e1 is linked to PC1:e0/, 'link', 'create', 'PC2', 'Switch1:e1'],
     [1, /icmp and and.*\(labwired help captures\)/, 'capture', 'PC1', '--filter', 'icmp and and', '--to', 'x.pcap'],
+    [1, /The name "PC1" is taken: .*--number/, 'node', 'create', 'P C1', '--type', 'vpcs'],
+    [2, /--type "qem": did you mean "qemu"\?/, 'image', 'upload', 'new.yaml', '--type', 'qem'],
+    [2, /--port 99999: use a whole number from 0 to 65535/, 'serve', '--port', '99999'],
     [1, /There is no lab "Nope"\. Labs: "My first lab" \(labwired lab list\)/, 'lab', 'start', 'Nope'],
     [1, /there is already a lab "My first lab"/, 'lab', 'create', 'My first lab'],
     [1, /open\.yaml:3:1: "\]" is missing: the list above is not closed/, 'lab', 'check', 'open.yaml'],
   ] as const)
     await labwired.fails(code, message, ...words);
+  await labwired.say('link', 'create', 'PC2', 'Switch1');
+  const both = /"Switch1" has 2 links; name a port: "PC1:e0 -- Switch1:e1", "PC2:e0 -- Switch1:e0"/;
+  await labwired.fails(1, both, 'capture', 'Switch1');
+  await labwired.say('link', 'delete', 'Switch1 -- PC2');
+  assert.match(await labwired.say('link', 'list', '-q'), /^[0-9a-f-]{36}$/);
+  assert.match(await labwired.say('node', 'create', 'PC1', '--type', 'vpcs', '--number'), /Node "PC3" created/);
   writeFileSync(
     join(daemon.directory, 'new.yaml'),
     'name: New\nnodes:\n  PC{1..2}: {type: vpcs, config: "ip 10.0.0.${n}/24"}\nlinks: [PC1:e0 -- PC2:e0]\n',

@@ -25,7 +25,7 @@ export async function people(t: TestContext): Promise<People> {
     [BOB, 'user'],
     [EVE, 'user'],
   ];
-  for (const [{ user: name, password }, role] of roles) await file.add({ name, role, password }, ['ada']);
+  for (const [{ user: name, password }, role] of roles) await file.add([{ name, role, password }], ['ada']);
   const as =
     (who: Credentials): ReturnType<People['as']> =>
     async (method, path, body) => {

@@ -13,7 +13,7 @@ test('a lab is shared for watching by its owner; who watches sees it, and finds 
 }, async (t) => {
   const { daemon, address } = await serve(t);
   const file = new AccountsFile(daemon.state);
-  for (const { user: name, password } of [BOB, EVE]) await file.add({ name, role: 'user', password }, ['ada']);
+  for (const { user: name, password } of [BOB, EVE]) await file.add([{ name, role: 'user', password }], ['ada']);
   const browser = await startBrowser(t);
   const { page: own } = await visit(browser, address, { credentials: BOB });
   await own.getByText('bob (user)').waitFor();

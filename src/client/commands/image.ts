@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
@@ -21,7 +22,11 @@ const pathOf = (compute = 'local'): string => `/v2/computes/${encodeURIComponent
 /** @throws WrongUsage */
 function typeOf(type: string | undefined): string {
   if (TYPES.some((known) => known === type)) return type!;
-  throw new WrongUsage(`The type of the image is missing: --type ${TYPES.join('|')}`);
+  throw new WrongUsage(
+    type === undefined
+      ? `The type of the image is missing: --type ${TYPES.join('|')}`
+      : `--type "${type}": ${suggestion(type, TYPES)}`,
+  );
 }
 
 async function upload(

@@ -14,8 +14,10 @@ import type { ExportOptions } from '../labfile/export.ts';
 import type { OutsideFlag } from '../labfile/read.ts';
 import type { LabObject } from '../server/objects.ts';
 import { labSettings, SET, settingsBody } from '../server/settings.ts';
+import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { counted } from '../terminal/counted.ts';
 import { fileBody, mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { share } from './share.ts';
 
 /** Files of labs end so. */
 const EXTENSION = '.gns3project';
@@ -85,12 +87,6 @@ async function startFile(session: Session, file: string, flags: OutsideFlag): Pr
   const lab = await labOfFile(session, wanted);
   await startInOrder(session, lab, wanted);
   return lab;
-}
-
-const NUMBER = { number: { summary: 'append a number to a taken name' } } as const;
-
-function nameTaken(name: string): Failure {
-  return new Failure('conflict', `The name "${name}" is taken: choose another one, or append a number with --number.`);
 }
 
 /**
@@ -262,6 +258,7 @@ export const lab: Noun = {
       },
     }),
     step('stop', 'stops all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
+    share,
     exportVerb('export'),
     verb({
       name: 'check',

@@ -1,7 +1,9 @@
 // `labwired link`: links between nodes.
+import * as v from 'valibot';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { PRESETS } from '../../controller/links/presets.ts';
 import type { LinkBody } from '../../controller/links/schema.ts';
-import { suggestion } from '../../host/values/nearest-name.ts';
+import { nearest, suggestion } from '../../host/values/nearest-name.ts';
 import { DirectionImpairments } from '../../store/impairments.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
@@ -80,13 +82,33 @@ function mustBeImpairment(
     throw new WrongUsage(
       `--impair ${word}: unknown impairment "${kind}"; ${suggestion(kind, [...FOR_BOTH, ...Object.keys(kinds)])}`,
     );
-  // The whole of a kind as JSON, or null, is the server's to judge.
+  // The server checks a whole kind, given as JSON or null.
   if (member === undefined && typeof parsed(text) !== 'object')
     throw new WrongUsage(
       `--impair ${word}: write ${kind}.${members[0]}=${/^\d+(?:\.\d+)?/.exec(text)?.[0] ?? 'NUMBER'} (${kind} has ${members.join(', ')})`,
     );
   if (member !== undefined && !members.includes(member))
     throw new WrongUsage(`--impair ${word}: ${kind} has no "${member}"; ${suggestion(member, members)}`);
+  if (member !== undefined) mustBeValue(word, DirectionImpairments.entries[kind as 'delay'].wrapped, member, text);
+}
+
+/** @throws WrongUsage with the range of the value */
+function mustBeValue(word: string, kind: v.GenericSchema, member: string, text: string): void {
+  const { issues = [] } = v.safeParse(kind, { [member]: parsed(text) ?? text });
+  const [issue] = issues.filter(({ path }) => path?.[0]?.key === member);
+  if (issue === undefined) return;
+  const isType = issue.kind === 'schema' && issue.expected === 'number';
+  throw new WrongUsage(`--impair ${word}: use ${isType ? 'a number' : issue.message}`);
+}
+
+/** @throws WrongUsage with the name that was meant, or the list */
+function mustBePreset(word: string, text: string): void {
+  const names = PRESETS.map(({ name }) => name);
+  if (names.includes(text) || text === 'null') return;
+  const meant = nearest(text, names);
+  throw new WrongUsage(
+    `--impair ${word}: ${meant === undefined ? `use one of ${names.join(', ')}` : `did you mean "${meant}"?`}`,
+  );
 }
 
 /** `delay.ms=30` and `preset=geo_satellite` as the API has them; the values are the server's to judge. @throws WrongUsage */
@@ -97,6 +119,7 @@ function impairmentsOf(given: readonly string[]): Record<string, unknown> {
     const value = parsed(text) ?? text;
     const [kind = '', member, ...deeper] = path.split('.');
     if (deeper.length > 0) throw new WrongUsage(`--impair ${path}: write KIND.MEMBER=VALUE, such as delay.ms=30`);
+    if (kind === 'preset') mustBePreset(word, text);
     if (!FOR_BOTH.includes(kind)) mustBeImpairment(word, { kind, member, text });
     const before = body[kind];
     body[kind] =

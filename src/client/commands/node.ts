@@ -11,6 +11,7 @@ import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import type { LabObject, NodeObject, TemplateObject } from '../server/objects.ts';
 import { nodeSettings, SET, settingsBody } from '../server/settings.ts';
+import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { computeNamed } from './compute.ts';
 import { execute } from './exec.ts';
 import { templateNamed } from './template.ts';
@@ -57,7 +58,7 @@ function withUsual(type: string, settings: Record<string, unknown>): Record<stri
 async function create(
   session: Session,
   name: string | undefined,
-  { template: wanted, type, compute = 'local', at, set = [] }: CreateFlags,
+  { template: wanted, type, compute = 'local', at, set = [], number }: CreateFlags,
 ): Promise<void> {
   if ((wanted === undefined) === (type === undefined)) {
     throw new WrongUsage(
@@ -70,7 +71,11 @@ async function create(
   const kind = type ?? template!.template_type;
   const settings =
     type === undefined && set.length === 0 ? {} : settingsBody(set, await nodeSettings(session.api, kind));
-  const somewhere = place ?? freePlace(await session.nodes(lab));
+  const nodes = await session.nodes(lab);
+  // Servers silently number a taken name and remove its blanks.
+  const plain = name?.replaceAll(' ', '');
+  if (!number && nodes.some((one) => one.name === plain)) throw nameTaken(plain!);
+  const somewhere = place ?? freePlace(nodes);
   const made = await (template
     ? fromTemplate(
         session,
@@ -109,6 +114,7 @@ interface CreateFlags {
   compute?: string;
   at?: string;
   set?: readonly string[];
+  number?: true;
 }
 
 /** Creates a node from a template and applies further settings; if these fail, it is deleted. */
@@ -226,6 +232,7 @@ export const node: Noun = {
         set: SET,
         compute: { value: 'ID', summary: 'its host, if the template has none (local)' },
         at: { value: 'X,Y', summary: 'its position on the map (the first free one)' },
+        ...NUMBER,
       },
       inLab: true,
       run: (session, [name], flags) => create(session, name, flags),

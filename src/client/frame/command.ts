@@ -121,7 +121,7 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
       `There is no command "${first}"${didYouMean(
         first,
         nouns.map(({ name }) => name),
-      )}. See labwired --help`,
+      )} See labwired --help`,
     );
   const see = `See labwired ${noun.name} --help`;
   const single = noun.verbs.length === 1 && noun.verbs[0]!.name === '' ? noun.verbs[0] : undefined;
@@ -139,7 +139,7 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
         : `There is no "labwired ${noun.name} ${name}"${didYouMean(
             name,
             noun.verbs.map((one) => one.name),
-          )}. ${see}`,
+          )} ${see}`,
     );
   const options = Object.fromEntries(
     Object.entries(flagsOf(verb)).map(([flag, { value, short, many = false }]) => [
@@ -155,7 +155,7 @@ export function parseInvocation(nouns: readonly Noun[], given: readonly string[]
   try {
     parsed = parseArgs({ args: behind, options, allowPositionals: true });
   } catch (error) {
-    throw new WrongUsage(`${flagMistake(error, Object.keys(options))}. ${see}`);
+    throw new WrongUsage(`${flagMistake(error, Object.keys(options))} ${see}`);
   }
   const values = parsed.values as Invocation['values'];
   const invocation = { noun, verb, words: parsed.positionals, values, common: values as Invocation['common'] };

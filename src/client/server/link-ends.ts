@@ -4,8 +4,12 @@ import type { Port } from '../../api/kinds/port.ts';
 import { Failure } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { findNode } from '../frame/session.ts';
+import { namesInWords } from '../terminal/counted.ts';
 import { findNamed } from './find.ts';
 import type { LinkObject, NodeObject } from './objects.ts';
+
+/** Between the ends of a link, as lists show it. */
+const BETWEEN_ENDS = ' -- ';
 
 /** Links of a node that a message names. */
 const MOST_LINKS = 4;
@@ -61,7 +65,7 @@ export function endText(nodes: readonly NodeObject[], end: LinkObject['nodes'][n
 
 /** `PC1:e0 -- Switch1:e1` */
 export function linkText(nodes: readonly NodeObject[], link: LinkObject): string {
-  return link.nodes.map((end) => endText(nodes, end)).join(' -- ');
+  return link.nodes.map((end) => endText(nodes, end)).join(BETWEEN_ENDS);
 }
 
 function linksAt(links: readonly LinkObject[], { node, port }: End): LinkObject[] {
@@ -71,13 +75,19 @@ function linksAt(links: readonly LinkObject[], { node, port }: End): LinkObject[
 }
 
 /**
- * The link of this id, of this text as lists show it, or at this end.
- * @throws Failure; `conflict` when a node has several
+ * The link of this id, at this end, or between these two: `PC1:e0 -- Switch1:e1` as lists show it, `Switch1 -- PC1`.
+ * @throws Failure; `conflict` when there are several
  */
 export function findLink(nodes: readonly NodeObject[], links: readonly LinkObject[], wanted: string): LinkObject {
   const byText = links.find((link) => linkText(nodes, link) === wanted);
   if (byText) return byText;
   const isEnd = nodes.some(({ name }) => wanted === name || wanted.startsWith(`${name}:`));
+  const [one, other, ...more] = wanted.split(BETWEEN_ENDS);
+  const isWhole = nodes.some(({ name }) => wanted === name);
+  if (one && other && more.length === 0 && !isWhole) {
+    const [first, second] = [parseEnd(nodes, one), parseEnd(nodes, other)];
+    return onlyLink(nodes, linksAt(linksAt(links, first), second), wanted);
+  }
   if (!isEnd) {
     const named = (link: LinkObject) => ({ id: link.link_id, name: linkText(nodes, link) });
     try {
@@ -89,12 +99,15 @@ export function findLink(nodes: readonly NodeObject[], links: readonly LinkObjec
       throw new Failure('not-found', `There is no node or link "${wanted}"; did you mean "${meant}"?`);
     }
   }
-  const found = linksAt(links, parseEnd(nodes, wanted));
+  return onlyLink(nodes, linksAt(links, parseEnd(nodes, wanted)), wanted);
+}
+
+/** @throws Failure with the links to choose from */
+function onlyLink(nodes: readonly NodeObject[], found: readonly LinkObject[], wanted: string): LinkObject {
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new Failure('not-found', `"${wanted}" has no link.`);
-  const ends = found.flatMap((link) => link.nodes.map((end) => endText(nodes, end)));
-  const own = ends.filter((text) => text.startsWith(`${wanted}:`));
-  throw new Failure('conflict', `"${wanted}" has ${found.length} links; name one of its ports: ${own.join(', ')}`);
+  if (found.length === 0) throw new Failure('not-found', `"${wanted}" has no link (labwired link list).`);
+  const texts = found.map((link) => linkText(nodes, link));
+  throw new Failure('conflict', `"${wanted}" has ${found.length} links; name a port: ${namesInWords(texts)}`);
 }
 
 /** `: e0 is linked to Switch1:e0`, of an end without a free port. */

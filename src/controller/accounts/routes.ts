@@ -31,7 +31,10 @@ export const TokenCreate = v.strictObject({
 export const SharingUpdate = v.strictObject({
   owner: v.optional(v.nullable(Text)),
   everybody: v.optional(v.picklist(ACCESSES)),
+  /** The whole list. */
   accounts: v.optional(v.record(Text, v.picklist(['watch', 'change']))),
+  /** Only these accounts, after `accounts`; `none` removes one. */
+  update: v.optional(v.record(Text, v.picklist(ACCESSES))),
 });
 
 /** The stores of accounts and the audit trail. */
@@ -54,8 +57,8 @@ export interface AccountRouteParts extends AccountDirectory {
 
 type Asked = Pick<RouteRequest, 'client'>;
 
-const NOBODY_ASKED =
-  'Nobody has to log in at this server. On its host, "labwired user add NAME --role admin" adds the first account.';
+const NO_ACCOUNTS =
+  'This server has no accounts yet. Create the first one on its host: labwired user add NAME --role admin';
 /** The number of audit lines in an answer. */
 const LINES = { usual: 200, most: 10_000 };
 
@@ -163,9 +166,9 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
 
     route('POST /v2/accounts', { body: AccountCreate, status: 201 }, async ({ client, body }) => {
       loggedIn(client);
-      const account = await file.add(body, await others());
+      const [account] = await file.add([body], await others());
       await parts.becomesShared();
-      return accountJson(account);
+      return accountJson(account!);
     }),
 
     route('PUT /v2/accounts/{name}', { body: AccountUpdate }, async ({ client, params, body }) => {
@@ -177,7 +180,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
 
     route('DELETE /v2/accounts/{name}', { status: 204 }, async ({ client, params }) => {
       loggedIn(client);
-      await file.remove(params.name, await hasHost());
+      await file.remove([params.name], await hasHost());
       await admissions.check();
       return undefined;
     }),
@@ -211,17 +214,20 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         if (id === undefined) throw new Failure('invalid', `${member}: there is no account ${JSON.stringify(name)}.`);
         return id;
       };
-      const { owner, everybody, accounts } = body;
+      const { owner, everybody, accounts, update = {} } = body;
       const users = usersOf((await file.read()).accounts);
       await sharing.change(params.project_id, (before) => {
         const { nodes } = projects.get(params.project_id);
         if (!mayShare(identity, before))
           throw new Failure('forbidden', 'Only the owner of a lab and admins may share it.');
-        const shared = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
+        const whole = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
+        const some = Object.entries(update).map(([name, access]) => [idOf(name, 'update'), access]);
+        const merged = { ...(whole ? Object.fromEntries(whole) : before.accounts), ...Object.fromEntries(some) };
+        const shared = Object.entries(merged).filter(([, access]) => access !== 'none');
         const after = {
           owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
           everybody: everybody ?? before.everybody,
-          accounts: shared ? (Object.fromEntries(shared) as LabSharing['accounts']) : before.accounts,
+          accounts: Object.fromEntries(shared) as LabSharing['accounts'],
         };
         const writing = [...nodes.values()].find((node) => node.isWritingImages);
         if (writing && isChangedBy(users, after) && !isChangedBy(users, before))
@@ -258,7 +264,7 @@ function mayShare(identity: Identity | undefined, { owner }: LabSharing): boolea
 /** @throws Failure `conflict` without authentication */
 function loggedIn({ identity }: Asked['client']): Identity {
   if (identity) return identity;
-  throw new Failure('conflict', NOBODY_ASKED);
+  throw new Failure('conflict', NO_ACCOUNTS);
 }
 
 /**

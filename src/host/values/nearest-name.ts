@@ -23,7 +23,10 @@ export function distance(one: string, other: string): number {
   return rows[one.length]![other.length]!;
 }
 
-/** The most similar of these names; undefined if none is similar. */
+/** Letters of a beginning that means a name. */
+const LEAST_BEGINNING = 3;
+
+/** The most similar of these names, or the only one that begins so; undefined if none is similar. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const word = given.toLowerCase().slice(0, 64);
   let found: { name: string; away: number } | undefined;
@@ -31,21 +34,22 @@ export function nearest(given: string, names: readonly string[]): string | undef
     const away = distance(word, name.toLowerCase().slice(0, 64));
     if (away <= Math.max(1, Math.floor(word.length / 3)) && (!found || away < found.away)) found = { name, away };
   }
-  return found?.name;
+  const longer = names.filter((name) => name.toLowerCase().startsWith(word));
+  return found?.name ?? (word.length >= LEAST_BEGINNING && longer.length === 1 ? longer[0] : undefined);
 }
 
-/** The text after an unknown name: `; did you mean "list"?`, or empty. */
+/** The end of a sentence about an unknown name: `; did you mean "list"?`, or a full stop. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
-  return meant === undefined ? '' : `; did you mean "${meant}"?`;
+  return meant === undefined ? '.' : `; did you mean "${meant}"?`;
 }
 
-/** The message of `parseArgs` about wrong flags, with the intended flag. */
+/** The sentence for an error of `parseArgs` about wrong flags, with the intended flag. */
 export function flagMistake(error: unknown, flags: readonly string[]): string {
   const [said = ''] = messageOf(error).split('. ');
   const [, flag] = /^Unknown option '--([^']+)'/.exec(said) ?? [];
   const meant = flag === undefined ? undefined : nearest(flag, flags);
-  return meant === undefined ? said : `Unknown option --${flag}; did you mean --${meant}?`;
+  return meant === undefined ? `${said}.` : `Unknown option --${flag}; did you mean --${meant}?`;
 }
 
 /** Longer lists of names are cut in messages. */
