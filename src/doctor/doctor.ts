@@ -15,7 +15,7 @@ import { database, supervisor } from './kept.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { addons, libpcap } from './native-code.ts';
-import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from './networks.ts';
+import { allowedInterfaces, capabilities, forwarding, forwardPolicy, kernelLinks, nat, tun } from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
 import { fixReport, jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
@@ -33,7 +33,7 @@ export const CHECKS: readonly Check[] = [
   ...KINDS.flatMap(({ doctor = [] }) => doctor).map(checkOf),
   ...[libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
-  ...[tun, capabilities, allowedInterfaces, nat, forwarding, forwardPolicy],
+  ...[tun, capabilities, kernelLinks, allowedInterfaces, nat, forwarding, forwardPolicy],
 ];
 
 /** Options from the command line. */

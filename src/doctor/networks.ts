@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import { Failure, systemCode } from '../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../host/network/interfaces.ts';
 import { formatSubnet } from '../host/network/ipv4.ts';
+import { kernelLinksUnavailable } from '../host/network/kernel-link-support.ts';
 import { type Capability, capabilitiesIn } from '../host/processes/capabilities.ts';
 import { runProgram } from '../host/processes/run-program.ts';
 import { commands, ok, type Remedy, warning } from '../host/values/check-result.ts';
@@ -77,6 +78,23 @@ export const capabilities: Check = {
     if (lacking.length === 0) return ok(`${wanted.join(' and ')}: clouds and NAT reach networks of this host`);
     const missing = lacking.map((name) => `${name} is missing, for ${USES[name]}`);
     return warning(missing.join('; '), { ...dropIn(), words: `if labs are to have that: ${dropIn().words}` });
+  },
+};
+
+export const kernelLinks: Check = {
+  subject: 'kernel links',
+  see: 'performance#links-at-kernel-speed',
+  examine(patient) {
+    if (patient.loaded.config.Server.kernel_links === 'off')
+      return ok('off: the server forwards all frames itself (kernel_links in section [Server])');
+    const held = heldBy(patient);
+    const mayLoad = held.includes('CAP_NET_ADMIN') && (held.includes('CAP_BPF') || held.includes('CAP_SYS_ADMIN'));
+    const reason = mayLoad ? kernelLinksUnavailable() : 'CAP_BPF and CAP_NET_ADMIN are missing';
+    if (reason === undefined) return ok('the kernel forwards plain links between containers and guests');
+    return warning(`${reason}: the server forwards all frames itself`, {
+      words: 'install systemd/kernel-links.conf as docs/performance.md says, or set kernel_links = off',
+      commands: [],
+    });
   },
 };
 

@@ -37,6 +37,8 @@ export interface Recovery extends Crash {
   failures: readonly string[];
 }
 
+export type ThreadOptions = Pick<WorkerData, 'frameLoop' | 'kernelLinks'>;
+
 export interface ThreadWatcher {
   /** The worker has crashed; a new one is starting. */
   crashed(crash: Crash): void;
@@ -70,7 +72,7 @@ export class FabricThread {
   /** Why the native frame loop is not used; undefined if it is. */
   withoutLoop: string | undefined;
   readonly #watcher: ThreadWatcher;
-  readonly #frameLoop: WorkerData['frameLoop'];
+  readonly #options: ThreadOptions;
   readonly #leave = (): void => {
     Atomics.store(this.#signals, SIGNAL.leave, 1);
     this.#interrupt();
@@ -87,8 +89,8 @@ export class FabricThread {
   #told = noTotals();
   #lastId = 0;
 
-  constructor(frameLoop: WorkerData['frameLoop'], watcher: ThreadWatcher) {
-    this.#frameLoop = frameLoop;
+  constructor(options: ThreadOptions, watcher: ThreadWatcher) {
+    this.#options = options;
     this.#watcher = watcher;
   }
 
@@ -173,7 +175,7 @@ export class FabricThread {
     const workerData: WorkerData = {
       signals: this.#signals,
       descriptors: descriptors.bits,
-      frameLoop: this.#frameLoop,
+      ...this.#options,
     };
     const source = new URL('./worker.ts', import.meta.url);
     const worker = startWorker('fabric', { source, workerData, resourceLimits: LIMITS });

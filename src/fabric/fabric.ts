@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { availableParallelism } from 'node:os';
 import type { Failure } from '../failures.ts';
 import { type Device, FabricPort, wireDevice } from './fabric-port.ts';
-import { type Crash, FabricThread, type Recovery } from './fabric-thread.ts';
+import { type Crash, FabricThread, type Recovery, type ThreadOptions } from './fabric-thread.ts';
 import { MemoryDevice } from './memory-device.ts';
 import type { DeviceKind, FabricTotals, InterfaceChange, Output, Settings } from './model.ts';
 import { add, noTotals, sumOf } from './totals.ts';
@@ -22,6 +22,7 @@ export {
   type DeviceKind,
   type DirectionStatistics,
   type Drops,
+  type FramePath,
   type Impairments,
   type InterfaceAddress,
   type InterfaceChange,
@@ -53,21 +54,23 @@ export interface FabricOptions {
   threads?: number | undefined;
   /** Whether native code may move plain frames, if it can be loaded. */
   frameLoop?: 'automatic' | 'off' | undefined;
+  /** Whether the kernel may forward plain frames between nodes' interfaces, if it permits that. Default: `off`. */
+  kernelLinks?: 'automatic' | 'off' | undefined;
 }
 
 /** Moves Ethernet frames between emulators, devices in memory and cables. */
 export class Fabric extends EventEmitter<FabricEvents> {
   readonly #most: number;
-  readonly #frameLoop: 'automatic' | 'off';
+  readonly #options: ThreadOptions;
   #threads: FabricThread[];
   readonly #placed = new Map<string, FabricThread>();
   /** Totals of threads that were given up. */
   readonly #past = noTotals();
 
-  constructor({ threads, frameLoop = 'automatic' }: FabricOptions = {}) {
+  constructor({ threads, frameLoop = 'automatic', kernelLinks = 'off' }: FabricOptions = {}) {
     super();
     this.#most = threads ?? Math.max(1, Math.min(4, availableParallelism() - 1));
-    this.#frameLoop = frameLoop;
+    this.#options = { frameLoop, kernelLinks };
     this.#threads = [this.#newThread()];
   }
 
@@ -159,7 +162,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   #newThread(): FabricThread {
-    const thread: FabricThread = new FabricThread(this.#frameLoop, {
+    const thread: FabricThread = new FabricThread(this.#options, {
       crashed: (crash) => this.emit('crashed', crash),
       recovered: (recovery) => this.emit('recovered', recovery),
       lost: (crash) => {

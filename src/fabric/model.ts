@@ -32,6 +32,11 @@ export interface TapAddress {
 /** A packet socket on an existing Ethernet interface, which the host may use as before. Needs CAP_NET_RAW. */
 export interface PacketAddress {
   interface: string;
+  /**
+   * Whether the interface is a node's alone, so that the kernel may forward its frames. It must be kept from the host
+   * (`keepFromHost`) and up.
+   */
+  kernel?: boolean;
 }
 
 /** A host interface as an end of a port. */
@@ -355,12 +360,20 @@ export interface FabricTotals {
   captured: CaptureStatistics;
 }
 
+export interface FramePath {
+  by: 'kernel' | 'fabric';
+  /** Why the kernel does not forward them; null if it does. */
+  reason: string | null;
+}
+
 export interface PortStatistics {
   /** Frames from the device that entered the cable, after impairments. */
   toCable: Traffic;
   /** Frames from the cable that reached the device, after impairments. */
   toDevice: Traffic;
   drops: Drops;
+  /** Who forwards the device's frames: the kernel, or the fabric and why. */
+  path: FramePath;
   /** Whether both ends of the cable are in this process, so that frames skip UDP. */
   fused: boolean;
   /** Interfaces of the port that are down or gone. */

@@ -85,4 +85,5 @@ export interface WorkerData {
   /** The worker's OpenDescriptors, which the main thread closes after it has ended. */
   descriptors: Int32Array<SharedArrayBuffer>;
   frameLoop: 'automatic' | 'off';
+  kernelLinks: 'automatic' | 'off';
 }

@@ -9,31 +9,33 @@ import { FramePlane } from './plane/frame-plane.ts';
 import { FabricVerbs } from './plane/verbs.ts';
 import { type Report, type Request, SIGNAL, type WorkerData } from './protocol.ts';
 
-const { signals, descriptors, frameLoop } = workerData as WorkerData;
+const { signals, descriptors, frameLoop, kernelLinks } = workerData as WorkerData;
 
 function report(message: Report): void {
   parentPort!.postMessage(message);
 }
 
-/** Handles a request. An unexpected error is returned to the caller and does not end the worker. */
-function answer(verbs: FabricVerbs, { id, verb, body }: Request): void {
+/** Handles a request. An unexpected error is the answer and does not end the worker. */
+function answer(verbs: FabricVerbs, { id, verb, body }: Request): Report {
   try {
     const result = (verbs[verb] as (body: unknown) => unknown)(body);
-    report({ kind: 'answer', id, result });
+    return { kind: 'answer', id, result };
   } catch (error) {
     const code = error instanceof Failure ? error.code : 'internal';
-    report({ kind: 'failure', id, code, message: messageOf(error) });
+    return { kind: 'failure', id, code, message: messageOf(error) };
   }
 }
 
 /** Uses the native frame loop if it is enabled and can be loaded; otherwise returns the reason. */
 function makePlane(calls: FrameCalls): { plane: FramePlane; withoutLoop?: string } {
   const post: PostChunks = (chunks) => report({ kind: 'captured', chunks });
-  if (frameLoop === 'off') return { plane: new FramePlane(calls, post), withoutLoop: 'it is turned off' };
+  const withKernel = kernelLinks === 'automatic';
+  const withoutLoop = { withLoop: false, withKernel };
+  if (frameLoop === 'off') return { plane: new FramePlane(calls, post, withoutLoop), withoutLoop: 'it is turned off' };
   try {
-    return { plane: new FramePlane(calls, post, true) };
+    return { plane: new FramePlane(calls, post, { withLoop: true, withKernel }) };
   } catch (error) {
-    return { plane: new FramePlane(calls, post), withoutLoop: messageOf(error) };
+    return { plane: new FramePlane(calls, post, withoutLoop), withoutLoop: messageOf(error) };
   }
 }
 
@@ -46,8 +48,12 @@ function run(): void {
   while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {
     plane.step();
     if (Atomics.exchange(signals, SIGNAL.posted, 0) === 0) continue;
+    const answers: Report[] = [];
     for (let posted = receiveMessageOnPort(parentPort!); posted; posted = receiveMessageOnPort(parentPort!))
-      answer(verbs, posted.message as Request);
+      answers.push(answer(verbs, posted.message as Request));
+    // The frame that follows an answer takes the new way.
+    plane.settle();
+    for (const one of answers) report(one);
   }
 }
 

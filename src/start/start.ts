@@ -13,7 +13,14 @@ import type { Daemon } from './daemon.ts';
  * address, or the state directory cannot be used
  */
 export async function startServer(config: Config, shutdown: () => void): Promise<Daemon> {
-  const { host, auth, insecure, fabric_threads: threads, native_frame_loop: frameLoop } = config.Server;
+  const {
+    host,
+    auth,
+    insecure,
+    fabric_threads: threads,
+    native_frame_loop: frameLoop,
+    kernel_links: kernelLinks,
+  } = config.Server;
   if (!auth && !insecure && !isLoopback(host)) {
     throw new Failure(
       'invalid',
@@ -22,7 +29,7 @@ export async function startServer(config: Config, shutdown: () => void): Promise
   }
   const store = Store.open({ stateDirectory: config.state, projects: config.Server.projects_path });
   store.catch(() => {}); // awaited by the daemon
-  const fabric = startFabric({ threads, frameLoop });
+  const fabric = startFabric({ threads, frameLoop, kernelLinks });
   const { startDaemon } = await import('./daemon.ts');
   return startDaemon({ config, store, fabric, shutdown });
 }

@@ -8,7 +8,9 @@ import { machine, OtherLoad } from '../other-load.ts';
 import { withPart } from '../written.ts';
 
 const BENCHES =
-  'start lab pcs fabric rest flood impairments containers captures docker qemu qemu-frames routers iou page'.split(' ');
+  'start lab pcs fabric rest flood impairments containers kernel-links captures docker qemu qemu-frames routers iou page'.split(
+    ' ',
+  );
 
 const docs = join(import.meta.dirname, '../../docs');
 const DOCUMENT = join(docs, 'performance.md');

@@ -33,7 +33,7 @@ class Rig {
   #lastId = 0;
 
   constructor(t: TestContext, withLoop: boolean) {
-    this.#plane = new FramePlane(new FrameCalls(this.#open), () => {}, withLoop);
+    this.#plane = new FramePlane(new FrameCalls(this.#open), () => {}, { withLoop });
     this.verbs = new FabricVerbs(this.#plane, () => {});
     t.after(() => {
       for (const port of this.#ports) this.verbs.closePort({ port });

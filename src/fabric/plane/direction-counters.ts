@@ -87,6 +87,10 @@ export class DirectionCounters {
     this.#counts[DUPLICATED]!++;
   }
 
+  overtaken(frames: number): void {
+    this.#counts[REORDERED]! += frames;
+  }
+
   corrupted(): void {
     this.#counts[CORRUPTED]!++;
   }

@@ -32,7 +32,7 @@ export class Direction implements HoldingDirection {
 
   /** Index of the counters shared with the native frame loop; -1 if TypeScript must see the frames. */
   get plainPlace(): number {
-    return this.#impairer === undefined && this.#pipeline === undefined ? this.#counters.place : -1;
+    return this.isPlain ? this.#counters.place : -1;
   }
 
   /** Replaces the impairments of both directions. Held frames keep their arrival time. */
@@ -53,6 +53,22 @@ export class Direction implements HoldingDirection {
   cut(): void {
     this.#open = false;
     this.#counters.release();
+  }
+
+  /** Whether frames pass at once and unchanged. */
+  get isPlain(): boolean {
+    return this.#impairer === undefined && this.#pipeline === undefined;
+  }
+
+  /** Counts frames that the kernel has forwarded. */
+  forwarded(bytes: number, frames: number): void {
+    this.#counters.offered(bytes, frames);
+    this.#counters.delivered(bytes, frames, performance.now());
+  }
+
+  /** Counts frames that later ones may have overtaken in the kernel. */
+  overtaken(frames: number): void {
+    this.#counters.overtaken(frames);
   }
 
   /** Applies the impairments to an offered frame. */

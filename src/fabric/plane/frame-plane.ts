@@ -1,12 +1,15 @@
 // The worker's loop: waits for sockets, forwards their frames and handles messages of the main thread.
 
+import { Failure, messageOf } from '../../failures.ts';
 import { FrameLoop } from '../../host/network/frame-loop.ts';
-import type { FrameCalls, SocketAddress } from '../../host/system-calls.ts';
+import { type FrameCalls, type SocketAddress, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress } from '../model.ts';
 import { Captures, type PostChunks } from './capture.ts';
 import { CounterMemory } from './counter-memory.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
 import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
+import { KernelEndpoint } from './kernel-endpoint.ts';
+import { KernelLinks, type KernelPort } from './kernel-links.ts';
 import { type PlainEntry, PlainRoutes } from './plain-routes.ts';
 import { Segmentation } from './segmentation.ts';
 import { Timers } from './timers.ts';
@@ -39,17 +42,22 @@ export class FramePlane {
   readonly wakeUp: number;
   /** The time in ms when the current frames were received or released, so that the clock is not read for each frame. */
   now = performance.now();
+  /** Forwards plain frames in the kernel; undefined until the first node's interface is opened. */
+  kernelLinks: KernelLinks | undefined;
+  /** Why the kernel forwards nothing; undefined if it may. */
+  withoutKernel: string | undefined;
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (Endpoint | undefined)[] = [];
   readonly #loop: FrameLoop | undefined;
 
   /**
-   * `withLoop`: the native frame loop forwards plain frames.
-   * @throws if it cannot be loaded
+   * `withLoop`: the native frame loop forwards plain frames. `withKernel`: the kernel does, between nodes' interfaces.
+   * @throws if the loop cannot be loaded
    */
-  constructor(calls: FrameCalls, post: PostChunks, withLoop = false) {
+  constructor(calls: FrameCalls, post: PostChunks, { withLoop = false, withKernel = false } = {}) {
     this.calls = calls;
+    if (!withKernel) this.withoutKernel = 'kernel_links is off';
     if (withLoop) {
       this.#loop = new FrameLoop(calls.allSlots, this.counters.values);
       this.routes = new PlainRoutes(this.#loop);
@@ -90,17 +98,43 @@ export class FramePlane {
    * Opens an interface whose frames go to `deliver`.
    * @throws SystemError
    */
-  openInterface(address: InterfaceAddress, parts: Omit<InterfaceParts, 'plane'>): InterfaceEndpoint {
+  openInterface(address: InterfaceAddress, port: KernelPort, parts: Omit<InterfaceParts, 'plane'>): InterfaceEndpoint {
     const all = { plane: this, ...parts };
+    if (address.kind === 'packet' && address.kernel === true) {
+      const endpoint = this.#openInKernel(address.interface, port, all);
+      if (endpoint !== undefined) return endpoint;
+    }
     const endpoint =
       address.kind === 'tap' ? new TapEndpoint(address, all) : new PacketEndpoint(address.interface, all);
     endpoint.open();
     return endpoint;
   }
 
+  /** Undefined if the kernel cannot forward frames of the interface. */
+  #openInKernel(node: string, port: KernelPort, parts: InterfaceParts): KernelEndpoint | undefined {
+    if (this.withoutKernel !== undefined) return undefined;
+    try {
+      this.kernelLinks ??= new KernelLinks(this.calls);
+      const endpoint = new KernelEndpoint(node, port, this.kernelLinks, parts);
+      endpoint.open();
+      return endpoint;
+    } catch (error) {
+      if (!(error instanceof SystemError || error instanceof Failure || error instanceof RangeError)) throw error;
+      // Without the interface the packet socket says so.
+      if (this.calls.packets.indexOf(node) !== 0) this.withoutKernel = messageOf(error);
+      return undefined;
+    }
+  }
+
   /** Must be called when any route of frames has changed. */
   changed(): void {
     this.routes?.changed();
+    this.kernelLinks?.changed();
+  }
+
+  /** Lets the kernel forward what is plain now, and nothing else; after changes, and before they are answered. */
+  settle(): void {
+    this.kernelLinks?.settle();
   }
 
   /** Runs one turn: waits until there is work, then does it. */
@@ -124,6 +158,7 @@ export class FramePlane {
     this.#releaseDelayed();
     this.timers.run();
     this.turn.end();
+    this.settle();
     if (this.captures.nextFlush !== undefined && this.captures.nextFlush <= performance.now()) this.captures.flushDue();
   }
 

@@ -4,6 +4,7 @@ import type {
   Cable,
   CableImpairments,
   CableStatistics,
+  FramePath,
   Impairments,
   InterfaceChange,
   PortStatistics,
@@ -15,6 +16,8 @@ import type { CounterBlock } from './counter-memory.ts';
 import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
 import { InterfaceEndpoint } from './interface-endpoint.ts';
+import { KernelEndpoint } from './kernel-endpoint.ts';
+import type { KernelWay } from './kernel-links.ts';
 import type { Attachment } from './memory-device.ts';
 import type { PlainEntry, PlainWay } from './plain-routes.ts';
 import type { Schedule } from './schedule.ts';
@@ -77,6 +80,8 @@ const RECEIVED = 2;
 const NO_CABLE = 4;
 const COUNTERS = 5;
 
+const NOT_OWN = 'an end of the link is not an interface of a container or a guest on this host';
+
 export class Port {
   readonly drops = noDrops();
   device: Device | undefined;
@@ -131,6 +136,29 @@ export class Port {
     this.#hand(this.device, slot, length);
   }
 
+  /** The way of the device's frames if the kernel may forward them; otherwise why not. */
+  kernelWay(): KernelWay | string {
+    const { device, connection } = this;
+    if (!(device instanceof KernelEndpoint)) return this.#plane.withoutKernel ?? NOT_OWN;
+    const other = connection?.fusedWith;
+    if (connection === undefined || other === undefined) return 'the other end of the link is not in this thread';
+    const to = other.port.device;
+    if (!(to instanceof KernelEndpoint)) return NOT_OWN;
+    if (device.state !== 'open' || to.state !== 'open') return 'an interface of the link is down';
+    if (this.capture !== undefined || other.port.capture !== undefined) return 'the link is captured';
+    const directions = [connection.outgoing, other.incoming] as const;
+    const all = [...directions, connection.incoming, other.outgoing];
+    if (all.some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
+    return { to, directions, ports: [this, other.port] };
+  }
+
+  /** Counts frames that the kernel has forwarded. */
+  forwarded(what: 'sent' | 'received', bytes: number, frames: number): void {
+    const place = what === 'sent' ? SENT : RECEIVED;
+    this.#counts[place]! += frames;
+    this.#counts[place + 1]! += bytes;
+  }
+
   removeDevice(): void {
     this.device?.close();
     this.device = undefined;
@@ -147,11 +175,17 @@ export class Port {
       toCable: this.#traffic(SENT),
       toDevice: this.#traffic(RECEIVED),
       drops: this.drops,
+      path: this.#path(),
       fused: connection?.fusedWith !== undefined,
       delayed: connection === undefined ? 0 : connection.outgoing.heldFrames + connection.incoming.heldFrames,
       interfaces: this.#lostInterfaces(),
       capture: this.capture?.statistics(),
     };
+  }
+
+  #path(): FramePath {
+    const way = this.kernelWay();
+    return typeof way === 'string' ? { by: 'fabric', reason: way } : { by: 'kernel', reason: null };
   }
 
   #record(slot: number, length: number, outgoing: boolean): void {

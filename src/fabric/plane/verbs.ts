@@ -107,6 +107,7 @@ export class FabricVerbs implements Handlers {
   closePort({ port: id }: Verbs['closePort']['takes']): undefined {
     const port = this.#port(id);
     this.stopCapture({ port: id });
+    this.#plane.kernelLinks?.divert(port);
     add(this.#past, port.statistics());
     this.#unplug(port);
     port.removeDevice();
@@ -116,6 +117,7 @@ export class FabricVerbs implements Handlers {
 
   setDevice({ port: id, device }: Verbs['setDevice']['takes']): undefined {
     const port = this.#port(id);
+    this.#plane.kernelLinks?.divert(port);
     this.#plane.changed();
     port.removeDevice();
     if (device !== null) this.#giveDevice(id, port, device);
@@ -193,14 +195,17 @@ export class FabricVerbs implements Handlers {
   }
 
   statistics({ port }: Verbs['statistics']['takes']): Verbs['statistics']['gives'] {
+    this.#plane.kernelLinks?.collect(this.#port(port));
     return this.#port(port).statistics();
   }
 
   cableStatistics({ port }: Verbs['cableStatistics']['takes']): Verbs['cableStatistics']['gives'] {
+    this.#plane.kernelLinks?.collect(this.#port(port));
     return this.#connection(port).statistics();
   }
 
   resetStatistics({ port }: Verbs['resetStatistics']['takes']): undefined {
+    this.#plane.kernelLinks?.collect(this.#port(port));
     this.#connection(port).resetStatistics();
   }
 
@@ -211,6 +216,7 @@ export class FabricVerbs implements Handlers {
   }
 
   totals(): Verbs['totals']['gives'] {
+    this.#plane.kernelLinks?.collect();
     const totals = noTotals();
     add(totals, this.#past);
     for (const port of this.#ports.values()) {
@@ -259,14 +265,14 @@ export class FabricVerbs implements Handlers {
   #openInterface(
     id: number,
     side: InterfaceChange['side'],
-    { drops }: Port,
+    port: Port,
     address: InterfaceAddress,
     deliver: Deliver,
   ): InterfaceEndpoint {
     const changed = (state: InterfaceState): void =>
       this.#tell(id, { side, interface: address.interface, state } satisfies InterfaceChange);
     try {
-      return this.#plane.openInterface(address, { drops, deliver, changed });
+      return this.#plane.openInterface(address, port, { drops: port.drops, deliver, changed });
     } catch (error) {
       throw interfaceFailure(error, address);
     }
@@ -285,6 +291,7 @@ export class FabricVerbs implements Handlers {
   #unplug(port: Port): void {
     const { connection } = port;
     if (connection === undefined) return;
+    this.#plane.kernelLinks?.divert(port);
     port.connection = undefined;
     this.#plane.changed();
     connection.cut();

@@ -1,7 +1,12 @@
-// Interfaces of containers: TAPs created by netlink from this process in the network namespace of another process.
+// Interfaces of containers, created by netlink from this process in the network namespace of another process: TAPs, or
+// pairs with an end on this host.
 import { Failure } from '../../failures.ts';
 import { inNetworkOf, makeTap, SystemError } from '../system-calls.ts';
-import { changeLink, findLink } from './kernel-interfaces.ts';
+import { guestTapName } from './interfaces.ts';
+import { changeLink, findLink, keepFromHost, makePair } from './kernel-interfaces.ts';
+
+/** The maximum of a TAP: a container may raise its own MTU. */
+const MTU_BYTES = 65_521;
 
 export interface ContainerInterface {
   /** `eth0` */
@@ -12,21 +17,55 @@ export interface ContainerInterface {
 /**
  * Creates these interfaces in the network namespace of a process. They are up, and have no carrier until they are
  * opened. They disappear with the namespace and are never in the host's own. Existing ones stay unchanged.
+ * @param kind `tap`, or `pair`: with an end on this host, so that the kernel can forward frames
  * @throws Failure `conflict` when the process is gone, `forbidden` without the capabilities
  */
-export function giveInterfaces(process: number, interfaces: readonly ContainerInterface[]): void {
+export function giveInterfaces(
+  process: number,
+  interfaces: readonly ContainerInterface[],
+  kind: 'tap' | 'pair' = 'tap',
+): void {
   try {
-    inNetworkOf(process, () => {
-      for (const { name, macAddress } of interfaces) {
-        if (findLink(name)) continue;
-        makeTap(name);
-        changeLink(name, { macAddress, up: true });
-      }
-    });
+    if (kind === 'pair') givePairs(process, interfaces);
+    else giveTaps(process, interfaces);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     throw new Failure('conflict', explained(error), { cause: error });
   }
+}
+
+function giveTaps(process: number, interfaces: readonly ContainerInterface[]): void {
+  inNetworkOf(process, () => {
+    for (const { name, macAddress } of interfaces) {
+      if (findLink(name)) continue;
+      makeTap(name);
+      changeLink(name, { macAddress, up: true });
+    }
+  });
+}
+
+/** The end on this host of a container's interface that is one of a pair. @param process the container's first one */
+export function hostEndOf(process: number, adapter: number): string {
+  return guestTapName(process.toString(16).padStart(8, '0'), adapter);
+}
+
+/**
+ * The same with pairs, whose frames the kernel can forward. Their ends on this host are down and kept from the host's
+ * own network; the container's interfaces have no carrier until they are up.
+ * @throws Failure as {@link giveInterfaces}
+ */
+function givePairs(process: number, interfaces: readonly ContainerInterface[]): void {
+  const isThere = inNetworkOf(process, () => interfaces.map(({ name }) => findLink(name) !== undefined));
+  for (const [adapter, { name, macAddress }] of interfaces.entries()) {
+    if (isThere[adapter]) continue;
+    const link = hostEndOf(process, adapter);
+    makePair(link, { name, macAddress, process });
+    keepFromHost(link);
+    changeLink(link, { mtu: MTU_BYTES });
+  }
+  inNetworkOf(process, () => {
+    for (const { name } of interfaces) changeLink(name, { up: true });
+  });
 }
 
 function explained({ call, code, message }: SystemError): string {

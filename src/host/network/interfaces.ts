@@ -56,7 +56,12 @@ export function guestTapName(machine: string, adapter: number): string {
   return `lw${machine}-${adapter}`;
 }
 
-const GUEST_TAP = /^lw[0-9a-f]{8}-\d+$/;
+/** Name of the fabric's own interface beside a node's, from a random string of 8 hexadecimal digits. */
+export function relayName(random: string): string {
+  return `lwr${random}-0`;
+}
+
+const GUEST_TAP = /^lwr?[0-9a-f]{8}-\d+$/;
 
 /**
  * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. Guests'

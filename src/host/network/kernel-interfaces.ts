@@ -28,6 +28,8 @@ export interface Link {
 export interface LinkChange {
   up?: boolean;
   mtu?: number;
+  /** Frames that wait for a TAP's reader; further ones are dropped. */
+  queueFrames?: number;
   /** `02:00:5e:00:53:01`. */
   macAddress?: string;
   /** Name of the bridge to add it to; null removes it from its bridge. */
@@ -36,6 +38,7 @@ export interface LinkChange {
 
 // linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h, linux/pkt_sched.h, linux/pkt_cls.h
 const RTM_NEWLINK = 16;
+const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
 const RTM_NEWQDISC = 36;
@@ -49,8 +52,15 @@ const IFLA_ADDRESS = 1;
 const IFLA_IFNAME = 3;
 const IFLA_MTU = 4;
 const IFLA_MASTER = 10;
+const IFLA_TXQLEN = 13;
 const IFLA_LINKINFO = 18;
+const IFLA_STATS64 = 23;
+/** Behind packets, bytes and errors of both directions, and what was not received. */
+const STATS64_TX_DROPPED = 56;
 const IFLA_INFO_KIND = 1;
+const IFLA_INFO_DATA = 2;
+const VETH_INFO_PEER = 1;
+const IFLA_NET_NS_PID = 19;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
 const IFA_BROADCAST = 4;
@@ -63,6 +73,8 @@ const TC_H_INGRESS = 0xfffffff1;
 const INGRESS_HANDLE = 0xffff0000;
 const TCA_BPF_OPS_LEN = 4;
 const TCA_BPF_OPS = 5;
+const TCA_BPF_FD = 6;
+const TCA_BPF_NAME = 7;
 const TCA_BPF_FLAGS = 8;
 const TCA_BPF_FLAG_ACT_DIRECT = 1;
 /** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): drop the frame. */
@@ -181,6 +193,18 @@ export function findLink(name: string): Link | undefined {
   }
 }
 
+/** Frames that the interface of this index could not send since it exists; 0 if it is gone. */
+export function droppedBy(index: number): number {
+  try {
+    const [message] = request('RTM_GETLINK', RTM_GETLINK, NLM_F_ACK, linkMessage(index));
+    const statistics = message && attributesOf(message, NETLINK_HEADER_BYTES + IFINFOMSG_BYTES).get(IFLA_STATS64);
+    return Number(statistics?.readBigUInt64LE(STATS64_TX_DROPPED) ?? 0);
+  } catch (error) {
+    if (error instanceof SystemError && error.code === 'ENODEV') return 0;
+    throw error;
+  }
+}
+
 /** @throws Failure `conflict` if the interface does not exist */
 export function getLink(name: string): Link {
   const link = findLink(name);
@@ -194,10 +218,11 @@ export function getLink(name: string): Link {
  * @throws Failure `conflict` if the interface or bridge is missing, or when the kernel refuses; `forbidden` without
  * CAP_NET_ADMIN
  */
-export function changeLink(name: string, { up, mtu, macAddress, bridge }: LinkChange): void {
+export function changeLink(name: string, { up, mtu, queueFrames, macAddress, bridge }: LinkChange): void {
   const { index } = getLink(name);
   const attributes: Buffer[] = [];
   if (mtu !== undefined) attributes.push(attribute(IFLA_MTU, number(mtu)));
+  if (queueFrames !== undefined) attributes.push(attribute(IFLA_TXQLEN, number(queueFrames)));
   if (macAddress !== undefined)
     attributes.push(attribute(IFLA_ADDRESS, Buffer.from(macAddress.replaceAll(':', ''), 'hex')));
   if (bridge !== undefined) attributes.push(attribute(IFLA_MASTER, number(bridge === null ? 0 : bridgeIndex(bridge))));
@@ -212,31 +237,78 @@ function bridgeIndex(name: string): number {
 }
 
 /**
+ * Creates a pair of interfaces that are down: what is sent into one comes out of the other.
+ * @param peer the other end, in the network namespace of a process
+ * @throws Failure `conflict` if a name is in use or the process is gone, `forbidden` without CAP_NET_ADMIN
+ */
+export function makePair(name: string, peer: { name: string; macAddress: string; process: number }): void {
+  const mac = Buffer.from(peer.macAddress.replaceAll(':', ''), 'hex');
+  const other = [
+    ...[linkMessage(0), attribute(IFLA_IFNAME, text(peer.name)), attribute(IFLA_ADDRESS, mac)],
+    attribute(IFLA_NET_NS_PID, number(peer.process)),
+  ];
+  const kind = [
+    attribute(IFLA_INFO_KIND, text('veth')),
+    attribute(IFLA_INFO_DATA, attribute(VETH_INFO_PEER, Buffer.concat(other))),
+  ];
+  const parts = [linkMessage(0), attribute(IFLA_IFNAME, text(name)), attribute(IFLA_LINKINFO, Buffer.concat(kind))];
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`create interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, flags, ...parts));
+}
+
+/** Removes an interface, and the other end of a pair; a missing one is ignored. @throws Failure `forbidden` */
+export function removeLink(name: string): void {
+  const link = findLink(name);
+  if (link === undefined) return;
+  const message = linkMessage(link.index);
+  change(`remove interface ${name}`, () => request('RTM_DELLINK', RTM_DELLINK, NLM_F_ACK, message));
+}
+
+/**
  * Delivers what the interface receives to packet sockets only: the host's own network, its filters and its addresses
- * never see it, and the host sends nothing there on its own. Call this before the interface is up; a second call
- * changes nothing.
+ * never see it, and the host sends nothing there on its own. Replaces the interface's program. Call this before the
+ * interface is up.
  * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden`
  * without CAP_NET_ADMIN
  */
 export function keepFromHost(name: string): void {
+  const count = Buffer.alloc(2);
+  count.writeUInt16LE(1);
+  decideAtIngress(name, `keep ${name} from the host's network`, [
+    attribute(TCA_BPF_OPS_LEN, count),
+    attribute(TCA_BPF_OPS, DROP_ALL),
+  ]);
+  disableIpv6(name);
+}
+
+/**
+ * Lets an eBPF program decide about all that the interface receives. It replaces the one before, between two frames,
+ * and lives as long as the interface. The host sends nothing there on its own.
+ * @throws Failure `conflict` when the kernel refuses, `forbidden` without CAP_NET_ADMIN
+ */
+export function attachProgram(name: string, program: number): void {
+  decideAtIngress(name, `attach a program to ${name}`, [
+    attribute(TCA_BPF_FD, number(program)),
+    attribute(TCA_BPF_NAME, text('labwire')),
+  ]);
+  disableIpv6(name);
+}
+
+/** Adds or replaces the filter at the interface's ingress, which there is one of. */
+function decideAtIngress(name: string, what: string, program: readonly Buffer[]): void {
   const { index } = getLink(name);
-  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
-  change(`keep ${name} from the host's network`, () => {
+  change(what, () => {
     const queue = trafficMessage({ index, handle: INGRESS_HANDLE, parent: TC_H_INGRESS, info: 0 });
-    unlessThere(() => request('RTM_NEWQDISC', RTM_NEWQDISC, flags, queue, attribute(TCA_KIND, text('ingress'))));
+    const flags = NLM_F_ACK | NLM_F_CREATE;
+    unlessThere(() =>
+      request('RTM_NEWQDISC', RTM_NEWQDISC, flags | NLM_F_EXCL, queue, attribute(TCA_KIND, text('ingress'))),
+    );
     // Priority 1, and ETH_P_ALL in network byte order.
     const filter = trafficMessage({ index, handle: 1, parent: INGRESS_HANDLE, info: 0x0001_0300 });
-    const count = Buffer.alloc(2);
-    count.writeUInt16LE(1);
-    const options = [
-      attribute(TCA_BPF_OPS_LEN, count),
-      attribute(TCA_BPF_OPS, DROP_ALL),
-      attribute(TCA_BPF_FLAGS, number(TCA_BPF_FLAG_ACT_DIRECT)),
-    ];
+    const options = [...program, attribute(TCA_BPF_FLAGS, number(TCA_BPF_FLAG_ACT_DIRECT))];
     const parts = [attribute(TCA_KIND, text('bpf')), attribute(TCA_OPTIONS, Buffer.concat(options))];
-    unlessThere(() => request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts));
+    request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts);
   });
-  disableIpv6(name);
 }
 
 /**

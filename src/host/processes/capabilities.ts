@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Bits of linux/capability.h. */
-const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_PTRACE: 19n, CAP_SYS_ADMIN: 21n };
+const BITS = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_PTRACE: 19n, CAP_SYS_ADMIN: 21n, CAP_BPF: 39n };
 
 export type Capability = keyof typeof BITS;
 

@@ -151,6 +151,11 @@ export class FrameCalls extends FrameMemory {
     return peer.equals(this.control.bytes.subarray(this.#address + from, this.#address + to));
   }
 
+  /** Has the descriptor closed when the thread ends, unless {@link close} comes first. */
+  own(descriptor: number): void {
+    this.#open?.add(descriptor);
+  }
+
   close(descriptor: number): void {
     this.#open?.delete(descriptor);
     this.#libc.close(descriptor);

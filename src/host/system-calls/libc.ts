@@ -75,6 +75,7 @@ function declare() {
     epoll_ctl: call('epoll_ctl', 'int', 'int', 'int', 'int', 'uintptr_t'),
     epoll_wait: call('epoll_wait', 'int', 'int', 'uintptr_t', 'int', 'int'),
     epoll_pwait2: call('syscall', 'int64_t', 'int64_t', 'int', 'uintptr_t', 'int', 'uintptr_t', 'uintptr_t', 'size_t'),
+    bpf: call('syscall', 'int64_t', 'int64_t', 'int', 'uintptr_t', 'uint32_t'),
     inet_pton: call('inet_pton', 'int', 'int', 'str', 'uintptr_t'),
     if_nametoindex: call('if_nametoindex', 'uint32_t', 'str'),
     malloc_trim: call('malloc_trim', 'int', 'size_t'),

@@ -1,8 +1,10 @@
 // The interfaces of a running container. A TAP has a carrier while it is open, so it is open while its link exists and
-// is not suspended.
+// is not suspended; of a pair the end on this host is up as long.
 
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
+import { hostEndOf } from '../../../host/network/container-interfaces.ts';
+import { changeLink, findLink, keepFromHost } from '../../../host/network/kernel-interfaces.ts';
 import type { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
 import type { LivePort } from '../../nodes/ports/live-port.ts';
 
@@ -51,8 +53,20 @@ export class Cables {
     // Unchanged interfaces are not reopened: the container would see its cable go and come.
     if (this.#plugged.get(adapter) === process) return;
     this.#plugged.delete(adapter);
-    if (process === undefined) return await port.setDevice(null);
-    await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
+    // An interface that is one of a pair has a carrier while the other end is up.
+    const link = hostEndOf(running, adapter);
+    const isPair = findLink(link) !== undefined;
+    if (process === undefined) {
+      if (isPair) changeLink(link, { up: false });
+      return await port.setDevice(null);
+    }
+    if (isPair) {
+      keepFromHost(link);
+      await port.setDevice({ kind: 'packet', interface: link, kernel: true });
+      changeLink(link, { up: true });
+    } else {
+      await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
+    }
     this.#plugged.set(adapter, process);
   }
 }

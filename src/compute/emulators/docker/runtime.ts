@@ -163,7 +163,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     this.isSuspended = State.Paused;
     if (!State.Running || State.Pid === 0) throw await this.#endedAtOnce('It has ended at once.');
     try {
-      giveInterfaces(State.Pid, interfaces);
+      giveInterfaces(State.Pid, interfaces, this.#shared.interfaces);
     } catch (error) {
       const { State: now } = await inspect(this.#shared.engine, container);
       throw now.Running ? error : await this.#endedAtOnce(messageOf(error));

@@ -1,4 +1,5 @@
 // Shared by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
+import { kernelLinksUnavailable } from '../../../host/network/kernel-link-support.ts';
 import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
 import { INSTANCE_LABEL } from './container.ts';
@@ -16,6 +17,8 @@ export interface Shared {
   readonly starts: Slots;
   readonly pulls: Pulls;
   readonly unclaimed: UnclaimedContainers;
+  /** What new containers get as interfaces: pairs if the kernel may forward their frames. */
+  readonly interfaces: 'tap' | 'pair';
 }
 
 const known = new WeakMap<Services, Shared>();
@@ -30,6 +33,7 @@ export function sharedBy(services: Services): Shared {
     events: new EngineEvents(engine, `${INSTANCE_LABEL}=${instance}`),
     starts: new Slots(MOST_STARTS),
     pulls: new Pulls(engine),
+    interfaces: config.Server.kernel_links === 'automatic' && kernelLinksUnavailable() === undefined ? 'pair' : 'tap',
     unclaimed: new UnclaimedContainers(engine, instance),
   };
   known.set(services, made);

@@ -88,7 +88,7 @@ export function adapterDevice(adapter: KeptAdapter): Device {
   const { tap } = adapter;
   keepFromHost(tap);
   changeLink(tap, { up: true, mtu: MTU_BYTES });
-  return { kind: 'packet', interface: tap };
+  return { kind: 'packet', interface: tap, kernel: true };
 }
 
 async function hindrance({ server, supervisor, makesTaps }: Makers): Promise<string | undefined> {

@@ -162,8 +162,8 @@ export class NodePort {
   async cableStatistics(): Promise<object> {
     const { port } = this.#connection();
     return withExceptionName(this.#rules.exception, async () => {
-      const [cable, { capture }] = await Promise.all([port.cableStatistics(), port.statistics()]);
-      return { ...statisticsAnswer(cable), capture: capture ?? null };
+      const [cable, { capture, path }] = await Promise.all([port.cableStatistics(), port.statistics()]);
+      return { ...statisticsAnswer(cable), capture: capture ?? null, path };
     });
   }
 

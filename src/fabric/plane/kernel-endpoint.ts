@@ -1,0 +1,107 @@
+// A node's interface whose frames the kernel may forward. Frames for the fabric come by a TAP of the fabric's own, the
+// relay, which the programs at both interfaces join to the node's interface.
+
+import { randomBytes } from 'node:crypto';
+import { Failure } from '../../failures.ts';
+import { relayName } from '../../host/network/interfaces.ts';
+import { changeLink, droppedBy, findLink, keepFromHost } from '../../host/network/kernel-interfaces.ts';
+import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';
+import type { KernelEnd, KernelLinks, KernelPort } from './kernel-links.ts';
+
+/** The maximum of a TAP: nodes may use any MTU. */
+const MTU_BYTES = 65_521;
+/** Frames that wait for this thread: about as many small ones as in a packet socket's buffer. */
+const QUEUE_FRAMES = 4096;
+/** Reads of the relay before the kernel takes over, of 32 frames each. */
+const MOST_ROUNDS = 64;
+
+export class KernelEndpoint extends TapEndpoint implements KernelEnd {
+  nodeIndex = 0;
+  relayIndex = 0;
+  readonly #links: KernelLinks;
+  readonly #node: string;
+  readonly #port: KernelPort;
+  /** Frames that were dropped as the relay's queue was full. */
+  #dropped = 0;
+  /** Whether the last read has left frames in the relay. */
+  #hasMore = true;
+  /** Whether frames in the relay may be older than some that the kernel has forwarded. */
+  #mayBeLate = false;
+
+  constructor(node: string, port: KernelPort, links: KernelLinks, parts: InterfaceParts) {
+    super({ interface: relayName(randomBytes(4).toString('hex')), create: 'always', persistent: false }, parts);
+    this.#node = node;
+    this.#port = port;
+    this.#links = links;
+  }
+
+  /** Forwards what waits in the relay before the kernel takes over, so that hardly any frame is overtaken. */
+  drain(): void {
+    const { turn } = this.parts.plane;
+    this.#hasMore = true;
+    for (let round = 0; round < MOST_ROUNDS && this.#hasMore; round++) {
+      this.receive();
+      turn.end();
+    }
+    this.#mayBeLate = true;
+  }
+
+  override receive(): void {
+    this.#hasMore = true;
+    super.receive();
+  }
+
+  protected override failedToReceive(errno: number): void {
+    this.#hasMore = false;
+    if (!this.#links.forwards(this)) this.#mayBeLate = false;
+    super.failedToReceive(errno);
+  }
+
+  override countOverflow(): void {
+    const dropped = droppedBy(this.relayIndex);
+    this.parts.drops.receiveQueue += Math.max(0, dropped - this.#dropped);
+    this.#dropped = dropped;
+  }
+
+  override close(): void {
+    this.#leave();
+    super.close();
+  }
+
+  protected override openDescriptor(): number {
+    const tap = super.openDescriptor();
+    try {
+      changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
+      this.#dropped = 0;
+      this.#links.add(this, this.#port, this.#node, this.interface);
+      changeLink(this.interface, { up: true });
+      return tap;
+    } catch (error) {
+      this.#leave();
+      this.parts.plane.calls.close(tap);
+      throw error;
+    }
+  }
+
+  protected override reopenDescriptor(): number {
+    this.#leave();
+    return this.openDescriptor();
+  }
+
+  protected override admit(slot: number, length: number): void {
+    super.admit(slot, length);
+    if (this.#mayBeLate) this.#port.connection?.outgoing.overtaken(this.parts.plane.segmentation.framesIn(slot));
+  }
+
+  #leave(): void {
+    this.#links.remove(this, () => {
+      try {
+        if (findLink(this.#node) !== undefined) keepFromHost(this.#node);
+        return true;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        return false;
+      }
+    });
+  }
+}

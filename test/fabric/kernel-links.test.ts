@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
+import { changeLink, findLink, keepFromHost, links } from '../../src/host/network/kernel-interfaces.ts';
+import { cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName } from './namespaces.ts';
+import { ends, settled, until } from './peers.ts';
+
+const skip = cannotMakeInterfaces;
+const MEGABYTE = 1 << 20;
+/** A packet filter that matches no frame. */
+const NOTHING = { packetFilters: [Uint32Array.of(0x06, 0)] };
+
+async function startFabric(t: TestContext, kernelLinks: 'automatic' | 'off' = 'automatic'): Promise<Fabric> {
+  const fabric = new Fabric({ kernelLinks, threads: 1 });
+  await fabric.start();
+  t.after(() => fabric.stop());
+  return fabric;
+}
+
+interface Container {
+  namespace: Namespace;
+  /** The end of its pair on the host. */
+  link: string;
+  port: FabricPort;
+}
+
+async function container(t: TestContext, fabric: Fabric, address: string): Promise<Container> {
+  const [link, inside] = [uniqueName(), uniqueName()];
+  await ip('link', 'add', link, 'type', 'veth', 'peer', 'name', inside);
+  removeAfter(t, link);
+  const namespace = await Namespace.create(t);
+  keepFromHost(link);
+  const port = await fabric.createPort({ kind: 'packet', interface: link, kernel: true });
+  changeLink(link, { up: true });
+  await namespace.adopt(inside, address);
+  return { namespace, link, port };
+}
+
+async function linked(t: TestContext, fabric: Fabric): Promise<[Container, Container]> {
+  const a = await container(t, fabric, '10.99.0.1/24');
+  const b = await container(t, fabric, '10.99.0.2/24');
+  const [one, two] = await ends();
+  await a.port.connect(one);
+  await b.port.connect(two);
+  return [a, b];
+}
+
+async function pathOf({ port }: Container) {
+  return (await port.statistics()).path;
+}
+
+const KERNEL = { by: 'kernel', reason: null };
+
+test('a plain cable is forwarded by the kernel, whose frames are counted exactly', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  assert.deepEqual(await pathOf(a), KERNEL);
+  assert.deepEqual(await pathOf(b), KERNEL);
+  await transfer(a.namespace, b.namespace, '10.99.0.2', 32 * MEGABYTE);
+  const [near, far] = [await a.port.statistics(), await b.port.statistics()];
+  assert.deepEqual([near.toCable, near.toDevice], [far.toDevice, far.toCable]);
+  assert.ok(near.toCable.bytes > 32 * MEGABYTE);
+  assert.ok(near.toCable.bytes / near.toCable.frames < 1515, 'super-frames count as the frames they are cut into');
+  const cable = await a.port.cableStatistics();
+  assert.deepEqual(cable.outgoing.delivered, near.toCable);
+  assert.deepEqual(cable.incoming.delivered, near.toDevice);
+  assert.deepEqual((await fabric.totals()).toCable, {
+    frames: near.toCable.frames + far.toCable.frames,
+    bytes: near.toCable.bytes + far.toCable.bytes,
+  });
+  await a.port.resetStatistics();
+  assert.deepEqual((await a.port.cableStatistics()).outgoing.offered, { frames: 0, bytes: 0 });
+});
+
+test('both ways count the same, frame by frame and byte by byte', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  await ip('-n', a.namespace.name, 'neigh', 'flush', 'all');
+  const count = async () => {
+    const before = (await a.port.statistics()).toCable;
+    await a.namespace.run('ping', '-c', '5', '-i', '0.02', '-s', '3000', '-W', '10', '10.99.0.2');
+    const { toCable } = await a.port.statistics();
+    return [toCable.frames - before.frames, toCable.bytes - before.bytes];
+  };
+  await a.namespace.run('ping', '-c', '1', '-W', '10', '10.99.0.2');
+  for (const { namespace } of [a, b]) {
+    const [{ dst, lladdr, dev }] = JSON.parse(await namespace.ip('-json', 'neigh'));
+    await namespace.ip('neigh', 'replace', dst, 'lladdr', lladdr, 'dev', dev, 'nud', 'permanent');
+    await namespace.run('sysctl', '-qw', `net.ipv6.conf.${dev}.disable_ipv6=1`);
+  }
+  const inKernel = await count();
+  await a.port.impair(NOTHING);
+  assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'the link is suspended, filtered or impaired' });
+  assert.deepEqual(await count(), inKernel);
+});
+
+test('the next frame takes the new way when a cable is suspended, resumed and removed', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  const ping = () => a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2');
+  await ping();
+  await b.port.impair({ frequencyDrop: -1 });
+  await assert.rejects(ping());
+  assert.ok((await b.port.statistics()).drops.frequencyDrop > 0);
+  await b.port.impair({});
+  assert.deepEqual(await pathOf(a), KERNEL);
+  await ping();
+  const { toCable } = await a.port.statistics();
+  await b.port.disconnect();
+  assert.equal((await a.port.statistics()).toCable.frames, toCable.frames, 'counts stay when the cable goes');
+  await assert.rejects(ping());
+  await a.port.disconnect();
+  await assert.rejects(ping());
+  assert.ok((await a.port.statistics()).drops.noCable > 0);
+});
+
+test('a port that is closed leaves nothing behind, and its node reaches nobody', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  await a.namespace.run('ping', '-c', '1', '-W', '10', '10.99.0.2');
+  await b.port.close();
+  await assert.rejects(a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2'));
+  await a.port.close();
+  assert.deepEqual(
+    links().filter(({ name }) => name.startsWith('lwr')),
+    [],
+  );
+});
+
+test('with kernel links off frames go as before, and the reason is told', { skip }, async (t) => {
+  const fabric = await startFabric(t, 'off');
+  const [a, b] = await linked(t, fabric);
+  await transfer(a.namespace, b.namespace, '10.99.0.2', MEGABYTE);
+  assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'kernel_links is off' });
+});
+
+/** Starts a program of the flow in a namespace; resolves when it has printed a line. */
+function flow({ namespace }: Container, ...words: string[]) {
+  const script = fileURLToPath(new URL('./numbered-flow.ts', import.meta.url));
+  const child: ChildProcess = spawn('ip', ['netns', 'exec', namespace.name, process.execPath, script, ...words], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  return {
+    line: async (): Promise<string> => (await lines.next()).value ?? '',
+    async end(): Promise<string> {
+      child.stdin!.end();
+      const { value } = await lines.next();
+      if (child.exitCode === null) await once(child, 'exit');
+      return value ?? '';
+    },
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+test('1,000 changes of the way under 5,000 frames a second lose and double none', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  await a.namespace.run('ping', '-c', '1', '-W', '10', '10.99.0.2');
+  const receiver = flow(b, 'receive');
+  t.after(() => receiver.kill());
+  const sender = flow(a, 'send', '10.99.0.2', await receiver.line(), '5000');
+  t.after(() => sender.kill());
+  await settled(a.port, ({ toCable }) => toCable.frames > 200);
+  for (let round = 0; round < 500; round++) {
+    await a.port.impair(NOTHING);
+    await a.port.impair({});
+  }
+  const sent = Number(await sender.end());
+  // What the fabric still has is on its way.
+  await until(async () => {
+    const [near, far] = [await a.port.statistics(), await b.port.statistics()];
+    return near.toCable.frames + near.drops.receiveQueue > sent && far.toDevice.frames === near.toCable.frames;
+  });
+  const { drops, path } = await a.port.statistics();
+  assert.deepEqual(path, KERNEL);
+  const result = JSON.parse(await receiver.end());
+  const { outgoing } = await a.port.cableStatistics();
+  t.diagnostic(JSON.stringify({ sent, ...result, queue: drops.receiveQueue, told: outgoing.reordered }));
+  assert.equal(result.doubled, 0);
+  assert.equal(result.received + result.overflow + drops.receiveQueue, sent);
+  assert.ok(result.reordered === 0 || outgoing.reordered > 0, 'overtaken frames are told');
+});
+
+test('a stream survives changes of the way', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  let isOver = false;
+  const stream = transfer(a.namespace, b.namespace, '10.99.0.2', 256 * MEGABYTE).finally(() => {
+    isOver = true;
+  });
+  let changes = 0;
+  for (; !isOver; changes += 2) {
+    await a.port.impair(NOTHING);
+    await a.port.impair({});
+  }
+  await stream;
+  t.diagnostic(`${changes} changes`);
+  assert.ok(findLink(a.link)?.up);
+});

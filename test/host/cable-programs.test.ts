@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { closeSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { BpfAssembler } from '../../src/host/network/bpf-assembler.ts';
+import {
+  COUNTER_BYTES,
+  DROP,
+  encodeWay,
+  nodeProgram,
+  REDIRECT,
+  relayProgram,
+  SKB,
+  WAY_BYTES,
+} from '../../src/host/network/cable-programs.ts';
+import { BpfMap, loadTrafficProgram, runTrafficProgram, SystemError } from '../../src/host/system-calls.ts';
+
+/** Why programs cannot be loaded here; false when they can. */
+function cannotLoad(): string | false {
+  try {
+    closeSync(loadTrafficProgram('probe', relayProgram(1)));
+    return false;
+  } catch (error) {
+    if (error instanceof SystemError) return `eBPF programs are not permitted here: ${error.message}`;
+    throw error;
+  }
+}
+const skip = cannotLoad();
+
+const ETHERNET = Buffer.from('0200000000020200000000010800', 'hex');
+
+function loaded(t: TestContext, number = 3) {
+  const ways = new BpfMap('hash', WAY_BYTES, 8);
+  const counters = new BpfMap('array', COUNTER_BYTES, 8);
+  const program = loadTrafficProgram('node', nodeProgram(number, ways.descriptor, counters.descriptor));
+  t.after(() => {
+    closeSync(program);
+    ways.close();
+    counters.close();
+  });
+  const count = (key = number) => {
+    const value = counters.get(key)!;
+    return [value.readBigUInt64LE(0), value.readBigUInt64LE(8)].map(Number);
+  };
+  return { ways, program, count };
+}
+
+function ipFrame(version: 4 | 6, protocol: 'tcp' | 'udp', headerWords: number, length: number): Buffer {
+  const frame = Buffer.alloc(length);
+  ETHERNET.copy(frame);
+  const number = protocol === 'tcp' ? 6 : 17;
+  if (version === 4) {
+    frame[14] = 0x45;
+    frame[23] = number;
+    frame[34 + 12] = headerWords << 4;
+  } else {
+    frame.writeUInt16BE(0x86dd, 12);
+    frame[14] = 0x60;
+    frame[20] = number;
+    frame[54 + 12] = headerWords << 4;
+  }
+  return frame;
+}
+
+test('a port without a way drops its frames', { skip }, (t) => {
+  const { program, count } = loaded(t);
+  assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, DROP);
+  assert.deepEqual(count(), [0, 0]);
+});
+
+test('frames are redirected, and counted only on their way to another node', { skip }, (t) => {
+  const { ways, program, count } = loaded(t);
+  ways.set(3, encodeWay(1, false));
+  assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
+  assert.deepEqual(count(), [0, 0]);
+  ways.set(3, encodeWay(1, true));
+  assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
+  assert.equal(runTrafficProgram(program, Buffer.alloc(1514)).answer, REDIRECT);
+  assert.deepEqual(count(), [2, 64 + 1514]);
+  assert.deepEqual(count(2), [0, 0]);
+  ways.delete(3);
+  assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, DROP);
+});
+
+for (const [what, frame, headers] of [
+  ['TCP over IPv4', ipFrame(4, 'tcp', 8, 3000), 14 + 20 + 32],
+  ['UDP over IPv4', ipFrame(4, 'udp', 0, 3000), 14 + 20 + 8],
+  ['TCP over IPv6', ipFrame(6, 'tcp', 5, 3000), 14 + 40 + 20],
+  ['UDP over IPv6', ipFrame(6, 'udp', 0, 3000), 14 + 40 + 8],
+] as const) {
+  test(`a super-frame of ${what} counts as the frames it is cut into`, { skip }, (t) => {
+    const { ways, program, count } = loaded(t);
+    ways.set(3, encodeWay(1, true));
+    runTrafficProgram(program, frame, { [SKB.gsoSize]: 1000 });
+    const segments = Math.ceil((3000 - headers) / 1000);
+    assert.deepEqual(count(), [segments, 3000 + (segments - 1) * headers]);
+  });
+}
+
+test('a super-frame of an unknown kind counts as one frame', { skip }, (t) => {
+  const { ways, program, count } = loaded(t);
+  ways.set(3, encodeWay(1, true));
+  const frame = ipFrame(4, 'tcp', 5, 200);
+  frame[23] = 132;
+  runTrafficProgram(program, frame, { [SKB.gsoSize]: 100 });
+  assert.deepEqual(count(), [1, 200]);
+});
+
+test('the program of the fabric’s own interface redirects every frame', { skip }, (t) => {
+  const program = loadTrafficProgram('relay', relayProgram(1));
+  t.after(() => closeSync(program));
+  assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
+});
+
+test('a program that the verifier rejects fails with its log', { skip }, () => {
+  const faulty = new BpfAssembler().load('word', 0, 5, 0).exit().assemble();
+  assert.throws(() => loadTrafficProgram('faulty', faulty), /BPF_PROG_LOAD.*R5 !read_ok/s);
+});
+
+test('a jump to a place that does not exist is an error', () => {
+  assert.throws(() => new BpfAssembler().jump('nowhere').exit().assemble(), /no label nowhere/);
+});
