@@ -479,5 +479,5 @@ test('the command line tells its outcome by the exit code, and writes nothing bu
   assert.match(doctor('--fix', '--json').stderr, /leave out one of them/);
   const wrong = doctor('--jsn');
   assert.equal(wrong.status, 2);
-  assert.match(wrong.stderr, /--jsn.*labwired --help/);
+  assert.match(wrong.stderr, /--jsn; did you mean --json\? See labwired doctor --help/);
 });

@@ -1,10 +1,9 @@
 // eBPF maps and programs for traffic control (bpf(2), <linux/bpf.h>).
 
-import { arch } from 'node:process';
 import { check, libc, Slab, SystemError } from './libc.ts';
 
 /** Number of bpf(2). */
-const SYS_BPF = arch === 'arm64' ? 280 : 321;
+const SYS_BPF = process.arch === 'arm64' ? 280 : 321;
 
 const COMMANDS = {
   BPF_MAP_CREATE: 0,
