@@ -62,7 +62,7 @@ async function examineAccount({ loaded: { config } }: Patient): Promise<Verdict 
   );
 }
 
-export const account: Check = { subject: 'account', see: 'readme#security', examine: examineAccount };
+export const account: Check = { subject: 'account', see: 'security#access', examine: examineAccount };
 
 async function examineAccounts({ loaded: { config } }: Patient): Promise<Verdict | undefined> {
   const file = new AccountsFile(config.state);

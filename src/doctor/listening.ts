@@ -92,13 +92,13 @@ export const consoleAccess: Check = {
   },
 };
 
-export const listenAddress: Check = { subject: 'listen address', see: 'readme#security', examine: examineAddress };
+export const listenAddress: Check = { subject: 'listen address', see: 'security#access', examine: examineAddress };
 
 const DAY_MS = 86_400_000;
 
 export const certificate: Check = {
   subject: 'certificate',
-  see: 'readme#security',
+  see: 'security#access',
   examine({ loaded: { config } }) {
     const { ssl, certfile: given } = config.Server;
     if (!ssl) return undefined;
