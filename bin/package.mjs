@@ -116,7 +116,7 @@ try {
   );
   put('usr/lib/sysusers.d/labwired.conf', read('systemd/labwired.sysusers'));
   put('usr/lib/tmpfiles.d/labwired.conf', read('systemd/labwired.tmpfiles'));
-  for (const name of ['interfaces', 'kvm', 'docker'])
+  for (const name of ['interfaces', 'kvm', 'docker', 'kernel-links'])
     put(`usr/lib/labwired/${name}.conf`, read(`systemd/${name}.conf`));
   put('etc/labwire/labwired.conf', read('systemd/labwired.conf'));
   put('usr/share/bash-completion/completions/labwired', bashCompletion);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
 import { copyGuest, guestSettings, noGuest } from '../guest/guest.ts';
 import { BUSYBOX, VOLUMES } from './docker-engine.ts';
 import { cable, container, containers, engine, noEngine as skip, status, Typist, typist } from './docker-support.ts';
@@ -12,57 +13,65 @@ import { type Lab, startLab } from './support.ts';
 /** What was told of nodes since the last time. */
 const statuses = (lab: Lab): string[] => lab.events().filter((event) => event.startsWith('node.updated'));
 
-test('two containers ping, see their links come and go whether or not the peer runs, and leave nothing behind', {
-  skip,
-}, async (t) => {
-  const { lab, project } = await containers(t);
-  const nodes = [
-    await container(lab, project, { name: 'C1', adapters: 2 }),
-    await container(lab, project, { name: 'C2', adapters: 2 }),
-  ];
-  const hub = await lab.node(project, 'ethernet_hub', { name: 'H1' });
-  await cable(lab, project, [
-    [nodes[0]!, 0],
-    [hub, 0],
-  ]);
-  await cable(lab, project, [
-    [nodes[1]!, 1],
-    [hub, 1],
-  ]);
-  for (const node of nodes) await lab.expect(204, 'POST', `${node}/start`);
-  const [one, two] = [await typist(t, lab, nodes[0]!), await typist(t, lab, nodes[1]!)];
-  assert.match(await one.run('ip addr add 10.0.0.1/24 dev eth0'), /\n0$/);
-  await two.run('ip addr add 10.0.0.2/24 dev eth1');
-  const { mac_address: mac } = await lab.expect(200, 'GET', nodes[1]!);
-  assert.match(await two.run('cat /sys/class/net/eth0/address'), new RegExp(mac));
-  assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, 3 packets received/);
-  assert.match(await two.run('cat /sys/class/net/eth1/carrier /sys/class/net/eth0/carrier'), /1\s+0/);
-  await lab.expect(204, 'DELETE', `${nodes[1]}/adapters/1/ports/0/nio`);
-  assert.match(await two.run('cat /sys/class/net/eth1/carrier'), /^0/);
-  await cable(lab, project, [
-    [nodes[1]!, 1],
-    [hub, 2],
-  ]);
-  assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, [123] packets received/);
-  const [, direct] = await cable(lab, project, [
-    [nodes[0]!, 1],
-    [nodes[1]!, 0],
-  ]);
-  const carrier = 'cat /sys/class/net/eth0/carrier';
-  assert.match(await two.run(carrier), /^1/);
-  await lab.expect(204, 'POST', `${nodes[0]}/stop`);
-  assert.match(await two.run(carrier), /^1/, 'the peer has stopped, its link is still there');
-  await lab.expect(201, 'PUT', `${nodes[1]}/adapters/0/ports/0/nio`, { ...direct, suspend: true });
-  assert.match(await two.run(carrier), /^0/);
-  await lab.expect(201, 'PUT', `${nodes[1]}/adapters/0/ports/0/nio`, { ...direct, suspend: false });
-  assert.match(await two.run(carrier), /^1/);
-  await lab.expect(204, 'POST', `${nodes[1]}/stop`);
-  assert.deepEqual(await Promise.all(nodes.map((node) => status(lab, node))), ['stopped', 'stopped']);
-  await lab.expect(204, 'DELETE', nodes[0]!);
-  await lab.expect(204, 'POST', `${project}/close`);
-  assert.deepEqual(engine().containers(), []);
-  assert.equal(engine().docker('volume', 'ls', '-q'), '');
-});
+for (const kernel_links of ['off', 'automatic'] as const)
+  test(`two containers ping, see their links come and go whether or not the peer runs, and leave nothing behind (kernel_links ${kernel_links})`, {
+    skip: skip || (kernel_links === 'automatic' && (kernelLinksUnavailable() ?? false)),
+  }, async (t) => {
+    const { lab, project } = await containers(t, { kernel_links });
+    const nodes = [
+      await container(lab, project, { name: 'C1', adapters: 2 }),
+      await container(lab, project, { name: 'C2', adapters: 2 }),
+    ];
+    const hub = await lab.node(project, 'ethernet_hub', { name: 'H1' });
+    await cable(lab, project, [
+      [nodes[0]!, 0],
+      [hub, 0],
+    ]);
+    await cable(lab, project, [
+      [nodes[1]!, 1],
+      [hub, 1],
+    ]);
+    for (const node of nodes) await lab.expect(204, 'POST', `${node}/start`);
+    const [one, two] = [await typist(t, lab, nodes[0]!), await typist(t, lab, nodes[1]!)];
+    assert.match(await one.run('ip addr add 10.0.0.1/24 dev eth0'), /\n0$/);
+    await two.run('ip addr add 10.0.0.2/24 dev eth1');
+    const { mac_address: mac } = await lab.expect(200, 'GET', nodes[1]!);
+    assert.match(await two.run('cat /sys/class/net/eth0/address'), new RegExp(mac));
+    assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, 3 packets received/);
+    assert.match(await two.run('cat /sys/class/net/eth1/carrier /sys/class/net/eth0/carrier'), /1\s+0/);
+    await lab.expect(204, 'DELETE', `${nodes[1]}/adapters/1/ports/0/nio`);
+    assert.match(await two.run('cat /sys/class/net/eth1/carrier'), /^0/);
+    await cable(lab, project, [
+      [nodes[1]!, 1],
+      [hub, 2],
+    ]);
+    assert.match(await one.run('ping -c 3 10.0.0.2'), /3 packets transmitted, [123] packets received/);
+    const [, direct] = await cable(lab, project, [
+      [nodes[0]!, 1],
+      [nodes[1]!, 0],
+    ]);
+    const carrier = 'cat /sys/class/net/eth0/carrier';
+    assert.match(await two.run(carrier), /^1/);
+    const { path } = await lab.expect(200, 'GET', `${nodes[1]}/adapters/0/ports/0/statistics`);
+    assert.equal(path.by, kernel_links === 'off' ? 'fabric' : 'kernel');
+    await one.run('ip addr add 10.0.1.1/24 dev eth1');
+    await two.run('ip addr add 10.0.1.2/24 dev eth0');
+    assert.match(await one.run('ping -c 3 10.0.1.2'), /3 packets transmitted, 3 packets received/);
+    const { incoming } = await lab.expect(200, 'GET', `${nodes[1]}/adapters/0/ports/0/statistics`);
+    assert.ok(incoming.delivered.frames >= 3);
+    await lab.expect(204, 'POST', `${nodes[0]}/stop`);
+    assert.match(await two.run(carrier), /^1/, 'the peer has stopped, its link is still there');
+    await lab.expect(201, 'PUT', `${nodes[1]}/adapters/0/ports/0/nio`, { ...direct, suspend: true });
+    assert.match(await two.run(carrier), /^0/);
+    await lab.expect(201, 'PUT', `${nodes[1]}/adapters/0/ports/0/nio`, { ...direct, suspend: false });
+    assert.match(await two.run(carrier), /^1/);
+    await lab.expect(204, 'POST', `${nodes[1]}/stop`);
+    assert.deepEqual(await Promise.all(nodes.map((node) => status(lab, node))), ['stopped', 'stopped']);
+    await lab.expect(204, 'DELETE', nodes[0]!);
+    await lab.expect(204, 'POST', `${project}/close`);
+    assert.deepEqual(engine().containers(), []);
+    assert.equal(engine().docker('volume', 'ls', '-q'), '');
+  });
 
 test('a container has what its node says: environment, hosts, command, interfaces; a change makes it anew and starts it again', {
   skip,

@@ -49,6 +49,8 @@ export interface Settings {
   allowed_interfaces?: string;
   default_nat_interface?: string;
   nat_network?: string;
+  /** Whether the kernel forwards plain links. */
+  kernel_links?: 'automatic' | 'off';
   /** Of section [Docker]. */
   docker?: { socket_path: string; privileged?: 'automatic' | 'always' | 'never' };
   console?: [number, number];
@@ -148,6 +150,7 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
     ['IOU', 'iourc_path'],
     ['Qemu', 'frames'],
     ['Qemu', 'allow_unsafe_options'],
+    ['Server', 'kernel_links'],
     ['Dynamips', 'dynamips_path'],
     ['Dynamips', 'ghost_ios_support'],
   ] as const) {
@@ -164,7 +167,7 @@ export async function startLab(t: TestContext, settings: Settings = {}, state?: 
     home: directory,
     state: directory,
   });
-  const fabric = new Fabric();
+  const fabric = new Fabric({ kernelLinks: config.Server.kernel_links });
   await fabric.start();
   const database = await Database.open(join(directory, 'labwire.db'), MIGRATIONS);
   const documents = new Documents(database);

@@ -138,6 +138,25 @@ test('with kernel links off frames go as before, and the reason is told', { skip
   assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'kernel_links is off' });
 });
 
+test('plain links go on while no fabric runs, and the next one takes them over', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  const ping = () => a.namespace.run('ping', '-c', '3', '-i', '0.05', '-W', '1', '10.99.0.2');
+  await ping();
+  await fabric.stop();
+  await ping();
+  const next = await startFabric(t);
+  const cables = await ends();
+  for (const [index, { link }] of [a, b].entries()) {
+    const port = await next.createPort({ kind: 'packet', interface: link, kernel: true });
+    await port.connect(cables[index]!);
+    if (index === 0) continue;
+    await ping();
+    assert.deepEqual((await port.statistics()).path, KERNEL);
+    assert.ok((await port.statistics()).toCable.frames >= 3);
+  }
+});
+
 /** Starts a program of the flow in a namespace; resolves when it has printed a line. */
 function flow({ namespace }: Container, ...words: string[]) {
   const script = fileURLToPath(new URL('./numbered-flow.ts', import.meta.url));

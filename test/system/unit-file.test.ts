@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config/load.ts';
 const root = join(import.meta.dirname, '../..');
 const unit = join(root, 'systemd/labwired.service');
 const dropIn = join(root, 'systemd/interfaces.conf');
+const kernelLinks = join(root, 'systemd/kernel-links.conf');
 const noSystemd =
   spawnSync('systemd-analyze', ['--version']).status === 0
     ? false
@@ -56,7 +57,7 @@ test('with what clouds and NAT need it exposes 2.5 or less, and systemd understa
 });
 
 test('every directive has a comment right above it', () => {
-  for (const file of [unit, dropIn]) {
+  for (const file of [unit, dropIn, kernelLinks]) {
     const lines = readFileSync(file, 'utf8').split('\n');
     const bare = lines.filter((line, index) => /^[A-Z]\w+=/.test(line) && !lines[index - 1]?.startsWith('#'));
     assert.deepEqual(bare, []);
