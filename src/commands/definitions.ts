@@ -69,7 +69,7 @@ ${Object.entries(USER_VERBS)
   .map(([verb, words]) => `  labwired user ${verb} ${words}`)
   .join('\n')}
 
-  --role ROLE           admin, user (default) or observer
+  --role ROLE           admin, user (default), observer or none
   --password-file FILE  its first line is the password; for several accounts one line each
   --generate            create and print a random password for each account
                         Without either, type the password, or give it on standard input.

@@ -91,16 +91,17 @@ const VERBS: Readonly<Record<string, (host: Host, names: readonly string[], give
   },
 
   async password(host, [name = ''], given) {
-    const hasOther = requireNotHost(host, name);
+    requireNotHost(host, name);
     const [{ password } = { password: '' }] = await newPasswords([name], given);
-    const account = await host.file.update(name, { password }, hasOther);
+    const account = await host.file.update(name, { password }, host.name);
     await note(host, 'password', account.name);
     return `The password of ${account.name} was changed${given.generate ? `, password ${password}` : ''}.\n`;
   },
 
   async role(host, [name = ''], { role: given = '' }) {
     const role = roleOf(given);
-    const account = await host.file.update(name, { role }, requireNotHost(host, name));
+    requireNotHost(host, name);
+    const account = await host.file.update(name, { role }, host.name);
     await note(host, 'role', account.name, role);
     return `${account.name} is ${role} now.\n`;
   },
@@ -123,17 +124,13 @@ function roleOf(text: string): Role {
   return role;
 }
 
-/**
- * @returns whether there is another admin besides those in the file
- * @throws Failure for the host's own account
- */
-function requireNotHost(host: Host, name: string): boolean {
+/** @throws Failure for the host's own account */
+function requireNotHost(host: Host, name: string): void {
   if (host.name !== undefined && host.name === name)
     throw new Failure(
       'conflict',
       `${name} is the account of this host: change it with labwired password, or in [Server].`,
     );
-  return host.name !== undefined;
 }
 
 /**

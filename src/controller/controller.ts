@@ -10,12 +10,17 @@ import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
 import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
+import { inV3Form } from '../http/v3/form.ts';
 import type { Store } from '../store/store.ts';
 import type { NodeType } from '../store/vocabulary.ts';
 import { Access } from './accounts/access.ts';
+import { AccessList } from './accounts/access-list.ts';
+import { accessListRoutes } from './accounts/access-list-routes.ts';
+import { LastUses } from './accounts/last-uses.ts';
+import { loginRoutes } from './accounts/login-routes.ts';
 import { type AccountDirectory, accountRoutes } from './accounts/routes.ts';
 import { isChangedBy, Sharing, usersOf } from './accounts/sharing.ts';
-import { TokenUses } from './accounts/token-uses.ts';
+import { userRoutes } from './accounts/user-routes.ts';
 import { Appliances } from './appliances/appliances.ts';
 import { applianceRoutes } from './appliances/routes.ts';
 import { Duplicates } from './archives/duplicate.ts';
@@ -84,11 +89,20 @@ function isOperationAction(action: string): action is OperationAction {
   return action.startsWith('operation.');
 }
 
+/** Labs with a running node that writes to an image which all labs share. */
+function* writersOf(projects: readonly Project[]): Generator<{ lab: string; node: string }> {
+  for (const { id, nodes } of projects) {
+    const node = [...nodes.values()].find(({ isWritingImages }) => isWritingImages);
+    if (node) yield { lab: id, node: node.name };
+  }
+}
+
 /** How long (ms) computes may take to stop their nodes at the end. */
 const PATIENCE_MS = 2_000;
 
 export class Controller {
   readonly routes: Route[];
+  readonly v3Routes: Route[];
   readonly #options: ControllerOptions;
   readonly announcer = createAnnouncer();
   readonly #journals = new Journals(this.announcer);
@@ -96,8 +110,9 @@ export class Controller {
   /** Checks the rights of accounts. */
   readonly access: Access;
   /** When tokens were last used. */
-  readonly tokenUses: TokenUses;
+  readonly tokenUses: LastUses;
   readonly #sharing: Sharing;
+  readonly #entries: AccessList;
   readonly #computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
@@ -116,14 +131,20 @@ export class Controller {
       version: config.Server.version,
       warn: (projectId, message) => announcer.project.emit('log.warning', { message }, projectId),
     });
-    const sharing = new Sharing(store.documents, (id) => this.#projects.find(id) !== undefined);
+    const entries = new AccessList({
+      documents: store.documents,
+      writers: () => writersOf(this.#projects.list()),
+      changed: () => options.accounts.admissions.check(),
+    });
+    this.#entries = entries;
+    const sharing = new Sharing(store.documents, (id) => this.#projects.find(id) !== undefined, entries);
     announcer.controller.observe(({ action, event }) => {
       if (action !== 'project.deleted') return;
       sharing.ended(String((event as { project_id?: unknown }).project_id));
       void options.accounts.admissions.check();
     });
     this.#sharing = sharing;
-    this.tokenUses = new TokenUses(store.documents);
+    this.tokenUses = new LastUses(store.documents, 'token-uses');
     const forwards = new ConsoleForwards(options.consolePorts, config.Server.host);
     this.#forwards = forwards;
     const traces = new Traces(store.remoteObjects);
@@ -163,7 +184,7 @@ export class Controller {
       pendingRenames: new PendingRenames(store.documents),
       mayWriteImages: async (projectId) => {
         const { accounts } = await options.accounts.file.read();
-        return !isChangedBy(usersOf(accounts), sharing.get(projectId));
+        return !isChangedBy(usersOf(accounts), sharing.get(projectId)) && !entries.mayChange(projectId);
       },
       settings: (name) => this.#settings.get(name),
       properties: options.properties,
@@ -195,6 +216,7 @@ export class Controller {
     const computes = this.#computes;
     this.access = new Access({
       sharing,
+      entries,
       audit: options.accounts.audit,
       nameOf: (projectId) => projects.find(projectId)?.record.name,
     });
@@ -229,7 +251,7 @@ export class Controller {
       }),
       ...accountRoutes({
         ...options.accounts,
-        ...{ sharing, projects, documents: store.documents, uses: this.tokenUses },
+        ...{ sharing, entries, projects, documents: store.documents, uses: this.tokenUses },
         becomesShared: () => this.#closeToOthers(),
       }),
       ...settingsRoutes(this.#settings),
@@ -251,11 +273,12 @@ export class Controller {
         imageUsers: new ImageUsers({ projects, templates: this.#templates }),
       }),
       ...projectRoutes({
-        ...{ projects: this.#projects, writer, announcer, sharing, operations, usage, local, journals: this.#journals },
+        ...{ projects: this.#projects, writer, announcer, sharing, entries, operations, usage, local },
+        journals: this.#journals,
         snapshots: countSnapshots,
       }),
       ...archiveRoutes({ projects, exports, imports, sharing, operations }),
-      ...duplicateRoutes({ projects, duplicates, sharing, operations, local }),
+      ...duplicateRoutes({ projects, duplicates, sharing, entries, operations, local }),
       ...snapshotRoutes({ projects, snapshots, operations }),
       ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.#computes }),
       ...linkRoutes({ projects: this.#projects, links }),
@@ -267,6 +290,22 @@ export class Controller {
         const wanted = request();
         return (await this.#nodes.create(project, this.#computes.get(wanted.compute_id), wanted as NodeCreate)).json();
       }),
+    ];
+    this.v3Routes = this.#v3Routes();
+  }
+
+  /** The routes that release 3.0.6 has and 2.2.57 does not. */
+  #v3Routes(): Route[] {
+    const { accounts, store } = this.#options;
+    const logins = new LastUses(store.documents, 'logins');
+    const parts = {
+      ...{ ...accounts, entries: this.#entries, sharing: this.#sharing, projects: this.#projects, logins },
+      templates: this.#templates,
+      becomesShared: () => this.#closeToOthers(),
+    };
+    return [
+      ...loginRoutes(parts),
+      ...[...userRoutes(parts), ...accessListRoutes(parts)].map((one) => inV3Form(one, { conflict: 400 })),
     ];
   }
 
@@ -280,6 +319,7 @@ export class Controller {
     for (const path of paths) await recoverExchanges(path, [path]);
     // Before the first lab is announced.
     await this.#sharing.start();
+    await this.#entries.start();
     await Promise.all([
       this.tokenUses.start(),
       this.#computes.start(this.#options.local, port),

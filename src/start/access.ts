@@ -43,7 +43,9 @@ export function accountsOf(config: Config): HostAccounts {
     if (last?.content !== content || last.own !== own) {
       const { accounts } = own === undefined ? NOBODY_IS_ASKED : oneAccount(own);
       const { accounts: others, tokens } = content;
-      last = { content, own, known: { asked: true, accounts: [...accounts, ...others], tokens } };
+      // A locked account is as good as gone until it is unlocked.
+      const active = others.filter(({ locked }) => locked !== true);
+      last = { content, own, known: { asked: true, accounts: [...accounts, ...active], tokens } };
     }
     return last.known;
   };

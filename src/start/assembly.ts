@@ -42,7 +42,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const observation = new Observation();
-  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config);
+  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config, documents);
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
   // A node of the compute has one lock for requests from the controller and from the network.
@@ -54,7 +54,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     local: localTransport(new App(compute.routes, { lock }), () => compute.follow()),
     properties: creationMembers,
     consolePorts: compute.consolePorts,
-    accounts: { file, hostName, audit, admissions },
+    accounts: { file, hostName, audit, admissions, authentication },
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);
   const routes = [...controller.routes, ...compute.routes];
@@ -73,7 +73,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   ]);
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
   const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
-  const app: App = new App([...described, ...pages], {
+  const app: App = new App([...described, ...controller.v3Routes, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
     access: controller.access,

@@ -5,9 +5,11 @@ import { DOCUMENTED_ORIGINS, gate, isWithoutTls } from '../http/access/gate.ts';
 import { ownNames } from '../http/access/guard.ts';
 import { Admissions } from '../http/access/open-connections.ts';
 import { TrustedProxies } from '../http/access/proxies.ts';
+import { Sessions } from '../http/access/sessions.ts';
 import { Tickets } from '../http/access/tickets.ts';
 import type { AppOptions } from '../http/app/app.ts';
 import { recorder } from '../http/app/recording.ts';
+import type { Documents } from '../store/documents.ts';
 import { accountsOf, type HostAccounts } from './access.ts';
 
 export interface Entrance {
@@ -19,10 +21,10 @@ export interface Entrance {
   record: AppOptions['record'];
 }
 
-export function entranceOf(config: Config): Entrance {
+export function entranceOf(config: Config, documents: Documents): Entrance {
   const { host, port, protocol, record, allowed_hosts, allowed_origins, trusted_proxies } = config.Server;
   const accounts = accountsOf(config);
-  const authentication = new Authentication(accounts.known);
+  const authentication = new Authentication(accounts.known, undefined, new Sessions(documents));
   const tickets = new Tickets();
   const hosts = [...ownNames(), ...allowed_hosts];
   const open = { hosts, origins: [...DOCUMENTED_ORIGINS, ...allowed_origins] };

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { Failure, ignore, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
-import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX } from './roles.ts';
+import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX, TOKEN_ROLES, type TokenRole } from './roles.ts';
 
 /** Shorter passwords can be guessed. */
 const LEAST_CHARACTERS = 8;
@@ -32,6 +32,12 @@ const Account = v.strictObject({
   /** Its hash, see `host/values/password-hash.ts`. */
   password: v.pipe(v.string(), v.check(isPasswordHash)),
   created: Time,
+  /** The last change; missing without one. */
+  updated: v.optional(Time),
+  email: v.optional(v.nullable(v.string())),
+  full_name: v.optional(v.nullable(v.string())),
+  /** A locked account cannot log in. */
+  locked: v.optional(v.boolean()),
 });
 
 const Token = v.strictObject({
@@ -42,7 +48,7 @@ const Token = v.strictObject({
   /** SHA-256 of the whole token in hexadecimal: 256 random bits need no slow hash. */
   hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   /** The highest role it may use; null: its account's. */
-  role: v.nullable(v.picklist(ROLES)),
+  role: v.nullable(v.picklist(TOKEN_ROLES)),
   created: Time,
   expires: v.nullable(Time),
 });
@@ -109,10 +115,24 @@ export function checkedPassword(password: string): string {
   throw new Failure('invalid', `password: has fewer than ${LEAST_CHARACTERS} characters; choose a longer one.`);
 }
 
-export interface NewAccount {
+/** What may be known of a person besides the name. */
+export interface Profile {
+  email?: string | null | undefined;
+  full_name?: string | null | undefined;
+  locked?: boolean | undefined;
+}
+
+export interface NewAccount extends Profile {
   name: string;
   role: Role;
   password: string;
+}
+
+export interface AccountChange extends Profile {
+  /** Another name. */
+  name?: string | undefined;
+  role?: Role | undefined;
+  password?: string | undefined;
 }
 
 export class AccountsFile {
@@ -160,29 +180,52 @@ export class AccountsFile {
     const created = new Date().toISOString();
     const added: StoredAccount[] = [];
     for (const { password } of given) checkedPassword(password);
-    for (const { name, role, password } of given)
-      added.push({ id: randomUUID(), name: checkedName(name), role, password: await hashPassword(password), created });
+    for (const { name, role, password, ...profile } of given) {
+      const account = {
+        id: randomUUID(),
+        name: checkedName(name),
+        role,
+        password: await hashPassword(password),
+        created,
+      };
+      added.push({ ...account, ...stated(profile) });
+    }
     return this.#change((content) => {
-      for (const [index, { name, role }] of added.entries())
-        requireFree([name], role, [others, [...content.accounts, ...added.slice(0, index)]]);
+      for (const [index, { name, role, email }] of added.entries()) {
+        const known = [...content.accounts, ...added.slice(0, index)];
+        requireFree([name], role, [others, known]);
+        requireFreeAddress(email, known);
+      }
       return [{ ...content, accounts: [...content.accounts, ...added] }, added];
     });
   }
 
   /**
-   * Changes an account's password or role.
-   * @param hasOtherAdmin whether there is an admin outside the file
-   * @throws Failure `not-found`, `invalid`, `conflict` for the role of the last admin
+   * Changes an account.
+   * @param host name of an account outside the file, which is an admin
+   * @throws Failure `not-found`, `invalid`, `conflict` for a name or address that is taken, and for the role of the last admin
    */
   async update(
     name: string,
-    { role, password }: { role?: Role | undefined; password?: string | undefined },
-    hasOtherAdmin: boolean,
+    { name: newName, role, password, ...profile }: AccountChange,
+    host: string | undefined,
   ): Promise<StoredAccount> {
     const hash = password === undefined ? undefined : await hashPassword(checkedPassword(password));
+    const checked = newName === undefined ? undefined : checkedName(newName);
+    const hasOtherAdmin = host !== undefined;
     return this.#change((content) => {
       const account = named(content, name);
-      const changed = { ...account, role: role ?? account.role, password: hash ?? account.password };
+      const others = content.accounts.filter((one) => one !== account);
+      if (checked !== undefined) requireFree([checked], 'admin', [hasOtherAdmin ? [host] : [], others]);
+      requireFreeAddress(profile.email, others);
+      const changed: StoredAccount = {
+        ...account,
+        ...stated(profile),
+        name: checked ?? account.name,
+        role: role ?? account.role,
+        password: hash ?? account.password,
+        updated: new Date().toISOString(),
+      };
       const accounts = content.accounts.map((one) => (one === account ? changed : one));
       requireAdmin(accounts, hasOtherAdmin);
       return [{ ...content, accounts }, changed];
@@ -206,7 +249,7 @@ export class AccountsFile {
   async addToken(given: {
     account: string;
     name: string;
-    role: Role | null;
+    role: TokenRole | null;
     expires: string | null;
   }): Promise<{ text: string; token: StoredToken }> {
     const text = `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString('base64url')}`;
@@ -289,6 +332,19 @@ function requireFree(
   }
 }
 
+/** @throws Failure `conflict` for an address of another account */
+function requireFreeAddress(email: string | null | undefined, others: readonly StoredAccount[]): void {
+  if (!email) return;
+  const wanted = email.toLowerCase();
+  if (others.some((one) => one.email?.toLowerCase() === wanted))
+    throw new Failure('conflict', `email: another account has the address ${email}.`);
+}
+
+/** The members that are given. */
+function stated(profile: Profile): Partial<StoredAccount> {
+  return Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== undefined));
+}
+
 function named({ accounts }: AccountsContent, name: string): StoredAccount {
   const account = accounts.find((one) => one.name === normalName(name));
   if (account) return account;
@@ -296,6 +352,6 @@ function named({ accounts }: AccountsContent, name: string): StoredAccount {
 }
 
 function requireAdmin(accounts: readonly StoredAccount[], hasOtherAdmin: boolean): void {
-  if (hasOtherAdmin || accounts.some(({ role }) => role === 'admin')) return;
+  if (hasOtherAdmin || accounts.some(({ role, locked }) => role === 'admin' && locked !== true)) return;
   throw new Failure('conflict', 'role: this is the last admin; give another account the role admin first.');
 }

@@ -2,7 +2,20 @@
 import type { Database } from './database.ts';
 import { type JsonObject, storedObject } from './json.ts';
 
-export type DocumentKind = 'computes' | 'templates' | 'settings' | 'switched-on' | 'sharing' | 'token-uses' | 'renames';
+export type DocumentKind =
+  | 'computes'
+  | 'templates'
+  | 'settings'
+  | 'switched-on'
+  | 'sharing'
+  | 'token-uses'
+  | 'renames'
+  | 'groups'
+  | 'access-roles'
+  | 'access-entries'
+  | 'pools'
+  | 'logins'
+  | 'sessions';
 
 export interface StoredDocument {
   id: string;

@@ -187,7 +187,7 @@ const ENGLISH = {
   },
   account: {
     title: 'My account',
-    roles: { admin: 'admin', user: 'user', observer: 'observer' },
+    roles: { admin: 'admin', user: 'user', observer: 'observer', none: 'none' },
     logOut: 'Log out',
     logOutHint: 'The browser forgets the password, and asks for one again.',
     password: 'Password',
@@ -234,6 +234,7 @@ const ENGLISH = {
       admin: 'admin: may do everything',
       user: 'user: has labs, and shares them',
       observer: 'observer: looks, and changes nothing',
+      none: 'none: only what entries of the access list grant, and what is shared by name',
     },
     since: 'Since',
     labs: 'Labs',
@@ -294,6 +295,7 @@ const ENGLISH = {
       admin: 'You are logged in as an admin, who may do everything.',
       user: 'You are logged in as a user: you have labs of your own, and share them.',
       observer: 'You are logged in as an observer: you look at what is shared, and change nothing.',
+      none: 'You are logged in without a role: you see and change what an admin or the owner of a lab lets you.',
     },
   },
   lab: {

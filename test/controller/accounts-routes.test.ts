@@ -67,7 +67,8 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
   for (const name of ['eve', 'olga'] as const) {
     const ask = asker(daemon, name);
     const asked: string[] = [];
-    for (const route of daemon.app.routes) {
+    // Those of /v3 take no passwords: accounts-v3.test.ts walks them.
+    for (const route of daemon.app.routes.filter(({ pattern }) => !pattern.startsWith('/v3/'))) {
       const need = needOf(route);
       if (route.kind === 'socket' && need === 'read') continue;
       const path = pathOf(route, id);
@@ -105,7 +106,9 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
   for (const name of ['eve', 'olga'] as const) {
     const ask = asker(daemon, name);
     assert.match((await ask('GET', '/v2/projects')).text, /Thesis of Bob/);
-    for (const route of daemon.app.routes.filter((one) => needOf(one) === 'change')) {
+    for (const route of daemon.app.routes.filter(
+      (one) => needOf(one) === 'change' && !one.pattern.startsWith('/v3/'),
+    )) {
       const { status, text } = await ask(route.method, pathOf(route, id), route.method === 'GET' ? undefined : {});
       assert.equal(status, 403, `${name}: ${route.method} ${route.pattern}: ${status} ${text.slice(0, 200)}`);
     }

@@ -157,7 +157,8 @@ async function prepare(t: TestContext) {
     let asked = 0;
     const secrets = [labs.private.node, labs.private.link];
     for (const walker of walkers) {
-      for (const route of daemon.app.routes) {
+      // Those of /v3 take no passwords: accounts-v3.test.ts walks them.
+      for (const route of daemon.app.routes.filter(({ pattern }) => !pattern.startsWith('/v3/'))) {
         if (hole && !hole.test(`${route.method} ${route.pattern}`)) continue;
         const isOfLab = route.pattern.includes('{project_id}');
         for (const lab of isOfLab && walker.role ? (isFull ? LABS : LABS.slice(0, 2)) : LABS.slice(0, 1)) {

@@ -2,7 +2,7 @@
 import type * as v from 'valibot';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { TokenCreate } from '../../controller/accounts/routes.ts';
-import { ROLES } from '../../store/roles.ts';
+import { TOKEN_ROLES } from '../../store/roles.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
@@ -34,8 +34,8 @@ function daysOf(given: string): number | null {
  * @throws WrongUsage
  */
 export function tokenBody(name: string, { role, days, account }: CreateFlags): v.InferInput<typeof TokenCreate> {
-  const known = ROLES.find((one) => one === role);
-  if (role !== undefined && !known) throw new WrongUsage(`--role "${role}": choose ${ROLES.join(', ')}.`);
+  const known = TOKEN_ROLES.find((one) => one === role);
+  if (role !== undefined && !known) throw new WrongUsage(`--role "${role}": choose ${TOKEN_ROLES.join(', ')}.`);
   return {
     name,
     ...(known && { role: known }),
@@ -82,7 +82,7 @@ export const token: Noun = {
       words: ['NAME'],
       summary: 'creates a token and prints it once',
       flags: {
-        role: { value: 'ROLE', summary: `its highest role: ${ROLES.join(', ')} (that of the account)` },
+        role: { value: 'ROLE', summary: `its highest role: ${TOKEN_ROLES.join(', ')} (that of the account)` },
         days: { value: 'DAYS', summary: `days until it expires, or ${FOR_EVER} (90)` },
         account: { value: 'NAME', summary: 'its account, at the local socket' },
       },

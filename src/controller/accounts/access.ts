@@ -4,11 +4,14 @@ import type { AccessControl, Answered } from '../../http/access/access-control.t
 import type { Admission, Identity } from '../../http/access/identity.ts';
 import type { Route, RouteRequest } from '../../http/app/route.ts';
 import type { AuditFile } from '../../store/audit.ts';
+import type { AccessList } from './access-list.ts';
+import { entryPath, privilegeOf } from './route-privileges.ts';
 import { type Need, needOf } from './rules.ts';
 import { noProject, type Sharing } from './sharing.ts';
 
 export interface AccessParts {
   sharing: Sharing;
+  entries: AccessList;
   audit: AuditFile;
   /** The name of a lab; undefined if there is no lab with this id. */
   nameOf: (projectId: string) => string | undefined;
@@ -34,6 +37,12 @@ const NAMED = [
 /** The longest name (bytes) in an audit line. */
 const LONGEST = 200;
 
+/** What no account without a role may do by itself. */
+const HAVING_A_ROLE: ReadonlySet<Need> = new Set(['use', 'pass']);
+const DUPLICATE = /^\/v[23]\/projects\/\{project_id\}\/duplicate$/;
+
+type Params = Readonly<Record<string, string | undefined>>;
+
 export class Access implements AccessControl {
   readonly #parts: AccessParts;
 
@@ -42,10 +51,24 @@ export class Access implements AccessControl {
   }
 
   admit(route: Route, request: Pick<RouteRequest, 'params' | 'query'>, identity: Identity): Admission {
+    if (identity.role === 'admin') return { watches: false };
+    const params = request.params as Params;
+    try {
+      const own = this.#byRole(route, params, identity);
+      return { watches: own.watches && !this.#byEntry(route, params, identity) };
+    } catch (refused) {
+      if (!this.#byEntry(route, params, identity)) throw refused instanceof Failure ? inForm(route, refused) : refused;
+      return { watches: false };
+    }
+  }
+
+  /** What the role, ownership and sharing allow. @throws Failure */
+  #byRole(route: Route, params: Params, identity: Identity): Admission {
     const { role } = identity;
-    if (role === 'admin') return { watches: false };
     const need = needOf(route) ?? 'admin';
-    const params = request.params as Record<string, string | undefined>;
+    // What entries can grant, this role has from them alone.
+    if (role === 'none' && ((need === 'read' && privilegeOf(route) !== undefined) || HAVING_A_ROLE.has(need)))
+      throw refusal(identity, 'role');
     if (need === 'pass' && `${params['emulator']}/${params['action']}` === HINDRANCES) return { watches: false };
     if (need === 'admin' || (need === 'figures' && identity.token?.ofRole !== 'admin'))
       throw refusal(identity, 'admin');
@@ -58,8 +81,25 @@ export class Access implements AccessControl {
     const ofLab = need === 'watch' || need === 'type' || need === 'change';
     const watches = ofLab && projectId !== undefined && this.#ofLab(identity, projectId, need);
     const makes = need === 'use' || need === 'pass' || (need === 'watch' && route.method !== 'GET');
-    if (makes && role === 'observer') throw refusal(identity, 'user');
+    if (makes && role !== 'user') throw refusal(identity, 'user');
     return { watches };
+  }
+
+  /** What entries of the access list allow. */
+  #byEntry(route: Route, params: Params, identity: Identity): boolean {
+    const privilege = privilegeOf(route);
+    const path = privilege && entryPath(route, params);
+    if (privilege === undefined || path === undefined) return false;
+    const { entries, sharing } = this.#parts;
+    const { project_id: projectId } = params;
+    // A copy is made by whoever reads the original, by whatever right, and may make labs, by whatever right.
+    if (projectId !== undefined && route.method === 'POST' && DUPLICATE.test(route.pattern))
+      return (
+        this.#parts.nameOf(projectId) !== undefined &&
+        sharing.sees(identity, projectId) &&
+        (identity.role === 'user' || entries.makes(identity, projectId) !== undefined)
+      );
+    return entries.grants(identity, privilege, path);
   }
 
   answered(route: Route, request: RouteRequest, identity: Identity, answered: Answered): void {
@@ -119,8 +159,15 @@ function shortened(text: string): string {
     .replace(/\ufffd+$/, '');
 }
 
-function refusal({ name, role, token }: Identity, needed: 'user' | 'admin'): Failure {
+/** Release 3.0.6 answers 403 for labs that there are not, too. */
+function inForm({ pattern }: Route, refused: Failure): Failure {
+  return /^\/v3\//.test(pattern) ? new Failure('forbidden', refused.message) : refused;
+}
+
+function refusal({ name, role, token }: Identity, needed: 'role' | 'user' | 'admin'): Failure {
   const who = token ? `this token (${role})` : `the account "${name}" (${role})`;
+  if (role === 'none')
+    return new Failure('forbidden', `No entry of the access list lets ${who} do this: an admin can add one.`);
   const may = needed === 'admin' ? 'Only admins may do this' : 'Observers change nothing';
   return new Failure('forbidden', `${may}: ${who} may not.`);
 }

@@ -1,18 +1,19 @@
 // Accounts, tokens, lab sharing and the audit trail over HTTP. Extensions of the release's API.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
+import { type Authentication, HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Admissions } from '../../http/access/open-connections.ts';
 import { type Route, type RouteRequest, route } from '../../http/app/route.ts';
 import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accounts.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { Documents } from '../../store/documents.ts';
-import { normalName, ROLES } from '../../store/roles.ts';
+import { normalName, ROLES, TOKEN_ROLES } from '../../store/roles.ts';
 import { Name, Text } from '../../store/vocabulary.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { AccessList } from './access-list.ts';
+import type { LastUses } from './last-uses.ts';
 import { ACCESSES, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
-import type { TokenUses } from './token-uses.ts';
 
 export const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
 export const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
@@ -23,7 +24,7 @@ const DAY_MS = 86_400_000;
 
 export const TokenCreate = v.strictObject({
   name: v.pipe(Name, v.maxLength(64)),
-  role: v.optional(v.nullable(v.picklist(ROLES)), null),
+  role: v.optional(v.nullable(v.picklist(TOKEN_ROLES)), null),
   days: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(MOST_DAYS))), 90),
   account: v.optional(Text),
 });
@@ -44,13 +45,15 @@ export interface AccountDirectory {
   hostName(): Promise<string | undefined>;
   audit: AuditFile;
   admissions: Admissions;
+  authentication: Authentication;
 }
 
 export interface AccountRouteParts extends AccountDirectory {
   sharing: Sharing;
+  entries: AccessList;
   projects: Projects;
   documents: Documents;
-  uses: TokenUses;
+  uses: LastUses;
   /** Called when an account has been created. */
   becomesShared: () => Promise<void>;
 }
@@ -95,7 +98,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       owner: owner === null ? null : (known.get(owner) ?? null),
       everybody,
       accounts: Object.fromEntries(shared),
-      access: sharing.accessOf(identity, projectId),
+      access: sharing.summaryOf(identity, projectId),
       may_share: mayShare(identity, sharing.get(projectId)),
     };
   };
@@ -117,7 +120,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       const identity = person(client);
       if (identity.id === HOST_ACCOUNT)
         throw new Failure('conflict', `The password of "${identity.name}" is changed on the host: labwired password.`);
-      await file.update(identity.name, { password }, true);
+      await file.update(identity.name, { password }, await parts.hostName());
       await admissions.check();
       return undefined;
     }),
@@ -173,7 +176,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
 
     route('PUT /v2/accounts/{name}', { body: AccountUpdate }, async ({ client, params, body }) => {
       loggedIn(client);
-      const account = await file.update(params.name, body, await hasHost());
+      const account = await file.update(params.name, body, await parts.hostName());
       await admissions.check();
       return accountJson(account);
     }),
@@ -181,6 +184,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route('DELETE /v2/accounts/{name}', { status: 204 }, async ({ client, params }) => {
       loggedIn(client);
       await file.remove([params.name], await hasHost());
+      await parts.entries.forgetAccounts(new Set((await names()).keys()));
       await admissions.check();
       return undefined;
     }),
@@ -196,7 +200,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
           return {
             project_id: id,
             owner: owner === null ? null : (known.get(owner) ?? null),
-            access: sharing.accessOf(identity, id),
+            access: sharing.summaryOf(identity, id),
             may_share: mayShare(identity, sharing.get(id)),
           };
         });
@@ -230,7 +234,8 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
           accounts: Object.fromEntries(shared) as LabSharing['accounts'],
         };
         const writing = [...nodes.values()].find((node) => node.isWritingImages);
-        if (writing && isChangedBy(users, after) && !isChangedBy(users, before))
+        const isOpen = parts.entries.mayChange(params.project_id) || isChangedBy(users, before);
+        if (writing && isChangedBy(users, after) && !isOpen)
           throw new Failure(
             'conflict',
             `The node "${writing.name}" runs and writes to a disk image that all labs share: stop it before users may change this lab.`,
@@ -262,7 +267,7 @@ function mayShare(identity: Identity | undefined, { owner }: LabSharing): boolea
 }
 
 /** @throws Failure `conflict` without authentication */
-function loggedIn({ identity }: Asked['client']): Identity {
+export function loggedIn({ identity }: Asked['client']): Identity {
   if (identity) return identity;
   throw new Failure('conflict', NO_ACCOUNTS);
 }
@@ -271,7 +276,7 @@ function loggedIn({ identity }: Asked['client']): Identity {
  * As `loggedIn`, but refuses tokens: a program could create access that outlives its token.
  * @throws Failure `forbidden`
  */
-function person(client: Asked['client']): Identity {
+export function person(client: Asked['client']): Identity {
   const identity = loggedIn(client);
   if (identity.token === undefined) return identity;
   throw new Failure('forbidden', 'A token cannot do this: log in with user and password.');

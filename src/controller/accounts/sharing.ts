@@ -8,6 +8,7 @@ import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Documents } from '../../store/documents.ts';
 import type { Role } from '../../store/roles.ts';
+import type { AccessList } from './access-list.ts';
 
 /** The rights to a lab, lowest first. */
 export const ACCESSES = ['none', 'watch', 'change'] as const;
@@ -33,14 +34,20 @@ const MOST_ENDED = 4_096;
 
 const greater = (one: Access, other: Access): Access => (ACCESSES.indexOf(one) > ACCESSES.indexOf(other) ? one : other);
 
-/** Ids of the accounts with the role of a user, which may change their labs but nothing that labs share. */
-export function usersOf(accounts: readonly { id: string; role: Role }[]): string[] {
-  return accounts.filter(({ role }) => role === 'user').map(({ id }) => id);
+/** Accounts that may change their labs but nothing that labs share. */
+export function usersOf<Account extends { role: Role }>(accounts: readonly Account[]): Account[] {
+  return accounts.filter(({ role }) => role === 'user' || role === 'none');
 }
 
 /** Whether one of these users may change a lab. */
-export function isChangedBy(users: readonly string[], { owner, everybody, accounts }: LabSharing): boolean {
-  return users.some((id) => everybody === 'change' || owner === id || accounts[id] === 'change');
+export function isChangedBy(users: readonly { id: string; role: Role }[], lab: LabSharing): boolean {
+  return users.some((user) => sharedWith(user, lab) === 'change');
+}
+
+/** The right to a lab by ownership and sharing. What is shared with everybody is not shared with the role `none`. */
+function sharedWith({ id, role }: { id: string; role: Role }, { owner, everybody, accounts }: LabSharing): Access {
+  if (owner === id) return 'change';
+  return greater(role === 'none' ? 'none' : everybody, accounts[id] ?? 'none');
 }
 
 /** The same error for a missing lab and for one that is not shared. */
@@ -57,6 +64,7 @@ export function requireOwnPaths(identity: Identity | undefined, path: string | n
 export class Sharing {
   readonly #documents: Documents;
   readonly #isThere: (projectId: string) => boolean;
+  readonly #entries: Pick<AccessList, 'reads' | 'changes'>;
   readonly #labs = new Map<string, LabSharing>();
   /** Sharing of deleted labs, oldest first, for the events of their deletion and of operations on them. */
   readonly #ended = new Map<string, LabSharing>();
@@ -66,9 +74,14 @@ export class Sharing {
   readonly #changes = new KeyedLock();
 
   /** @param isThere whether there is a lab with this id */
-  constructor(documents: Documents, isThere: (projectId: string) => boolean) {
+  constructor(
+    documents: Documents,
+    isThere: (projectId: string) => boolean,
+    entries: Pick<AccessList, 'reads' | 'changes'>,
+  ) {
     this.#documents = documents;
     this.#isThere = isThere;
+    this.#entries = entries;
   }
 
   async start(): Promise<void> {
@@ -91,13 +104,26 @@ export class Sharing {
   /** The right of a client to a lab; everything without authentication. */
   accessOf(identity: Identity | undefined, projectId: string): Access {
     if (identity === undefined || identity.role === 'admin') return 'change';
-    const { owner, everybody, accounts } = this.get(projectId);
-    const access = owner === identity.id ? 'change' : greater(everybody, accounts[identity.id] ?? 'none');
-    return identity.role === 'observer' && access === 'change' ? 'watch' : access;
+    const access = sharedWith(identity, this.get(projectId));
+    const isWatching = identity.role === 'observer' || identity.token?.most === 'observer';
+    return isWatching && access === 'change' ? 'watch' : access;
   }
 
+  /** Whether a client may read a lab, by sharing or by an entry of the access list. */
   sees(identity: Identity | undefined, projectId: string): boolean {
-    return this.accessOf(identity, projectId) !== 'none';
+    if (this.accessOf(identity, projectId) !== 'none') return true;
+    return identity !== undefined && this.#entries.reads(identity, projectId);
+  }
+
+  /** Whether a client may change a lab as a whole, by sharing or by entries of the access list. */
+  changes(identity: Identity, projectId: string): boolean {
+    return this.accessOf(identity, projectId) === 'change' || this.#entries.changes(identity, projectId);
+  }
+
+  /** The right to a lab as far as one word says it: entries may grant less than `change`, and more than `watch`. */
+  summaryOf(identity: Identity | undefined, projectId: string): Access {
+    if (identity === undefined || this.changes(identity, projectId)) return 'change';
+    return this.sees(identity, projectId) ? 'watch' : 'none';
   }
 
   /** Whether a client gets an event, by the lab id in it, if any. */

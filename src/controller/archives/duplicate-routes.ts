@@ -7,6 +7,7 @@ import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
 import { Name, Text, Uuid } from '../../store/vocabulary.ts';
+import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Duplicates } from './duplicate.ts';
@@ -27,12 +28,20 @@ export interface DuplicateRouteParts {
   projects: Projects;
   duplicates: Duplicates;
   sharing: Sharing;
+  entries: AccessList;
   operations: Operations;
   /** Whether clients may name paths of this host. */
   local: boolean;
 }
 
-export function duplicateRoutes({ projects, duplicates, sharing, operations, local }: DuplicateRouteParts): Route[] {
+export function duplicateRoutes({
+  projects,
+  duplicates,
+  sharing,
+  entries,
+  operations,
+  local,
+}: DuplicateRouteParts): Route[] {
   return [
     route(
       'POST /v2/projects/{project_id}/duplicate',
@@ -47,7 +56,13 @@ export function duplicateRoutes({ projects, duplicates, sharing, operations, loc
         const plan = { id, name: name ?? project.record.name, path: path ?? undefined, resetMacAddresses };
         const wanted = { kind: 'duplicate', name: plan.name, projectId: id, id: operationId(headers) };
         const work = () => operations.run(wanted, () => duplicates.duplicate(project, plan));
-        return (await sharing.making(id, client.identity, work)).json();
+        const copy = await sharing.making(id, client.identity, work);
+        // A copy that only a pool allows is in the pool, too.
+        const { identity } = client;
+        const isOwn = identity === undefined || identity.role === 'admin' || identity.role === 'user';
+        for (const pool of isOwn ? [] : (entries.makes(identity, project.id)?.pools ?? []))
+          await entries.addLab(pool, { id, name: copy.record.name });
+        return copy.json();
       },
     ),
   ];

@@ -17,9 +17,8 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
   /** Only admins may end operations without a lab. @throws Failure */
   const requireChange = (identity: Identity | undefined, id: string, project: string | null): void => {
     if (identity === undefined || identity.role === 'admin') return;
-    const access = project === null ? 'watch' : sharing.accessOf(identity, project);
-    if (access === 'none') throw noOperation(id);
-    if (access === 'watch')
+    if (project !== null && !sharing.sees(identity, project)) throw noOperation(id);
+    if (project === null || !sharing.changes(identity, project))
       throw new Failure(
         'forbidden',
         'operation_id: this operation is not yours; whoever may change its lab can end it.',

@@ -6,6 +6,7 @@ import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route, socketRoute } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
+import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Announcer } from '../events.ts';
 import { journalStream } from '../lab/journal-stream.ts';
@@ -24,6 +25,7 @@ export interface ProjectRouteParts {
   writer: LabWriter;
   announcer: Announcer;
   sharing: Sharing;
+  entries: AccessList;
   operations: Operations;
   journals: Journals;
   /** Load of this host, for pings. */
@@ -35,7 +37,7 @@ export interface ProjectRouteParts {
 }
 
 export function projectRoutes(parts: ProjectRouteParts): Route[] {
-  const { projects, writer, announcer, sharing, operations, journals, usage, local, snapshots } = parts;
+  const { projects, writer, announcer, sharing, entries, operations, journals, usage, local, snapshots } = parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -86,6 +88,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     route('DELETE /v2/projects/{project_id}', { status: 204 }, async ({ params }) => {
       await projects.delete(projects.get(params.project_id));
       await sharing.forget(params.project_id);
+      await entries.forgetLab(params.project_id);
     }),
 
     route('GET /v2/projects/{project_id}/stats', {}, async ({ params }) => {

@@ -8,6 +8,7 @@ import { isPasswordHash, verifyPassword } from '../../host/values/password-hash.
 import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../../store/roles.ts';
 import type { Identity } from './identity.ts';
 import { type Guess, Guesses, sourceOf } from './password-guesses.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface Credentials {
   user: string;
@@ -80,10 +81,19 @@ export function credentialsOf(header: string | undefined): Credentials | undefin
   return user === undefined || password === undefined ? undefined : { user, password };
 }
 
-function tokenOf(header: string | undefined): string | undefined {
+/** Any token in the header. */
+export function bearerOf(header: string | undefined): string | undefined {
   const [, token] = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(header ?? '') ?? [];
+  return token;
+}
+
+function tokenOf(header: string | undefined): string | undefined {
+  const token = bearerOf(header);
   return token?.startsWith(TOKEN_PREFIX) ? token : undefined;
 }
+
+/** The tag of a session; those of accounts and tokens are digests, which have no colon. */
+const SESSION_TAG = /^session:([0-9a-f]{64}):(.+)$/;
 
 /** A host with a single account, which may do everything. */
 export function oneAccount({ user, password }: Credentials): KnownAccounts {
@@ -94,6 +104,7 @@ export function oneAccount({ user, password }: Credentials): KnownAccounts {
 interface Index {
   of: KnownAccounts;
   byName: ReadonlyMap<string, { account: KnownAccount; identity: Identity }>;
+  byId: ReadonlyMap<string, { account: KnownAccount; identity: Identity }>;
   byToken: ReadonlyMap<string, { identity: Identity; expires: number }>;
   /** By tag. */
   byTag: ReadonlyMap<string, { identity: Identity; expires: number }>;
@@ -113,13 +124,19 @@ export class Authentication {
   /** By source and guess. */
   readonly #checking = new Map<string, Promise<Decision>>();
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #sessions: Sessions | undefined;
   /** Called when a token is used. */
   tokenUsed: (id: string) => void = () => {};
 
   /** @param accounts returns the current accounts; called for each request */
-  constructor(accounts: () => KnownAccounts | Promise<KnownAccounts>, guesses: Guesses = new Guesses()) {
+  constructor(
+    accounts: () => KnownAccounts | Promise<KnownAccounts>,
+    guesses: Guesses = new Guesses(),
+    sessions?: Sessions,
+  ) {
     this.#accounts = accounts;
     this.#guesses = guesses;
+    this.#sessions = sessions;
   }
 
   /**
@@ -131,7 +148,12 @@ export class Authentication {
     if (tag === THIS_HOST) return { identity: undefined };
     const { of, byTag } = await this.#now();
     if (tag === undefined) return of.asked ? undefined : { identity: undefined };
-    const found = byTag.get(tag);
+    const [, session, ownerTag = tag] = SESSION_TAG.exec(tag) ?? [];
+    const found = byTag.get(ownerTag);
+    if (session !== undefined) {
+      const ends = (await this.#sessions?.endOf(session)) ?? 0;
+      return found !== undefined && ends > Date.now() ? { identity: { ...found.identity, tag } } : undefined;
+    }
     return found !== undefined && found.expires > Date.now() ? { identity: found.identity } : undefined;
   }
 
@@ -154,7 +176,59 @@ export class Authentication {
     const token = tokenOf(header);
     if (token !== undefined) return this.#ofToken(index, token);
     const given = credentialsOf(header);
-    if (given === undefined) return { kind: 'wrong' };
+    return given === undefined ? { kind: 'wrong' } : this.#ofPassword(index, given, address);
+  }
+
+  /**
+   * For clients of release 3.0.6, which send the token of a session or of a program, never a password.
+   * @param query the token in the address, for requests without one in the header
+   */
+  async decideByToken(header: string | undefined, query: string | undefined): Promise<Decision> {
+    const index = await this.#now();
+    if (!index.of.asked) return { kind: 'nobody' };
+    const token = bearerOf(header) ?? query;
+    if (token === undefined) return { kind: 'wrong' };
+    return token.startsWith(TOKEN_PREFIX) ? this.#ofToken(index, token) : this.#ofSession(index, token);
+  }
+
+  /**
+   * Checks a password and begins a session.
+   * @returns the token, with the account's id (undefined if authentication is off)
+   */
+  async logIn(
+    given: Credentials,
+    address: string,
+  ): Promise<Exclude<Decision, { kind: 'right' | 'nobody' }> | { kind: 'right'; token: string; account?: string }> {
+    const sessions = this.#sessions;
+    if (sessions === undefined) return { kind: 'wrong' };
+    const index = await this.#now();
+    if (!index.of.asked)
+      return { kind: 'right', token: await sessions.begin({ id: '', name: given.user, password: '' }) };
+    const decision = await this.#ofPassword(index, given, address);
+    if (decision.kind !== 'right') return decision.kind === 'later' ? decision : { kind: 'wrong' };
+    const found = (await this.#now()).byId.get(decision.identity.id);
+    // Its password was changed meanwhile.
+    if (found?.identity.tag !== decision.identity.tag) return { kind: 'wrong' };
+    return { kind: 'right', token: await sessions.begin(found.account), account: found.account.id };
+  }
+
+  /** Lets a session go on after its account has another password. */
+  async renewSession(token: string): Promise<void> {
+    const { byId } = await this.#now();
+    const session = await this.#sessions?.find(token);
+    const owner = session && byId.get(session.session.account);
+    if (owner) await this.#sessions?.renew(token, owner.account);
+  }
+
+  /** Tokens cannot be guessed, so there is no wait. */
+  async #ofSession({ byId }: Index, token: string): Promise<Decision> {
+    const found = await this.#sessions?.find(token);
+    const owner = found && byId.get(found.session.account);
+    if (!owner || !this.#sessions?.isOf(token, found.session, owner.account)) return { kind: 'wrong' };
+    return { kind: 'right', identity: { ...owner.identity, tag: `session:${found.id}:${owner.identity.tag}` } };
+  }
+
+  async #ofPassword(index: Index, given: Credentials, address: string): Promise<Decision> {
     const found = index.byName.get(normalName(given.user));
     const digest = this.#digest(basicHeader(given));
     if (found && this.#known.get(digest) === found.identity.tag) return { kind: 'right', identity: found.identity };
@@ -239,7 +313,12 @@ export class Authentication {
       if (owner === undefined) return [];
       const tag = this.#digest(JSON.stringify([owner.tag, token.id, token.hash, token.role]));
       const role = token.role === null ? owner.role : lesserRole(owner.role, token.role);
-      const identity: Identity = { ...owner, role, tag, token: { id: token.id, name: token.name, ofRole: owner.role } };
+      const identity: Identity = {
+        ...owner,
+        role,
+        tag,
+        token: { id: token.id, name: token.name, ofRole: owner.role, most: token.role },
+      };
       const expires = token.expires === null ? Number.POSITIVE_INFINITY : Date.parse(token.expires);
       return [{ hash: token.hash, identity, expires }];
     });
@@ -247,6 +326,7 @@ export class Authentication {
     return {
       of,
       // If two accounts have the same name, the host's own (the first) is used.
+      byId: new Map(identities.map((one) => [one.account.id, one])),
       byName: new Map(identities.toReversed().map((one) => [normalName(one.account.name), one])),
       byToken: new Map(tokens.map((one) => [one.hash, one])),
       byTag: new Map([...entries, ...tokens].map((one) => [one.identity.tag, one])),

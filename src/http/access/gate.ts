@@ -99,6 +99,28 @@ function isOfOthers(headers: Headers): boolean {
   return [...headers.keys()].some((name) => OF_OTHERS.test(name));
 }
 
+const isV3 = (path: string): boolean => /^\/v3(?:\/|$)/.test(path);
+
+/** Routes of release 3.0.6 that nobody has to log in for. They must not rely on the client's identity. */
+const WITHOUT_LOGIN: ReadonlySet<string> = new Set([
+  'POST /v3/access/users/authenticate',
+  'POST /v3/access/users/login',
+]);
+
+/** The token in the query of an address of release 3.0.6. */
+export function tokenInAddress(target: string): string | undefined {
+  const search = target.indexOf('?');
+  return search < 0 ? undefined : (new URLSearchParams(target.slice(search)).get('token') ?? undefined);
+}
+
+/** The response to a missing or wrong token. */
+function notLoggedIn(): Response {
+  return new Response(JSON.stringify({ message: 'The token is missing, wrong or has ended: log in again.' }), {
+    status: 401,
+    headers: { 'WWW-Authenticate': 'Bearer', 'Content-Type': 'application/json' },
+  });
+}
+
 /**
  * Authenticates requests to all routes, including pages; WebSockets may use a ticket. Root and the server's own user need no password on
  * the local socket.
@@ -111,6 +133,16 @@ function authenticated(authentication: Authentication, tickets: Tickets): Gateke
     const user = localUser(env.incoming?.socket);
     if (user !== undefined && needsNoPassword(user) && !isOfOthers(context.req.raw.headers)) {
       env.client = { address, identity: await authentication.ofThisHost(user) };
+      await next();
+      return;
+    }
+    if (isV3(context.req.path)) {
+      const target = targetOf(context.req.raw, env);
+      const decision = WITHOUT_LOGIN.has(`${context.req.method} ${context.req.path}`)
+        ? ({ kind: 'nobody' } as const)
+        : await authentication.decideByToken(context.req.header('authorization'), tokenInAddress(target));
+      if (decision.kind !== 'right' && decision.kind !== 'nobody') return notLoggedIn();
+      env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
       await next();
       return;
     }

@@ -12,8 +12,8 @@ export interface Identity {
   alone: boolean;
   /** Changes with the account's password or role, or the token. */
   tag: string;
-  /** The token used, and the role of its account. */
-  token?: { id: string; name: string; ofRole: Role };
+  /** The token used, the role of its account, and the highest role that it was made for (null: its account's). */
+  token?: { id: string; name: string; ofRole: Role; most: Role | null };
 }
 
 /** How a request was admitted. */

@@ -269,7 +269,9 @@ export class App {
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
-      const response = renderFailure(error, refused, context.env.requestId);
+      const { requestId } = context.env;
+      const own = route.kind === 'http' ? route.failure?.(error, requestId) : undefined;
+      const response = own ?? renderFailure(error, refused, requestId);
       response.headers.set('X-Route', route.pattern);
       return response;
     }

@@ -105,6 +105,23 @@ export async function readJsonBody(stream: ReadableStream<Uint8Array> | null): P
   }
 }
 
+/**
+ * The fields of a form of the type application/x-www-form-urlencoded; empty ones are dropped.
+ * @throws Failure `invalid` for another type, `too-large`
+ */
+export async function readFormBody({
+  headers,
+  stream,
+}: {
+  headers: Headers;
+  stream: ReadableStream<Uint8Array> | null;
+}): Promise<Record<string, string>> {
+  const type = headers.get('content-type') ?? '';
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type))
+    throw new Failure('invalid', 'Invalid request: the body has to be a form (application/x-www-form-urlencoded).');
+  return queryMembers(stream === null ? '' : await readBounded(stream));
+}
+
 /** Query parameters as the release sees them: the first value of each name, empty ones dropped. */
 export function queryMembers(search: string): Record<string, string> {
   const members: Record<string, string> = {};

@@ -27,6 +27,11 @@ export interface RefusedRequest {
   request: unknown;
 }
 
+/** The status of a failure in the v2 API. */
+export function statusOf({ code }: Failure): number {
+  return STATUS[code];
+}
+
 /** Renders any thrown value; only messages of expected failures reach the client. */
 export function renderFailure(thrown: unknown, refused?: RefusedRequest, requestId?: string): Response {
   const failure = shortage(thrown) ?? asFailure(thrown, refused, requestId);

@@ -91,6 +91,8 @@ export interface HttpRoute {
   options: RouteOptions<Schema | undefined>;
   // biome-ignore lint/suspicious/noExplicitAny: the pattern's parameters and the body's type are known where the route is written
   handle: (request: RouteRequest<any, any>) => Answer | Promise<Answer>;
+  /** Renders errors in another form than that of the v2 API. */
+  failure?: (thrown: unknown, requestId: string | undefined) => Response;
 }
 
 /** A WebSocket route's function, called with the open socket. */

@@ -5,7 +5,7 @@ import { WORDS } from '../words.ts';
 import { type Account, NewPassword, type RoleName } from './parts.tsx';
 
 const words = WORDS.people;
-const ROLES: readonly RoleName[] = ['user', 'observer', 'admin'];
+const ROLES: readonly RoleName[] = ['user', 'observer', 'none', 'admin'];
 /** Most labs named. */
 const MOST_NAMED = 8;
 

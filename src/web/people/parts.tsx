@@ -3,6 +3,7 @@ import { dateInWords } from '../language.ts';
 import type { AccountObject } from '../model/account/account.ts';
 
 export type RoleName = AccountObject['role'];
+export type TokenRoleName = Exclude<RoleName, 'none'>;
 
 /** As in the list of accounts. */
 export interface Account {

@@ -7,20 +7,20 @@ import { Columns } from '../panels/columns.tsx';
 import { CopyLine } from '../panels/copy-line.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
-import { type RoleName, timeText } from './parts.tsx';
+import { type RoleName, type TokenRoleName, timeText } from './parts.tsx';
 
 const words = WORDS.account;
 
 interface Token {
   token_id: string;
   name: string;
-  role: RoleName | null;
+  role: TokenRoleName | null;
   created: string;
   expires: string | null;
   last_used: string | null;
 }
 
-const ROLES: readonly RoleName[] = ['observer', 'user', 'admin'];
+const ROLES: readonly TokenRoleName[] = ['observer', 'user', 'admin'];
 const DAYS = [1, 7, 30, 90, 365] as const;
 const USUAL_DAYS = 90;
 
@@ -116,7 +116,7 @@ export function Tokens({ role }: { role: RoleName }) {
             {words.role}
             <select name="role">
               <option value="">{words.asI}</option>
-              {ROLES.slice(0, ROLES.indexOf(role)).map((each) => (
+              {ROLES.slice(0, role === 'none' ? 0 : ROLES.indexOf(role)).map((each) => (
                 <option key={each} value={each}>
                   {words.roleAtMost[each]}
                 </option>

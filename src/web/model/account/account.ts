@@ -9,7 +9,7 @@ export interface AccountObject {
   /** Whether there are other accounts. */
   others: boolean;
   name: string | null;
-  role: 'admin' | 'user' | 'observer';
+  role: 'admin' | 'user' | 'observer' | 'none';
 }
 
 /** Rights on a lab. */

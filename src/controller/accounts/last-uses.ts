@@ -1,22 +1,24 @@
-// Records when each token was last used, to the minute.
+// Records when each token was last used and each account last logged in, to the minute.
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Documents } from '../../store/documents.ts';
 
-/** How often (ms) the use of a token is written. */
+/** How often (ms) a use is written. */
 const PACE_MS = 60_000;
 
-export class TokenUses {
+export class LastUses {
   readonly #documents: Documents;
-  /** Milliseconds since 1970, by token id. */
+  readonly #kind: 'token-uses' | 'logins';
+  /** Milliseconds since 1970, by id of the token or account. */
   readonly #uses = new Map<string, number>();
 
-  constructor(documents: Documents) {
+  constructor(documents: Documents, kind: 'token-uses' | 'logins') {
     this.#documents = documents;
+    this.#kind = kind;
   }
 
   async start(): Promise<void> {
-    for (const { id, body } of await this.#documents.list('token-uses')) {
+    for (const { id, body } of await this.#documents.list(this.#kind)) {
       if (typeof body['last_used'] === 'string') this.#uses.set(id, Date.parse(body['last_used']));
     }
   }
@@ -26,12 +28,12 @@ export class TokenUses {
     const now = Date.now();
     if (now - (this.#uses.get(id) ?? 0) < PACE_MS) return;
     this.#uses.set(id, now);
-    this.#documents.put('token-uses', id, { last_used: new Date(now).toISOString() }).catch((error: unknown) => {
-      log.debug('the use of a token cannot be noted', { error: messageOf(error) });
+    this.#documents.put(this.#kind, id, { last_used: new Date(now).toISOString() }).catch((error: unknown) => {
+      log.debug('the last use cannot be noted', { kind: this.#kind, error: messageOf(error) });
     });
   }
 
-  /** ISO 8601; undefined for an unused token. */
+  /** ISO 8601; undefined before the first use. */
   of(id: string): string | undefined {
     const at = this.#uses.get(id);
     return at === undefined ? undefined : new Date(at).toISOString();
@@ -39,6 +41,6 @@ export class TokenUses {
 
   async forget(id: string): Promise<void> {
     this.#uses.delete(id);
-    await this.#documents.delete('token-uses', id);
+    await this.#documents.delete(this.#kind, id);
   }
 }

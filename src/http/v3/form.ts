@@ -1,0 +1,77 @@
+// Requests and answers in the form of release 3.0.6: the query is never part of the body, validation fails with 422, errors are
+// `{"message"}`, JSON is compact.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { MalformedBody, readJsonBody } from '../app/body.ts';
+import { renderFailure, statusOf } from '../app/errors.ts';
+import { type Answer, type HttpRoute, JsonText, type RouteRequest } from '../app/route.ts';
+import { validated } from '../app/validation.ts';
+
+export interface V3Options {
+  /** The status for what a rule of accounts refuses, such as a name that is taken. */
+  conflict?: 400 | 409;
+  /** Reads another kind of body than JSON. */
+  read?: (request: RouteRequest) => Promise<unknown>;
+}
+
+const IDENTIFIER = v.pipe(v.string(), v.uuid());
+
+/** Any spelling of a UUID, in the usual one. @throws Failure `invalid` */
+function identifier(name: string, text: string): string {
+  const digits = text.replaceAll(/[{}-]|^urn:uuid:/gi, '').toLowerCase();
+  const usual = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  if (v.is(IDENTIFIER, usual)) return usual;
+  throw new Failure('invalid', `${name}: expected a UUID, got ${JSON.stringify(text)}.`);
+}
+
+function usualParams(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, text]) => [name, name.endsWith('_id') ? identifier(name, text) : text]),
+  );
+}
+
+async function readJson({ headers, stream }: RouteRequest): Promise<unknown> {
+  const type = headers.get('content-type') ?? '';
+  const body = await readJsonBody(stream);
+  // Without a type it is JSON; `fetch` names text/plain for a string.
+  if (type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
+    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Failure('invalid', 'Invalid request: body: expected an object.');
+  return body;
+}
+
+/** Renders any thrown value. */
+export function v3Failure(thrown: unknown, requestId: string | undefined, conflict = 409): Response {
+  // Unexpected errors are logged, and shortages of the host recognized, in one place.
+  if (!(thrown instanceof Failure)) return renderFailure(thrown, undefined, requestId);
+  const { code, message } = thrown;
+  const status = code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
+  const headers = new Headers({ 'Content-Type': 'application/json' });
+  if (code === 'unauthorized') headers.set('WWW-Authenticate', 'Bearer');
+  return new Response(JSON.stringify({ message }), { status, headers });
+}
+
+/** A route that speaks to clients of release 3.0.6. */
+export function inV3Form(given: HttpRoute, { conflict = 409, read = readJson }: V3Options = {}): HttpRoute {
+  const { body: schema, status } = given.options;
+  const handle = async (request: RouteRequest): Promise<Answer> => {
+    const params = usualParams(request.params as Record<string, string>);
+    const sent = schema === undefined ? undefined : await read(request);
+    const body = schema === undefined ? undefined : validated(schema, sent);
+    const answer = await given.handle({ ...request, params, body });
+    if (answer === undefined || answer instanceof Response || answer instanceof JsonText) return answer;
+    return new JsonText(JSON.stringify(answer), { 'Content-Type': 'application/json' });
+  };
+  return {
+    ...given,
+    options: { ...given.options, raw: true, ...(status !== undefined && { status }) },
+    handle,
+    failure: (thrown, requestId) => v3Failure(malformed(thrown), requestId, conflict),
+  };
+}
+
+/** Hides the form that only errors of the v2 API have. */
+function malformed(thrown: unknown): unknown {
+  return thrown instanceof MalformedBody ? new Failure('invalid', thrown.message) : thrown;
+}

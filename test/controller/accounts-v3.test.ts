@@ -1,0 +1,290 @@
+// Users, groups, roles, the access list, pools and sessions as clients of release 3.0.6 use them: who may do what, and when a session ends.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { configureLog } from '../../src/host/log.ts';
+import { basicHeader } from '../../src/http/access/authentication.ts';
+import type { Route } from '../../src/http/app/route.ts';
+import type { Daemon } from '../../src/start/daemon.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import { addPeople, asker, PASSWORD, serve } from './people-here.ts';
+
+interface Answered {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: any JSON
+  json: any;
+}
+
+/** A client with this token. */
+function client({ app }: Daemon, token?: string) {
+  return async (method: string, path: string, body?: object): Promise<Answered> => {
+    const headers = { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' };
+    const answer = await app.request(path, { method, headers, body: body ? JSON.stringify(body) : null });
+    const text = await answer.text();
+    return { status: answer.status, json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
+  };
+}
+type Client = ReturnType<typeof client>;
+
+async function logIn(daemon: Daemon, username: string, password = PASSWORD): Promise<Answered & { token: string }> {
+  const answer = await client(daemon)('POST', '/v3/access/users/authenticate', { username, password });
+  return { ...answer, token: answer.json.access_token };
+}
+
+async function made(answer: Promise<Answered>, status = 201) {
+  const { status: actual, json } = await answer;
+  assert.equal(actual, status, JSON.stringify(json));
+  return json;
+}
+
+const ME = '/v3/access/users/me';
+const TWO = { ada: 'admin', ann: 'user', bob: 'user', obs: 'observer' } as const;
+
+test('a session ends with its account, its role in the account and another password, and rests while the account is locked', async (t) => {
+  const state = await scratchDirectory(t);
+  const served = await serve(t, state);
+  const { daemon, file } = served;
+  await addPeople(served, TWO);
+  const ada = client(daemon, (await logIn(daemon, 'ada')).token);
+  const nan = await made(ada('POST', '/v3/access/users', { username: 'nan', password: PASSWORD }));
+  assert.equal((await file.read()).accounts.find(({ name }) => name === 'nan')?.role, 'none');
+  const [one, other] = [await logIn(daemon, 'nan'), await logIn(daemon, 'nan')];
+  const status = async (token: string, path = ME) => (await client(daemon, token)('GET', path)).status;
+  assert.equal(await status(one.token), 200);
+  assert.equal((await client(daemon)('GET', `${ME}?token=${one.token}`)).status, 200);
+
+  // Neither in other dialects, nor as a password, nor a password here.
+  assert.equal(await status(one.token, '/v2/version'), 401);
+  assert.equal((await client(daemon)('GET', `/v2/version?token=${one.token}`)).status, 401);
+  const basic = (password: string) => ({ headers: { authorization: basicHeader({ user: 'nan', password }) } });
+  assert.equal((await daemon.app.request('/v2/version', basic(one.token))).status, 401);
+  assert.equal((await daemon.app.request(ME, basic(PASSWORD))).status, 401);
+  assert.equal(await status(`${one.token}x`), 401);
+
+  // The session that changes the password goes on, the other one ends.
+  const changed = await client(daemon, one.token)('PUT', ME, { password: 'another good one' });
+  assert.equal(changed.status, 200);
+  assert.deepEqual([await status(one.token), await status(other.token)], [200, 401]);
+  assert.equal((await logIn(daemon, 'nan')).status, 401);
+
+  const path = `/v3/access/users/${nan.user_id}`;
+  assert.equal((await ada('PUT', path, { is_active: false })).json.is_active, false);
+  assert.deepEqual([await status(one.token), (await logIn(daemon, 'nan', 'another good one')).status], [401, 401]);
+  assert.equal((await daemon.app.request('/v2/version', basic('another good one'))).status, 401);
+  assert.equal((await ada('PUT', path, { is_active: true })).status, 200);
+  assert.equal(await status(one.token), 200);
+
+  // It outlives a restart, and a password that an admin sets ends it.
+  await daemon.stop();
+  const again = (await serve(t, state)).daemon;
+  const since = (token: string) => client(again, token)('GET', ME).then((answer) => answer.status);
+  assert.equal(await since(one.token), 200);
+  await file.update('nan', { password: 'a third one' }, undefined);
+  assert.equal(await since(one.token), 401);
+  const last = await logIn(again, 'nan', 'a third one');
+  assert.equal(await since(last.token), 200);
+  await file.remove(['nan'], false);
+  assert.equal(await since(last.token), 401);
+});
+
+test('wrong passwords are limited as in the v2 API, and no token is logged', async (t) => {
+  const lines: string[] = [];
+  configureLog({ debug: true, write: (line) => lines.push(line) });
+  t.after(() => configureLog({ write: () => {} }));
+  const served = await serve(t);
+  const { daemon } = served;
+  await addPeople(served, TWO);
+  const { token } = await logIn(daemon, 'ann');
+  assert.equal((await client(daemon)('GET', `${ME}?token=${token}`)).status, 200);
+  assert.equal((await client(daemon, token)('PUT', `${ME}?token=${token}`, { full_name: 'Ann' })).status, 200);
+  const audit = await readFile(join(served.state, 'audit.log'), 'utf8').catch(() => '');
+  assert.ok(![...lines, audit].some((text) => text.includes(token) || text.includes(token.split('.')[2]!)));
+
+  const statuses: number[] = [];
+  for (let guess = 0; guess < 8; guess++) statuses.push((await logIn(daemon, 'bob', `wrong ${guess}`)).status);
+  assert.ok(statuses.includes(429), String(statuses));
+  // Nor by the form, nor by Basic, with the right password.
+  const form = await daemon.app.request('/v3/access/users/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ username: 'bob', password: PASSWORD }).toString(),
+  });
+  assert.equal(form.status, 429);
+  assert.equal((await asker(daemon, 'bob')('GET', '/v2/version')).status, 429);
+});
+
+/** Who logs in may use these without any privilege; the two of the first line need no login. */
+const FOR_ALL = new Set([
+  ...['POST /v3/access/users/authenticate', 'POST /v3/access/users/login'],
+  ...['GET /v3/access/users/me', 'PUT /v3/access/users/me', 'GET /v3/access/privileges'],
+]);
+
+function pathOf({ pattern }: Route): string {
+  return pattern.replaceAll(/\{\w+\}/g, () => randomUUID());
+}
+
+test('every route of accounts, access and pools asks for a login, and for an admin or an entry', async (t) => {
+  const served = await serve(t);
+  const { daemon, file } = served;
+  await addPeople(served, { ...TWO, gone: 'user', locked: 'user', nan: 'none', all: 'none' });
+  const tokens = Object.fromEntries(
+    await Promise.all(
+      ['ada', 'ann', 'obs', 'nan', 'all', 'gone', 'locked'].map(async (name) => [
+        name,
+        (await logIn(daemon, name)).token,
+      ]),
+    ),
+  ) as Record<string, string>;
+  await file.remove(['gone'], false);
+  await file.update('locked', { locked: true }, undefined);
+  const ada = client(daemon, tokens['ada']);
+  const roles: { name: string; role_id: string }[] = (await ada('GET', '/v3/access/roles')).json;
+  const administrator = roles.find(({ name }) => name === 'Administrator')!.role_id;
+  const users: { username: string; user_id: string }[] = (await ada('GET', '/v3/access/users')).json;
+  const all = users.find(({ username }) => username === 'all')!.user_id;
+  const entry = { ace_type: 'user', path: '/', user_id: all, role_id: administrator };
+  await made(ada('POST', '/v3/access/acl', entry));
+
+  const routes = daemon.app.routes.filter(({ pattern }) => /^\/v3\/(access|pools)\b/.test(pattern));
+  assert.ok(routes.length >= 38, `${routes.length} routes`);
+  const findings: string[] = [];
+  const expect = async (who: string, route: Route, isRight: (status: number) => boolean) => {
+    const { status } = await client(daemon, tokens[who] ?? who)(
+      route.method,
+      pathOf(route),
+      route.method === 'GET' ? undefined : {},
+    );
+    if (!isRight(status)) findings.push(`${who}: ${route.method} ${route.pattern}: ${status}`);
+  };
+  for (const route of routes) {
+    const name = `${route.method} ${route.pattern}`;
+    if (/\/(authenticate|login)$/.test(name)) continue;
+    for (const who of ['', 'nonsense', 'gone', 'locked']) await expect(who, route, (status) => status === 401);
+    for (const who of ['ann', 'obs', 'nan'])
+      await expect(who, route, (status) => (FOR_ALL.has(name) ? status === 200 : status === 403));
+    // Bodies are empty and identifiers unknown: what is allowed changes nothing.
+    for (const who of ['ada', 'all'])
+      await expect(who, route, (status) => ![401, 403].includes(status) && status < 500);
+  }
+  assert.deepEqual(findings, []);
+
+  // Even all privileges make no admin.
+  for (const path of ['/v2/audit', '/v2/iou_license', '/v2/compute/projects', '/metrics'])
+    assert.equal((await asker(daemon, 'all')('GET', path)).status, 403, path);
+  for (const [method, path] of [
+    ['POST', '/v2/shutdown'],
+    ['POST', '/v2/accounts'],
+    ['DELETE', '/v2/accounts/ada'],
+  ] as const)
+    assert.equal((await asker(daemon, 'all')(method, path, {})).status, 403, path);
+});
+
+test('entries and pools open labs, are checked when they are made, and go with accounts, groups, roles and labs', async (t) => {
+  const served = await serve(t);
+  const { daemon, file } = served;
+  const people = await addPeople(served, { ...TWO, nan: 'none' });
+  const ada = client(daemon, (await logIn(daemon, 'ada')).token);
+  const of = async (name: string): Promise<Client> => client(daemon, (await logIn(daemon, name)).token);
+  const id = async (list: string, name: string, member: string): Promise<string> =>
+    (await ada('GET', list)).json.find((one: Record<string, string>) => [one['name'], one['username']].includes(name))[
+      member
+    ];
+  const [nan, bob] = [await id('/v3/access/users', 'nan', 'user_id'), await id('/v3/access/users', 'bob', 'user_id')];
+  const admin = await id('/v3/access/users', 'ada', 'user_id');
+  const role = (name: string) => id('/v3/access/roles', name, 'role_id');
+  const lab = JSON.parse(
+    (await people.ann('POST', '/v2/projects', { name: 'Anns', auto_close: false })).text,
+  ).project_id;
+  const see = async () => (await people.nan('GET', `/v2/projects/${lab}`)).status;
+
+  // By a group that has the entry.
+  const group = await made(ada('POST', '/v3/access/groups', { name: 'class' }));
+  const groupPath = `/v3/access/groups/${group.user_group_id}`;
+  const entry = { path: `/projects/${lab}`, role_id: await role('Auditor') };
+  const ofGroup = await made(
+    ada('POST', '/v3/access/acl', { ...entry, ace_type: 'group', group_id: group.user_group_id }),
+  );
+  assert.equal(await see(), 404);
+  await made(ada('PUT', `${groupPath}/members/${nan}`), 204);
+  assert.equal(await see(), 200);
+  await made(ada('DELETE', groupPath), 204);
+  assert.equal(await see(), 404);
+  assert.equal((await ada('GET', `/v3/access/acl/${ofGroup.ace_id}`)).status, 404);
+
+  // By a pool, which hides the lab from entries for all labs, and from no owner.
+  const watcher = await made(ada('POST', '/v3/access/roles', { name: 'watcher' }));
+  const audit = await id('/v3/access/privileges', 'Project.Audit', 'privilege_id');
+  await made(ada('PUT', `/v3/access/roles/${watcher.role_id}/privileges/${audit}`), 204);
+  const own = { ace_type: 'user', user_id: nan, role_id: watcher.role_id };
+  await made(ada('POST', '/v3/access/acl', { ...own, path: '/projects' }));
+  assert.equal(await see(), 200);
+  const pool = await made(ada('POST', '/v3/pools', { name: 'course' }));
+  const resource = `/v3/pools/${pool.resource_pool_id}/resources/${lab}`;
+  await made(ada('PUT', resource), 204);
+  assert.equal(await see(), 404);
+  assert.equal((await people.ann('GET', `/v2/projects/${lab}`)).status, 200);
+  await made(ada('POST', '/v3/access/acl', { ...own, path: `/pools/${pool.resource_pool_id}` }));
+  assert.equal(await see(), 200);
+  await made(ada('DELETE', `/v3/access/roles/${watcher.role_id}`), 204);
+  assert.equal(await see(), 404);
+  assert.deepEqual((await ada('GET', '/v3/access/acl')).json, []);
+
+  // What is refused, with a reason.
+  const refused: readonly (readonly [object, number])[] = [
+    [{ ...own, path: '/nothing', role_id: await role('User') }, 400],
+    [{ ...own, path: '/', role_id: randomUUID() }, 404],
+    [{ ...own, path: '/', role_id: await role('User'), user_id: randomUUID() }, 404],
+    [{ ...own, path: '/', role_id: await role('User'), user_id: null }, 400],
+    [{ ...own, path: '/', role_id: await role('User'), allowed: 'perhaps' }, 422],
+  ];
+  for (const [body, status] of refused) {
+    const answer = await ada('POST', '/v3/access/acl', body);
+    assert.equal(answer.status, status, JSON.stringify(body));
+    assert.equal(typeof answer.json.message, 'string');
+  }
+
+  // A user manager has no power over admins; a pool manager none over labs of others.
+  const manager = { ace_type: 'user', user_id: bob, path: '/', role_id: await role('User manager') };
+  await made(ada('POST', '/v3/access/acl', manager));
+  const pools = await made(ada('POST', '/v3/access/roles', { name: 'pools' }));
+  for (const name of ['Pool.Audit', 'Pool.Modify']) {
+    const privilege = await id('/v3/access/privileges', name, 'privilege_id');
+    await made(ada('PUT', `/v3/access/roles/${pools.role_id}/privileges/${privilege}`), 204);
+  }
+  await made(ada('POST', '/v3/access/acl', { ...manager, role_id: pools.role_id }));
+  await made(ada('DELETE', resource), 204);
+  const byBob = await of('bob');
+  const made2 = await made(byBob('POST', '/v3/access/users', { username: 'new', password: PASSWORD }));
+  assert.equal(made2.is_superadmin, false);
+  assert.equal((await byBob('PUT', `/v3/access/users/${admin}`, { password: 'taken over!' })).status, 403);
+  assert.equal((await byBob('PUT', `/v3/access/users/${admin}`, { is_active: false })).status, 403);
+  assert.equal((await byBob('DELETE', `/v3/access/users/${admin}`)).status, 403);
+  assert.equal((await byBob('PUT', resource)).status, 404);
+  assert.equal((await byBob('GET', '/v3/access/acl')).status, 403);
+
+  // Removed elsewhere, an account takes its entries and memberships along.
+  const users = `/v3/access/groups/${await id('/v3/access/groups', 'Users', 'user_group_id')}/members`;
+  await made(ada('PUT', `${users}/${bob}`), 204);
+  await file.remove(['bob'], false);
+  assert.deepEqual((await ada('GET', '/v3/access/acl')).json, []);
+  assert.deepEqual((await ada('GET', users)).json, []);
+
+  // The last admin stays.
+  assert.equal((await ada('PUT', `/v3/access/users/${admin}`, { is_active: false })).status, 400);
+});
+
+test('without accounts the routes serve the one administrator, and nobody is made by them', async (t) => {
+  const { daemon } = await serve(t);
+  const open = client(daemon);
+  const me = (await open('GET', ME)).json;
+  assert.equal(me.is_superadmin, true);
+  assert.deepEqual((await open('GET', '/v3/access/users')).json, [me]);
+  assert.equal((await open('POST', '/v3/access/groups', { name: 'class' })).status, 201);
+  const { status, json } = await open('POST', '/v3/access/users', { username: 'eve', password: PASSWORD });
+  assert.equal(status, 400);
+  assert.match(json.message, /labwired user add/);
+  const { token } = await logIn(daemon, 'anybody', 'anything');
+  assert.equal((await client(daemon, token)('GET', ME)).status, 200);
+});
