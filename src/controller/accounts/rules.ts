@@ -215,7 +215,52 @@ export const RULES: ReadonlyMap<string, Need> = new Map(
   Object.entries(ROUTES).flatMap(([need, routes]) => routes.map((one) => [one, need as Need] as const)),
 );
 
+const LAB3 = '/v3/projects/{project_id}';
+
+/** Routes of /v3 that have no twin in /v2, or one with another name. */
+const OF_V3: Readonly<Partial<Record<Need, readonly string[]>>> = {
+  read: [
+    'GET /v3/symbols/default_symbols',
+    'GET /v3/images',
+    'GET /v3/images/{path}',
+    'GET /v3/appliances/{appliance_id}',
+    'GET /v3/computes/{compute_id}/docker/images',
+    'GET /v3/computes/{compute_id}/virtualbox/vms',
+    'GET /v3/computes/{compute_id}/vmware/vms',
+  ],
+  watch: [`GET ${LAB3}/locked`, `GET ${LAB3}/links/{link_id}/iface`, `GET ${LAB3}/links/{link_id}/capture/stream`],
+  change: [
+    ...['lock', 'unlock', 'links/{link_id}/reset', 'links/{link_id}/capture/start', 'links/{link_id}/capture/stop'].map(
+      (rest) => `POST ${LAB3}/${rest}`,
+    ),
+    ...['isolate', 'unisolate'].map((action) => `POST ${LAB3}/nodes/{node_id}/${action}`),
+    ...['POST', 'PUT', 'DELETE'].map((method) => `${method} ${LAB3}/nodes/{node_id}/qemu/disk_image/{name}`),
+  ],
+  admin: [
+    'POST /v3/images/install',
+    'DELETE /v3/images/prune',
+    'POST /v3/images/qemu/{path}',
+    'POST /v3/images/upload/{path}',
+    'DELETE /v3/images/{path}',
+    'POST /v3/appliances/{appliance_id}/install',
+    'POST /v3/appliances/{appliance_id}/version',
+    'POST /v3/computes/{compute_id}/connect',
+    'POST /v3/computes/{compute_id}/dynamips/auto_idlepc',
+  ],
+};
+
+/** A route's spelling without the names of its parameters. */
+const plain = (spelling: string): string => spelling.replaceAll(/\{[^{}]*\}/g, '{}');
+
+/** The needs of routes of /v3, by their plain spelling: their own, or that of the twin in /v2. */
+const V3_RULES: ReadonlyMap<string, Need> = new Map([
+  ...[...RULES].map(([route, need]) => [plain(route.replace(' /v2/', ' /v3/')), need] as const),
+  ...Object.entries(OF_V3).flatMap(([need, routes]) => routes.map((one) => [plain(one), need as Need] as const)),
+]);
+
 /** The right that a route requires; undefined for an unlisted route, which is for admins. */
 export function needOf({ method, pattern }: Pick<Route, 'method' | 'pattern'>): Need | undefined {
-  return pattern.startsWith(COMPUTE) ? 'admin' : RULES.get(`${method} ${pattern}`);
+  if (pattern.startsWith(COMPUTE)) return 'admin';
+  const spelling = `${method} ${pattern}`;
+  return RULES.get(spelling) ?? (pattern.startsWith('/v3/') ? V3_RULES.get(plain(spelling)) : undefined);
 }
