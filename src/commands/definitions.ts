@@ -32,7 +32,7 @@ On a running server, this host's or --server URL; for details: labwired lab --he
   labwired compute list|add|update|remove
   labwired top [LAB]                       labwired logs [LAB] [NODE]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
-  labwired token create|list|revoke
+  labwired token create|list|revoke        labwired group create|list|add|remove|delete
 
 Labs as text, in files (lab.yaml):
   labwired plan [FILE]     show the changes        labwired apply [FILE]    make them
@@ -167,7 +167,7 @@ function isCommand(name: string): boolean {
 /** First words of the commands in src/client, listed here so that the server need not load them. */
 export const CLIENT_NOUNS: readonly string[] = [
   ...['lab', 'node', 'link', 'capture', 'template', 'appliance', 'compute', 'snapshot', 'image', 'events'],
-  ...['logs', 'wait', 'context', 'token', 'top'],
+  ...['logs', 'wait', 'context', 'token', 'group', 'top'],
   ...['plan', 'diff', 'apply', 'destroy', 'export', 'test'],
 ];
 

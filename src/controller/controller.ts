@@ -16,6 +16,7 @@ import type { NodeType } from '../store/vocabulary.ts';
 import { Access } from './accounts/access.ts';
 import { AccessList } from './accounts/access-list.ts';
 import { accessListRoutes } from './accounts/access-list-routes.ts';
+import { groupRoutes } from './accounts/group-routes.ts';
 import { LastUses } from './accounts/last-uses.ts';
 import { loginRoutes } from './accounts/login-routes.ts';
 import { type AccountDirectory, accountRoutes } from './accounts/routes.ts';
@@ -134,6 +135,10 @@ export class Controller {
     const entries = new AccessList({
       documents: store.documents,
       writers: () => writersOf(this.#projects.list()),
+      changingGroups: (lab) => {
+        const shared = Object.entries(this.#sharing.get(lab).groups ?? {});
+        return shared.flatMap(([group, access]) => (access === 'change' ? [group] : []));
+      },
       changed: () => options.accounts.admissions.check(),
     });
     this.#entries = entries;
@@ -184,7 +189,7 @@ export class Controller {
       pendingRenames: new PendingRenames(store.documents),
       mayWriteImages: async (projectId) => {
         const { accounts } = await options.accounts.file.read();
-        return !isChangedBy(usersOf(accounts), sharing.get(projectId)) && !entries.mayChange(projectId);
+        return !isChangedBy(usersOf(accounts), sharing.get(projectId), entries) && !entries.mayChange(projectId);
       },
       settings: (name) => this.#settings.get(name),
       properties: options.properties,
@@ -254,6 +259,7 @@ export class Controller {
         ...{ sharing, entries, projects, documents: store.documents, uses: this.tokenUses },
         becomesShared: () => this.#closeToOthers(),
       }),
+      ...groupRoutes({ ...options.accounts, entries }),
       ...settingsRoutes(this.#settings),
       ...operationRoutes(operations, this.#computes, sharing),
       ...applianceRoutes({

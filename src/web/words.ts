@@ -290,6 +290,7 @@ const ENGLISH = {
     nobodys: 'The lab belongs to nobody. Admins see all labs.',
     mayNot: 'Only its owner and admins may share it.',
     everybody: 'Everybody',
+    group: (name: string) => `Group ${name}`,
     accesses: { none: 'does not see it', watch: 'may watch', change: 'may change it' },
     roles: {
       admin: 'You are logged in as an admin, who may do everything.',

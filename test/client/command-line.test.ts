@@ -90,6 +90,9 @@ test('a lab is shared with several accounts by one command, and the flags are ch
     update: { bob: 'change', eve: 'change', 'Zoë Müller': 'change', olga: 'none' },
   });
   assert.deepEqual(sharingBody({ with: ['bob'] }), { update: { bob: 'watch' } });
+  assert.deepEqual(sharingBody({ 'with-groups': ['class'], role: 'change', 'remove-groups': ['old'] }), {
+    groups: { class: 'change', old: 'none' },
+  });
   assert.deepEqual(sharingBody({ everybody: 'none', owner: 'bob' }), { everybody: 'none', owner: 'bob' });
   for (const [flags, message] of [
     [{ with: ['bob'], role: 'chnage' }, /--role "chnage": did you mean "change"\?/],

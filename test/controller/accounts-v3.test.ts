@@ -231,6 +231,21 @@ test('entries and pools open labs, are checked when they are made, and go with a
   assert.equal(await see(), 404);
   assert.deepEqual((await ada('GET', '/v3/access/acl')).json, []);
 
+  // By sharing with a group, in the v2 API.
+  const { ada: byPassword, ann } = people;
+  const grouped = await byPassword('POST', '/v2/groups', { name: 'course', accounts: ['nan'] });
+  assert.equal(grouped.status, 201, grouped.text);
+  const shared = await ann('PUT', `/v2/projects/${lab}/sharing`, { groups: { course: 'watch' } });
+  assert.deepEqual(JSON.parse(shared.text).groups, { course: 'watch' });
+  assert.equal(await see(), 200);
+  assert.equal((await people.nan('PUT', `/v2/projects/${lab}`, { zoom: 60 })).status, 403);
+  assert.equal((await ann('PUT', '/v2/groups/course', { add: ['bob'] })).status, 403);
+  assert.equal((await byPassword('PUT', '/v2/groups/course', { remove: ['nan'], add: ['bob'] })).status, 200);
+  assert.deepEqual([await see(), (await people.bob('GET', `/v2/projects/${lab}`)).status], [404, 200]);
+  assert.equal((await byPassword('DELETE', '/v2/groups/course')).status, 204);
+  assert.equal((await people.bob('GET', `/v2/projects/${lab}`)).status, 404);
+  assert.equal((await byPassword('DELETE', '/v2/groups/Users')).status, 403);
+
   // What is refused, with a reason.
   const refused: readonly (readonly [object, number])[] = [
     [{ ...own, path: '/nothing', role_id: await role('User') }, 400],
@@ -270,6 +285,15 @@ test('entries and pools open labs, are checked when they are made, and go with a
   await file.remove(['bob'], false);
   assert.deepEqual((await ada('GET', '/v3/access/acl')).json, []);
   assert.deepEqual((await ada('GET', users)).json, []);
+
+  // The trail says what was granted to whom.
+  const trail: { action: string; objects: Record<string, string> }[] = JSON.parse(
+    (await byPassword('GET', '/v2/audit?last=1000')).text,
+  );
+  const granting = trail.find(({ action, objects }) => action === 'POST /v3/access/acl' && objects['user_id'] === bob);
+  assert.equal(granting?.objects['path'], '/');
+  assert.ok(trail.some(({ objects }) => objects['username'] === 'new'));
+  assert.ok(!JSON.stringify(trail).includes(PASSWORD));
 
   // The last admin stays.
   assert.equal((await ada('PUT', `/v3/access/users/${admin}`, { is_active: false })).status, 400);

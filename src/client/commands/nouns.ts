@@ -7,6 +7,7 @@ import { compute } from './compute.ts';
 import { context } from './context.ts';
 import { apply, destroy, diff, exporting, plan } from './converge.ts';
 import { events } from './events.ts';
+import { group } from './group.ts';
 import { image } from './image.ts';
 import { lab } from './lab.ts';
 import { link } from './link.ts';
@@ -33,6 +34,7 @@ export const NOUNS: readonly Noun[] = [
   wait,
   context,
   token,
+  group,
   top,
   ...[plan, diff, apply, destroy, exporting, test],
 ];

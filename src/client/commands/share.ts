@@ -1,4 +1,4 @@
-// `labwired lab share`: the owner of a lab, and the accounts that may watch or change it.
+// `labwired lab share`: the owner of a lab, and the accounts and groups that may watch or change it.
 import type * as v from 'valibot';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { SharingUpdate } from '../../controller/accounts/routes.ts';
@@ -16,14 +16,17 @@ interface Sharing {
   owner: string | null;
   everybody: Right | 'none';
   accounts: Record<string, Right>;
+  groups: Record<string, Right>;
 }
 
 const FLAGS = {
   with: { value: 'NAMES', many: true, summary: 'share it with these accounts: bob,eve; repeatable' },
+  'with-groups': { value: 'NAMES', many: true, summary: 'share it with these groups; repeatable' },
   role: { value: 'RIGHT', summary: 'their right: watch (default), or change' },
   everybody: { value: 'RIGHT', summary: 'the right of all accounts: watch, change or none' },
   owner: { value: 'NAME', summary: 'give the lab to this account' },
   remove: { value: 'NAMES', many: true, summary: 'share it no longer with these accounts; repeatable' },
+  'remove-groups': { value: 'NAMES', many: true, summary: 'share it no longer with these groups; repeatable' },
 } as const satisfies Flags;
 
 /** The names of `--with bob,eve --with olga`. @throws WrongUsage for an empty one */
@@ -46,15 +49,23 @@ function rightOf<const R extends string>(flag: string, given: string, rights: re
  */
 export function sharingBody(flags: Values<typeof FLAGS>): v.InferInput<typeof SharingUpdate> | undefined {
   const { role, everybody, owner } = flags;
-  const [given, removed] = [namesOf('--with', flags.with ?? []), namesOf('--remove', flags.remove ?? [])];
-  if (role !== undefined && given.length === 0) throw new WrongUsage('--role needs accounts: add --with NAMES');
   const right = rightOf('--role', role ?? 'watch', RIGHTS);
-  const both = given.find((name) => removed.includes(name));
-  if (both !== undefined) throw new WrongUsage(`"${both}" is in --with and in --remove: choose one.`);
-  const some = [...given.map((name) => [name, right]), ...removed.map((name) => [name, 'none'])];
-  if (some.length === 0 && everybody === undefined && owner === undefined) return undefined;
+  const rightsOf = (adding: 'with' | 'with-groups', removing: 'remove' | 'remove-groups') => {
+    const [given, removed] = [
+      namesOf(`--${adding}`, flags[adding] ?? []),
+      namesOf(`--${removing}`, flags[removing] ?? []),
+    ];
+    const both = given.find((name) => removed.includes(name));
+    if (both !== undefined) throw new WrongUsage(`"${both}" is in --${adding} and in --${removing}: choose one.`);
+    return [...given.map((name) => [name, right] as const), ...removed.map((name) => [name, 'none'] as const)];
+  };
+  if (role !== undefined && !flags.with?.length && !flags['with-groups']?.length)
+    throw new WrongUsage('--role needs accounts: add --with NAMES');
+  const [some, groups] = [rightsOf('with', 'remove'), rightsOf('with-groups', 'remove-groups')];
+  if (some.length + groups.length === 0 && everybody === undefined && owner === undefined) return undefined;
   return {
     ...(some.length > 0 && { update: Object.fromEntries(some) }),
+    ...(groups.length > 0 && { groups: Object.fromEntries(groups) }),
     ...(everybody !== undefined && { everybody: rightOf('--everybody', everybody, [...RIGHTS, 'none']) }),
     ...(owner !== undefined && { owner }),
   };
@@ -75,18 +86,23 @@ interface Row {
   right: Right | 'owner';
 }
 
-/** The owner first, then everybody, then the accounts by name. */
-function rowsOf({ owner, everybody, accounts }: Sharing): Row[] {
+/** The owner first, then everybody, then the accounts and the groups by name. */
+function rowsOf({ owner, everybody, accounts, groups }: Sharing): Row[] {
   return [
     ...(owner === null ? [] : [{ name: owner, right: 'owner' } as const]),
     ...(everybody === 'none' ? [] : [{ name: 'everybody', right: everybody }]),
-    ...Object.entries(accounts)
-      .map(([name, right]) => ({ name, right }))
-      .sort((one, other) => one.name.localeCompare(other.name)),
+    ...sortedRows(accounts, ''),
+    ...sortedRows(groups, 'group '),
   ];
 }
 
-/** `bob (owner), eve (watch)` */
+function sortedRows(rights: Record<string, Right>, prefix: string): Row[] {
+  return Object.entries(rights)
+    .map(([name, right]) => ({ name: `${prefix}${name}`, right }))
+    .sort((one, other) => one.name.localeCompare(other.name));
+}
+
+/** `bob (owner), eve (watch), group class (watch)` */
 function rightsText(sharing: Sharing): string {
   return (
     rowsOf(sharing)

@@ -62,4 +62,5 @@ const LISTED = new Set([
   'image',
   'context',
   'token',
+  'group',
 ]);

@@ -116,8 +116,12 @@ class Index {
     return this.#rules.length === 0;
   }
 
+  groupsOf(account: string): readonly string[] {
+    return this.#groupsOf.get(account) ?? [];
+  }
+
   rulesOf(account: string): Rules {
-    const groups = this.#groupsOf.get(account) ?? [];
+    const groups = this.groupsOf(account);
     return {
       own: this.#byAccount.get(account) ?? [],
       groups: groups.flatMap((group) => this.#byGroup.get(group) ?? []),
@@ -141,6 +145,8 @@ export interface AccessListParts {
   documents: Documents;
   /** Labs with a running node that writes to an image which all labs share, with the node's name. */
   writers: () => Iterable<{ lab: string; node: string }>;
+  /** Ids of the groups with which a lab is shared for changes. */
+  changingGroups: (lab: string) => readonly string[];
   /** Called after each change, as open connections may have lost their right. */
   changed: () => Promise<void>;
 }
@@ -231,6 +237,11 @@ export class AccessList {
     throw missing(kind, id);
   }
 
+  /** Ids of the groups of an account. */
+  groupIdsOf(account: string): readonly string[] {
+    return this.#index.groupsOf(account);
+  }
+
   groupsOf(account: string): (Group & { id: string })[] {
     return this.list('groups').filter(({ members }) => members.includes(account));
   }
@@ -264,6 +275,14 @@ export class AccessList {
         throw new Failure('not-found', `user_id: the account is not a member of "${group.name}".`);
       return { ...group, members: group.members.filter((one) => one !== account) };
     });
+  }
+
+  /** Adds and removes members; those that are as wanted already are ignored. @throws Failure `not-found` */
+  changeMembers(id: string, added: readonly string[], removed: readonly string[]): Promise<unknown> {
+    return this.#update('groups', id, (group) => ({
+      ...group,
+      members: [...new Set([...group.members, ...added])].filter((one) => !removed.includes(one)),
+    }));
   }
 
   addRole(name: string, description: string | null): Promise<AccessRole & { id: string }> {
@@ -415,7 +434,7 @@ export class AccessList {
     await this.#turn.run('', async () => {
       const steps = await work(this.#records);
       const after = applied(this.#records, steps);
-      this.#requireNoWriters(new Index(after));
+      this.#requireNoWriters(after);
       for (const { kind, id, body } of steps) {
         if (body === undefined) await this.#parts.documents.delete(kind, id);
         else await this.#parts.documents.put(kind, id, body);
@@ -426,9 +445,15 @@ export class AccessList {
   }
 
   /** @throws Failure `conflict` if a lab becomes open to changes while one of its nodes writes to an image of all labs */
-  #requireNoWriters(after: Index): void {
+  #requireNoWriters(records: Records): void {
+    const after = new Index(records);
     for (const { lab, node } of this.#parts.writers()) {
-      if (this.mayChange(lab) || !after.mayChange(lab)) continue;
+      const isOpened = !this.mayChange(lab) && after.mayChange(lab);
+      const isJoined = this.#parts.changingGroups(lab).some((group) => {
+        const before = this.#records.groups.get(group)?.members ?? [];
+        return records.groups.get(group)?.members.some((member) => !before.includes(member));
+      });
+      if (!isOpened && !isJoined) continue;
       throw new Failure(
         'conflict',
         `The node "${node}" runs and writes to a disk image that all labs share: stop it before others may change its lab.`,

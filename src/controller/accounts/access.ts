@@ -2,7 +2,7 @@
 import { Failure } from '../../failures.ts';
 import type { AccessControl, Answered } from '../../http/access/access-control.ts';
 import type { Admission, Identity } from '../../http/access/identity.ts';
-import type { Route, RouteRequest } from '../../http/app/route.ts';
+import { JsonText, type Route, type RouteRequest } from '../../http/app/route.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { AccessList } from './access-list.ts';
 import { entryPath, privilegeOf } from './route-privileges.ts';
@@ -24,7 +24,10 @@ const HINDRANCES = 'node_types/hindrances';
 const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
 
 /** Requests that change nothing stored, whatever their method. */
-const CHANGES_NOTHING = new Set(['POST /v2/tickets', 'POST /v2/version']);
+const CHANGES_NOTHING = new Set([
+  ...['POST /v2/tickets', 'POST /v2/version'],
+  ...['POST /v3/access/users/authenticate', 'POST /v3/access/users/login'],
+]);
 
 /** Consoles and displays, of labs and of computes. */
 const CONSOLE = /\/(?:console|aux)\/(?:ws|vnc)$/;
@@ -32,8 +35,12 @@ const CONSOLE = /\/(?:console|aux)\/(?:ws|vnc)$/;
 /** Members of an answer that identify what was created. */
 const NAMED = [
   ...['project_id', 'node_id', 'link_id', 'drawing_id', 'snapshot_id', 'template_id', 'token_id'],
-  ...['name', 'filename'],
+  ...['user_id', 'group_id', 'user_group_id', 'role_id', 'ace_id', 'resource_pool_id'],
+  ...['name', 'username', 'filename'],
 ];
+/** Of entries of the access list, the path, too: it is what is granted. */
+const NAMED_OF_ENTRIES = [...NAMED, 'path'];
+const ENTRIES = /^\/v3\/access\/acl/;
 /** The longest name (bytes) in an audit line. */
 const LONGEST = 200;
 
@@ -112,7 +119,7 @@ export class Access implements AccessControl {
       ...(identity.token && { token: identity.token.name }),
       address: request.client.address,
       action,
-      objects: this.#objects(request.params as Record<string, string>, status < 300 ? answer : undefined),
+      objects: this.#objects(route, request.params as Record<string, string>, status < 300 ? answer : undefined),
       status,
       ...(requestId !== undefined && { request: requestId }),
     });
@@ -135,9 +142,10 @@ export class Access implements AccessControl {
     return access === 'watch';
   }
 
-  #objects(params: Record<string, string>, answer: unknown): Record<string, string> {
-    const made = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
-    const named = NAMED.flatMap((member) =>
+  #objects({ pattern }: Route, params: Record<string, string>, answer: unknown): Record<string, string> {
+    const given: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : answer;
+    const made = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
+    const named = (ENTRIES.test(pattern) ? NAMED_OF_ENTRIES : NAMED).flatMap((member) =>
       typeof made[member] === 'string' ? [[member, made[member]] as const] : [],
     );
     const project = params['project_id'] === undefined ? undefined : this.#parts.nameOf(params['project_id']);

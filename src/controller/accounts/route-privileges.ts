@@ -144,6 +144,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
     'GET /access/groups/{user_group_id}',
     'GET /access/groups/{user_group_id}/members',
     'GET /access/users/{user_id}/groups',
+    'GET /groups',
   ],
   'Group.Allocate': ['POST /access/groups', 'DELETE /access/groups/{user_group_id}'],
   'Group.Modify': [
@@ -174,6 +175,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
 const ENTRY_PATHS: Readonly<Record<string, string>> = {
   'GET /default_symbols': '/symbols/default_symbols',
   'GET /accounts': '/access/users',
+  'GET /groups': '/access/groups',
   'GET /computes/{}/images': '/images',
   'GET /computes/{}/{}/images': '/images',
   'DELETE /computes/{}/{}/images/{}': '/images/{filename}',

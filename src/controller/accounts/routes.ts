@@ -13,7 +13,7 @@ import { Name, Text } from '../../store/vocabulary.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
-import { ACCESSES, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
+import { ACCESSES, type Access, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
 
 export const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
 export const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
@@ -36,6 +36,8 @@ export const SharingUpdate = v.strictObject({
   accounts: v.optional(v.record(Text, v.picklist(['watch', 'change']))),
   /** Only these accounts, after `accounts`; `none` removes one. */
   update: v.optional(v.record(Text, v.picklist(ACCESSES))),
+  /** Only these groups; `none` removes one. */
+  groups: v.optional(v.record(Text, v.picklist(ACCESSES))),
 });
 
 /** The stores of accounts and the audit trail. */
@@ -89,7 +91,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     throw new Failure('conflict', 'account: a token speaks for an account: log in with one, or name one.');
   };
   const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<object> => {
-    const { owner, everybody, accounts } = sharing.get(projectId);
+    const { owner, everybody, accounts, groups = {} } = sharing.get(projectId);
     const known = await names();
     const shared = Object.entries(accounts).flatMap(([id, access]) =>
       known.has(id) ? [[known.get(id)!, access]] : [],
@@ -98,6 +100,9 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       owner: owner === null ? null : (known.get(owner) ?? null),
       everybody,
       accounts: Object.fromEntries(shared),
+      groups: Object.fromEntries(
+        parts.entries.list('groups').flatMap(({ id, name }) => (groups[id] ? [[name, groups[id]]] : [])),
+      ),
       access: sharing.summaryOf(identity, projectId),
       may_share: mayShare(identity, sharing.get(projectId)),
     };
@@ -218,7 +223,8 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         if (id === undefined) throw new Failure('invalid', `${member}: there is no account ${JSON.stringify(name)}.`);
         return id;
       };
-      const { owner, everybody, accounts, update = {} } = body;
+      const { owner, everybody, accounts, update = {}, groups: givenGroups = {} } = body;
+      const groupIds = new Map(parts.entries.list('groups').map(({ id, name }) => [name, id]));
       const users = usersOf((await file.read()).accounts);
       await sharing.change(params.project_id, (before) => {
         const { nodes } = projects.get(params.project_id);
@@ -227,15 +233,20 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         const whole = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
         const some = Object.entries(update).map(([name, access]) => [idOf(name, 'update'), access]);
         const merged = { ...(whole ? Object.fromEntries(whole) : before.accounts), ...Object.fromEntries(some) };
-        const shared = Object.entries(merged).filter(([, access]) => access !== 'none');
+        const groups = Object.entries(givenGroups).map(([name, access]) => {
+          const id = groupIds.get(name);
+          if (id === undefined) throw new Failure('invalid', `groups: there is no group ${JSON.stringify(name)}.`);
+          return [id, access] as const;
+        });
         const after = {
           owner: owner === undefined ? before.owner : owner === null ? null : idOf(owner, 'owner'),
           everybody: everybody ?? before.everybody,
-          accounts: Object.fromEntries(shared) as LabSharing['accounts'],
+          accounts: granted(merged as Record<string, Access>),
+          groups: granted({ ...before.groups, ...Object.fromEntries(groups) }),
         };
         const writing = [...nodes.values()].find((node) => node.isWritingImages);
-        const isOpen = parts.entries.mayChange(params.project_id) || isChangedBy(users, before);
-        if (writing && isChangedBy(users, after) && !isOpen)
+        const isOpen = parts.entries.mayChange(params.project_id) || isChangedBy(users, before, parts.entries);
+        if (writing && isChangedBy(users, after, parts.entries) && !isOpen)
           throw new Failure(
             'conflict',
             `The node "${writing.name}" runs and writes to a disk image that all labs share: stop it before users may change this lab.`,
@@ -259,6 +270,13 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       });
     }),
   ];
+}
+
+/** Without those that have no right. */
+function granted(rights: Readonly<Record<string, Access>>): LabSharing['accounts'] {
+  return Object.fromEntries(
+    Object.entries(rights).flatMap(([id, access]) => (access === 'none' ? [] : [[id, access] as const])),
+  );
 }
 
 function mayShare(identity: Identity | undefined, { owner }: LabSharing): boolean {

@@ -21,6 +21,8 @@ const LabSharing = v.object({
   everybody: v.picklist(ACCESSES),
   /** By account id. */
   accounts: v.record(v.string(), v.picklist(['watch', 'change'])),
+  /** By group id. */
+  groups: v.optional(v.record(v.string(), v.picklist(['watch', 'change']))),
 });
 
 export type LabSharing = v.InferOutput<typeof LabSharing>;
@@ -39,15 +41,22 @@ export function usersOf<Account extends { role: Role }>(accounts: readonly Accou
   return accounts.filter(({ role }) => role === 'user' || role === 'none');
 }
 
+/** Entries and groups as far as sharing needs them. */
+type Entries = Pick<AccessList, 'reads' | 'changes' | 'groupIdsOf'>;
+type Groups = Pick<AccessList, 'groupIdsOf'>;
+
 /** Whether one of these users may change a lab. */
-export function isChangedBy(users: readonly { id: string; role: Role }[], lab: LabSharing): boolean {
-  return users.some((user) => sharedWith(user, lab) === 'change');
+export function isChangedBy(users: readonly { id: string; role: Role }[], lab: LabSharing, groups: Groups): boolean {
+  return users.some((user) => sharedWith(user, lab, groups) === 'change');
 }
 
 /** The right to a lab by ownership and sharing. What is shared with everybody is not shared with the role `none`. */
-function sharedWith({ id, role }: { id: string; role: Role }, { owner, everybody, accounts }: LabSharing): Access {
+function sharedWith({ id, role }: { id: string; role: Role }, lab: LabSharing, list: Groups): Access {
+  const { owner, everybody, accounts, groups } = lab;
   if (owner === id) return 'change';
-  return greater(role === 'none' ? 'none' : everybody, accounts[id] ?? 'none');
+  const byName = greater(role === 'none' ? 'none' : everybody, accounts[id] ?? 'none');
+  if (groups === undefined || byName === 'change') return byName;
+  return list.groupIdsOf(id).reduce<Access>((access, group) => greater(access, groups[group] ?? 'none'), byName);
 }
 
 /** The same error for a missing lab and for one that is not shared. */
@@ -64,7 +73,7 @@ export function requireOwnPaths(identity: Identity | undefined, path: string | n
 export class Sharing {
   readonly #documents: Documents;
   readonly #isThere: (projectId: string) => boolean;
-  readonly #entries: Pick<AccessList, 'reads' | 'changes'>;
+  readonly #entries: Entries;
   readonly #labs = new Map<string, LabSharing>();
   /** Sharing of deleted labs, oldest first, for the events of their deletion and of operations on them. */
   readonly #ended = new Map<string, LabSharing>();
@@ -74,11 +83,7 @@ export class Sharing {
   readonly #changes = new KeyedLock();
 
   /** @param isThere whether there is a lab with this id */
-  constructor(
-    documents: Documents,
-    isThere: (projectId: string) => boolean,
-    entries: Pick<AccessList, 'reads' | 'changes'>,
-  ) {
+  constructor(documents: Documents, isThere: (projectId: string) => boolean, entries: Entries) {
     this.#documents = documents;
     this.#isThere = isThere;
     this.#entries = entries;
@@ -104,7 +109,7 @@ export class Sharing {
   /** The right of a client to a lab; everything without authentication. */
   accessOf(identity: Identity | undefined, projectId: string): Access {
     if (identity === undefined || identity.role === 'admin') return 'change';
-    const access = sharedWith(identity, this.get(projectId));
+    const access = sharedWith(identity, this.get(projectId), this.#entries);
     const isWatching = identity.role === 'observer' || identity.token?.most === 'observer';
     return isWatching && access === 'change' ? 'watch' : access;
   }

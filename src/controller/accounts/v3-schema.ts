@@ -26,7 +26,8 @@ const Truth = v.pipe(
   v.transform((given) => YES.has(given)),
 );
 
-const Name = v.pipe(
+/** Of users and groups. */
+export const GroupName = v.pipe(
   v.string(),
   v.minLength(3, 'Expected at least 3 characters'),
   v.regex(/[a-zA-Z0-9_-]$/, 'Expected a letter, digit, "_" or "-" at the end'),
@@ -44,21 +45,21 @@ const personal = {
 };
 
 export const UserCreate = v.object({
-  username: Name,
+  username: GroupName,
   password: Password,
   ...personal,
   is_active: v.optional(Truth, true),
 });
 export const UserUpdate = v.object({
-  username: v.nullish(Name),
+  username: v.nullish(GroupName),
   password: v.nullish(Password),
   ...personal,
   is_active: v.optional(Truth),
 });
 export const OwnUserUpdate = v.object({ password: v.nullish(Password), ...personal });
 
-export const GroupCreate = v.object({ name: Name });
-export const GroupUpdate = v.object({ name: v.nullish(Name) });
+export const GroupCreate = v.object({ name: GroupName });
+export const GroupUpdate = v.object({ name: v.nullish(GroupName) });
 
 const RoleName = v.pipe(v.string(), v.nonEmpty());
 export const RoleCreate = v.object({ name: RoleName, description: v.nullish(v.string()) });

@@ -55,6 +55,13 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     errors: [403, 404, 409],
   },
   'DELETE /v2/accounts/{name}': { summary: 'Delete an account (an extension; admins)', errors: [403, 404, 409] },
+  'GET /v2/groups': { summary: 'List groups of accounts (an extension)' },
+  'POST /v2/groups': { summary: 'Create a group of accounts (an extension; admins)', errors: [403, 409] },
+  'PUT /v2/groups/{name}': {
+    summary: 'Rename a group, add and remove accounts (an extension; admins)',
+    errors: [403, 404, 409],
+  },
+  'DELETE /v2/groups/{name}': { summary: 'Delete a group (an extension; admins)', errors: [403, 404, 409] },
   'GET /v2/projects/{project_id}/sharing': {
     summary: 'Whose project it is, and with whom it is shared (an extension)',
     errors: [404],

@@ -1,4 +1,4 @@
-// Sharing of a lab: with everybody or single accounts, for watching or changing.
+// Sharing of a lab: with everybody, groups or single accounts, for watching or changing.
 import type { Access, AccountObject, SharingObject } from '../model/account/account.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
@@ -17,6 +17,7 @@ const ACCESSES: readonly Access[] = ['none', 'watch', 'change'];
 interface Known {
   sharing: SharingObject;
   accounts: readonly AccountObject[];
+  groups: readonly { name: string; accounts: string[] }[];
 }
 
 export function ShareLab({ project, close }: { project: ProjectObject; close(): void }) {
@@ -26,11 +27,12 @@ export function ShareLab({ project, close }: { project: ProjectObject; close(): 
     problem,
     again,
   } = useLoaded(async (): Promise<Known> => {
-    const [sharing, accounts] = await Promise.all([
+    const [sharing, accounts, groups] = await Promise.all([
       api.get<SharingObject>(path),
       api.get<AccountObject[]>('/accounts'),
+      api.get<Known['groups']>('/groups'),
     ]);
-    return { sharing, accounts };
+    return { sharing, accounts, groups: groups.filter((one) => one.accounts.length > 0 || one.name in sharing.groups) };
   }, [path]);
   const title = words.titleOf(project.name);
   if (known.value === undefined)
@@ -40,18 +42,32 @@ export function ShareLab({ project, close }: { project: ProjectObject; close(): 
         {problem.value === '' ? <Reading /> : <Message text={problem.value} again={again} />}
       </Dialog>
     );
-  const { sharing, accounts } = known.value;
+  const { sharing, accounts, groups } = known.value;
   // Admins and the owner already have all rights.
   const others = accounts.filter(({ name, role }) => role !== 'admin' && name !== sharing.owner);
   const submit = (data: FormData): Promise<unknown> => {
     const chosen = others.map(({ name }) => [name, data.get(`account ${name}`)]).filter(([, one]) => one !== 'none');
-    return api.put(path, { everybody: data.get('everybody'), accounts: Object.fromEntries(chosen) });
+    const ofGroups = groups.map(({ name }) => [name, data.get(`group ${name}`)]);
+    return api.put(path, {
+      everybody: data.get('everybody'),
+      accounts: Object.fromEntries(chosen),
+      groups: Object.fromEntries(ofGroups),
+    });
   };
   return (
     <Asking title={title} verb={WORDS.common.save} close={close} submit={submit}>
       <p>{sharing.owner === null ? words.nobodys : words.ownedBy(sharing.owner)}</p>
       {!sharing.may_share && <p class="hint">{words.mayNot}</p>}
       <Choice label={words.everybody} name="everybody" value={sharing.everybody} mayShare={sharing.may_share} />
+      {groups.map(({ name }) => (
+        <Choice
+          key={`group ${name}`}
+          label={words.group(name)}
+          name={`group ${name}`}
+          value={sharing.groups[name] ?? 'none'}
+          mayShare={sharing.may_share}
+        />
+      ))}
       {others.map(({ name }) => (
         <Choice
           key={name}

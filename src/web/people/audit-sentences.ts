@@ -23,13 +23,17 @@ export interface AuditLine {
 /** Letters of an id in a sentence; the details show all of it. */
 const SHORT = 8;
 /** Which id a name in an answer belongs to, if there are several. */
-const NAMED = ['node_id', 'snapshot_id', 'token_id', 'template_id', 'compute_id'] as const;
+const NAMED = [
+  ...['node_id', 'snapshot_id', 'token_id', 'template_id', 'compute_id'],
+  ...['user_id', 'user_group_id', 'role_id', 'resource_pool_id'],
+] as const;
 /** Members that describe the request if nothing has a name. */
 const MEMBERS = [
   ...NAMED,
   'link_id',
   'drawing_id',
   'path',
+  'ace_id',
   'symbol_id',
   'action',
   'appliance_id',
@@ -40,7 +44,7 @@ const MEMBERS = [
 export function namesIn(lines: readonly AuditLine[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { action, objects = {} } of lines) {
-    const { project_id: lab, project, name } = objects;
+    const { project_id: lab, project, username, name = username } = objects;
     if (lab !== undefined && project !== undefined) names.set(lab, project);
     // The line of a copy has the id of its original.
     if (name === undefined || /\/duplicate$/.test(action)) continue;
@@ -54,8 +58,8 @@ export function namesIn(lines: readonly AuditLine[]): ReadonlyMap<string, string
 /** The request as a sentence; a route without text as it is. */
 export function deedOf({ action, objects = {} }: AuditLine, names: ReadonlyMap<string, string>): string {
   if (action.startsWith('labwired ')) return words.command(action, objects['account'] ?? '');
-  const deed = AUDIT_WORDS[action.replace(' /v2/', ' ')];
-  const { project_id: lab = '', project, name, filename } = objects;
+  const deed = AUDIT_WORDS[action.replace(/ \/v[23]\//, ' ')];
+  const { project_id: lab = '', project, username, name = username, filename } = objects;
   if (!deed) return [action, ...Object.values(objects)].join(' ');
   const member = MEMBERS.find((one) => objects[one] !== undefined);
   const id = member === undefined ? undefined : objects[member];

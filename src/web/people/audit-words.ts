@@ -1,4 +1,4 @@
-// The texts of the audit trail, by route below `/v2`; another column has the result. Separate from the other texts, because only admins
+// The texts of the audit trail, by route below `/v2` or `/v3`; another column has the result. Separate from the other texts, because only admins
 // need them.
 import { chosenWords } from '../language.ts';
 
@@ -84,6 +84,33 @@ const ENGLISH = {
   'POST accounts': (thing: string) => `Add the account ${thing}`,
   'PUT accounts/{name}': (thing: string) => `Change the account ${thing}`,
   'DELETE accounts/{name}': (thing: string) => `Remove the account ${thing}`,
+  'POST groups': (thing: string) => `Add the group ${thing}`,
+  'PUT groups/{name}': (thing: string) => `Change the group ${thing}`,
+  'DELETE groups/{name}': (thing: string) => `Remove the group ${thing}`,
+  'PUT access/users/me': () => 'Change one’s own account',
+  'POST access/users': (thing: string) => `Add the account ${thing}`,
+  'PUT access/users/{user_id}': (thing: string) => `Change the account ${thing}`,
+  'DELETE access/users/{user_id}': (thing: string) => `Remove the account ${thing}`,
+  'POST access/groups': (thing: string) => `Add the group ${thing}`,
+  'PUT access/groups/{user_group_id}': (thing: string) => `Change the group ${thing}`,
+  'DELETE access/groups/{user_group_id}': (thing: string) => `Remove the group ${thing}`,
+  'PUT access/groups/{user_group_id}/members/{user_id}': (thing: string) => `Add the account ${thing} to a group`,
+  'DELETE access/groups/{user_group_id}/members/{user_id}': (thing: string) =>
+    `Remove the account ${thing} from a group`,
+  'POST access/roles': (thing: string) => `Add the role ${thing}`,
+  'PUT access/roles/{role_id}': (thing: string) => `Change the role ${thing}`,
+  'DELETE access/roles/{role_id}': (thing: string) => `Remove the role ${thing}`,
+  'PUT access/roles/{role_id}/privileges/{privilege_id}': (thing: string) => `Add a privilege to the role ${thing}`,
+  'DELETE access/roles/{role_id}/privileges/{privilege_id}': (thing: string) =>
+    `Take a privilege from the role ${thing}`,
+  'POST access/acl': (thing: string) => `Add an entry to the access list for ${thing}`,
+  'PUT access/acl/{ace_id}': (thing: string) => `Change the entry of the access list for ${thing}`,
+  'DELETE access/acl/{ace_id}': (thing: string) => `Remove the entry ${thing} of the access list`,
+  'POST pools': (thing: string) => `Add the pool ${thing}`,
+  'PUT pools/{resource_pool_id}': (thing: string) => `Change the pool ${thing}`,
+  'DELETE pools/{resource_pool_id}': (thing: string) => `Remove the pool ${thing}`,
+  'PUT pools/{resource_pool_id}/resources/{resource_id}': (thing: string) => `Put a lab into the pool ${thing}`,
+  'DELETE pools/{resource_pool_id}/resources/{resource_id}': (thing: string) => `Take a lab out of the pool ${thing}`,
   'PUT iou_license': () => 'Change the IOU licence',
   'PUT gns3vm': () => 'Change the settings of the GNS3 VM',
   'POST appliances/{appliance_id}/template': (thing: string) => `Make the template ${thing} of an appliance`,

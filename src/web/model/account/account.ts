@@ -20,6 +20,7 @@ export interface SharingObject {
   owner: string | null;
   everybody: Access;
   accounts: Record<string, Access>;
+  groups: Record<string, Access>;
   may_share: boolean;
 }
 

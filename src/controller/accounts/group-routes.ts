@@ -1,0 +1,74 @@
+// Groups of accounts by name, for the page and `labwired group`. Extensions of the release's API; /v3 has them by identifier.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { type Route, route } from '../../http/app/route.ts';
+import { normalName } from '../../store/roles.ts';
+import { Text } from '../../store/vocabulary.ts';
+import { type AccessList, type Group, isBuiltIn } from './access-list.ts';
+import { type AccountDirectory, loggedIn } from './routes.ts';
+import { peopleOf } from './user-routes.ts';
+import { GroupName } from './v3-schema.ts';
+
+export const GroupCreation = v.strictObject({ name: GroupName, accounts: v.optional(v.array(Text), []) });
+export const GroupChange = v.strictObject({
+  name: v.optional(GroupName),
+  add: v.optional(v.array(Text), []),
+  remove: v.optional(v.array(Text), []),
+});
+
+export interface GroupRouteParts extends AccountDirectory {
+  entries: AccessList;
+}
+
+export function namedGroup(entries: AccessList, name: string): Group & { id: string } {
+  const found = entries.list('groups').find((group) => group.name === name);
+  if (found) return found;
+  throw new Failure('not-found', `group: there is no group ${JSON.stringify(name)}.`);
+}
+
+export function groupRoutes(parts: GroupRouteParts): Route[] {
+  const { entries } = parts;
+  const json = async (groups: readonly (Group & { id: string })[]): Promise<object[]> => {
+    const names = new Map((await peopleOf(parts)).map(({ id, name }) => [id, name]));
+    return groups.map(({ id, name, members }) => ({
+      name,
+      built_in: isBuiltIn(id),
+      accounts: members.flatMap((member) => names.get(member) ?? []).sort(),
+    }));
+  };
+  const answer = async (id: string): Promise<object> => (await json([entries.get('groups', id)]))[0]!;
+  const accountsOf = async (given: readonly string[]): Promise<string[]> => {
+    const ids = new Map((await peopleOf(parts)).map(({ id, name }) => [name, id]));
+    return given.map((name) => {
+      const id = ids.get(normalName(name));
+      if (id === undefined) throw new Failure('invalid', `accounts: there is no account ${JSON.stringify(name)}.`);
+      return id;
+    });
+  };
+  return [
+    route('GET /v2/groups', {}, () => json(entries.list('groups'))),
+
+    route('POST /v2/groups', { body: GroupCreation, status: 201 }, async (request) => {
+      loggedIn(request.client);
+      const members = await accountsOf(request.body.accounts);
+      const { id } = await entries.addGroup(request.body.name);
+      await entries.changeMembers(id, members, []);
+      return answer(id);
+    }),
+
+    route('PUT /v2/groups/{name}', { body: GroupChange }, async (request) => {
+      loggedIn(request.client);
+      const { id } = namedGroup(entries, request.params.name);
+      const [added, removed] = [await accountsOf(request.body.add), await accountsOf(request.body.remove)];
+      if (request.body.name !== undefined) await entries.renameGroup(id, request.body.name);
+      await entries.changeMembers(id, added, removed);
+      return answer(id);
+    }),
+
+    route('DELETE /v2/groups/{name}', { status: 204 }, async (request) => {
+      loggedIn(request.client);
+      await entries.remove('groups', namedGroup(entries, request.params.name).id);
+      return undefined;
+    }),
+  ];
+}
