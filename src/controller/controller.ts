@@ -69,6 +69,7 @@ import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
 import { installBaseConfigurations } from './templates/base-configurations.ts';
 import { templateRoutes } from './templates/routes.ts';
+import { v3Routes } from './v3/routes.ts';
 import { Templates } from './templates/templates.ts';
 
 export interface ControllerOptions {
@@ -117,6 +118,8 @@ export class Controller {
   readonly #computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
+  readonly #links: Links;
+  readonly #drawings: Drawings;
   readonly #recovery: Recovery;
   readonly #forwards: ConsoleForwards;
   readonly #settings: ServerSettings;
@@ -155,6 +158,8 @@ export class Controller {
     const traces = new Traces(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
+    this.#links = links;
+    this.#drawings = drawings;
     this.#computes = new Computes({
       config,
       documents: store.documents,
@@ -311,6 +316,12 @@ export class Controller {
     };
     return [
       ...loginRoutes(parts),
+      ...v3Routes({
+        ...{ routes: this.routes, projects: this.#projects, computes: this.#computes, nodes: this.#nodes },
+        ...{ links: this.#links, drawings: this.#drawings },
+        version: this.#options.config.Server.version,
+        local: this.#options.config.Server.local,
+      }),
       ...[...userRoutes(parts), ...accessListRoutes(parts)].map((one) => inV3Form(one, { conflict: 400 })),
     ];
   }

@@ -14,6 +14,9 @@ export interface V3Options {
   read?: (request: RouteRequest) => Promise<unknown>;
 }
 
+/** Identifiers that may be any text. */
+const NO_UUID: ReadonlySet<string> = new Set(['compute_id', 'symbol_id']);
+
 const IDENTIFIER = v.pipe(v.string(), v.uuid());
 
 /** Any spelling of a UUID, in the usual one. @throws Failure `invalid` */
@@ -24,9 +27,9 @@ function identifier(name: string, text: string): string {
   throw new Failure('invalid', `${name}: expected a UUID, got ${JSON.stringify(text)}.`);
 }
 
-function usualParams(params: Readonly<Record<string, string>>): Record<string, string> {
+export function usualParams(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(params).map(([name, text]) => [name, name.endsWith('_id') ? identifier(name, text) : text]),
+    Object.entries(params).map(([name, text]) => [name, name.endsWith('_id') && !NO_UUID.has(name) ? identifier(name, text) : text]),
   );
 }
 

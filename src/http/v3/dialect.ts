@@ -1,0 +1,84 @@
+// Routes of release 3.0.6 that mean the same as one of 2.2.57: the same function answers, between translations.
+import { Failure } from '../../failures.ts';
+import { jsonCopy } from '../../host/values/json-copy.ts';
+import { readJsonBody } from '../app/body.ts';
+import { type Answer, type HttpRoute, JsonText, type Route, type RouteRequest } from '../app/route.ts';
+import { usualParams, v3Failure } from './form.ts';
+import { validatedLeniently } from './lenient.ts';
+
+type Members = Record<string, unknown>;
+
+/** What is different from the route of release 2.2.57. */
+export interface Difference {
+  /** Method and path there, if they differ by more than the version. */
+  as?: string;
+  status?: number;
+  /** Whether a body must be sent. */
+  needsBody?: boolean;
+  /** The body for the route of 2.2.57. */
+  body?: (sent: Members, params: Readonly<Record<string, string>>) => unknown;
+  /** The query for the route of 2.2.57; by default none, as the query is no part of a body. */
+  query?: (query: Readonly<Record<string, string>>) => Record<string, string>;
+  /** The answer in the form of 3.0.6. */
+  answer?: (value: never, request: RouteRequest) => unknown;
+}
+
+const key = ({ method, pattern }: Pick<Route, 'method' | 'pattern'>): string => `${method} ${pattern}`;
+
+/**
+ * @param routes those of 2.2.57
+ * @param spelling method and path without the version
+ * @throws Error if there is no such route
+ */
+export function inDialect(routes: readonly Route[], spelling: string, difference: Difference = {}): HttpRoute {
+  const [method, path] = spelling.split(' ') as [HttpRoute['method'], string];
+  const wanted = difference.as ?? spelling;
+  const twin = routes.find((one) => key(one) === wanted.replace(' ', ' /v2'));
+  if (twin?.kind !== 'http') throw new Error(`there is no route ${wanted}`);
+  const status = difference.status ?? twin.options.status ?? 200;
+  return {
+    kind: 'http',
+    method,
+    pattern: `/v3${path}`,
+    options: { raw: true, status },
+    failure: v3Failure,
+    handle: async (request) => {
+      const params = usualParams(request.params);
+      const raw = twin.options.raw === true;
+      const query = difference.query?.(request.query) ?? (raw ? request.query : {});
+      const body = raw ? undefined : await bodyOf(twin, request, { ...difference, params });
+      const answer: Answer = await twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null });
+      return inForm(answer, status, difference.answer && ((value) => difference.answer!(value as never, request)));
+    },
+  };
+}
+
+async function bodyOf(
+  { method, options }: HttpRoute,
+  request: RouteRequest,
+  { needsBody = false, body: translate, params }: Difference & { params: Record<string, string> },
+): Promise<unknown> {
+  if (method === 'GET') return {};
+  const type = request.headers.get('content-type') ?? '';
+  const sent = await readJsonBody(request.stream);
+  const isEmpty = request.stream === null || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
+  if (request.stream === null && needsBody) throw new Failure('invalid', 'Invalid request: a JSON body is required, {} at least.');
+  if (!isEmpty && type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
+    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+    throw new Failure('invalid', 'Invalid request: body: expected an object.');
+  const given = translate ? translate(sent as Members, params) : sent;
+  return options.body ? validatedLeniently(options.body, given) : given;
+}
+
+async function inForm(answer: Answer, status: number, translate?: (value: unknown) => unknown): Promise<Answer> {
+  if (answer instanceof Response) {
+    if (status === 204 && answer.ok) return new Response(null, { status });
+    return answer.status === 200 && status !== 200 ? new Response(answer.body, { status, headers: answer.headers }) : answer;
+  }
+  if (status === 204) return new Response(null, { status });
+  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+  if (answer instanceof JsonText) Object.assign(headers, answer.headers);
+  const value: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer);
+  return new JsonText(JSON.stringify(translate ? translate(value) : value), headers);
+}
