@@ -69,6 +69,7 @@ import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
 import { installBaseConfigurations } from './templates/base-configurations.ts';
 import { templateRoutes } from './templates/routes.ts';
+import { TemplateNotes } from './v3/templates.ts';
 import { v3Routes } from './v3/routes.ts';
 import { Templates } from './templates/templates.ts';
 
@@ -118,6 +119,8 @@ export class Controller {
   readonly #computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
+  readonly #load = new LoadMeter();
+  readonly #notes: TemplateNotes;
   readonly #links: Links;
   readonly #drawings: Drawings;
   readonly #recovery: Recovery;
@@ -181,6 +184,7 @@ export class Controller {
       emit: (action, template) => announcer.controller.emit(action, template),
       builtins: config.Server.enable_builtin_templates,
     });
+    this.#notes = new TemplateNotes(store.documents, this.#templates);
     this.#nodes = new Nodes({
       announcer,
       writer,
@@ -240,8 +244,7 @@ export class Controller {
     const operations = new Operations({
       tell: (action, operation) => announcer.controller.tell(action, { ...operation, compute_id: null }),
     });
-    const load = new LoadMeter();
-    const usage = (): object => load.usage();
+    const usage = (): object => this.#load.usage();
     this.routes = [
       ...serverRoutes({
         version,
@@ -318,7 +321,9 @@ export class Controller {
       ...loginRoutes(parts),
       ...v3Routes({
         ...{ routes: this.routes, projects: this.#projects, computes: this.#computes, nodes: this.#nodes },
-        ...{ links: this.#links, drawings: this.#drawings },
+        ...{ links: this.#links, drawings: this.#drawings, templates: this.#templates, notes: this.#notes },
+        ...{ announcer: this.announcer, sharing: this.#sharing, usage: () => this.#load.usage() },
+        settings: this.#settings,
         version: this.#options.config.Server.version,
         local: this.#options.config.Server.local,
       }),
@@ -344,6 +349,7 @@ export class Controller {
       installBaseConfigurations(this.#options.config.Server.configs_path),
       this.#symbols.start(),
       this.#templates.start(),
+      this.#notes.start(),
       this.#projects.start(),
     ]);
     this.#computes.connect();

@@ -42,7 +42,9 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const observation = new Observation();
-  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config, documents);
+  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config, documents, (path) =>
+    app.hasPath(path),
+  );
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
   // A node of the compute has one lock for requests from the controller and from the network.

@@ -21,7 +21,8 @@ export interface Entrance {
   record: AppOptions['record'];
 }
 
-export function entranceOf(config: Config, documents: Documents): Entrance {
+/** @param isRoute whether a path is one of a route; called when requests arrive */
+export function entranceOf(config: Config, documents: Documents, isRoute: (path: string) => boolean): Entrance {
   const { host, port, protocol, record, allowed_hosts, allowed_origins, trusted_proxies } = config.Server;
   const accounts = accountsOf(config);
   const authentication = new Authentication(accounts.known, undefined, new Sessions(documents));
@@ -30,6 +31,7 @@ export function entranceOf(config: Config, documents: Documents): Entrance {
   const open = { hosts, origins: [...DOCUMENTED_ORIGINS, ...allowed_origins] };
   const shared = { hosts, origins: [...DOCUMENTED_ORIGINS.filter((one) => !isWithoutTls(one)), ...allowed_origins] };
   const guards = gate({
+    isRoute,
     rules: async () => ((await accounts.file.isShared()) ? shared : open),
     authentication,
     tickets,

@@ -15,7 +15,8 @@ export type DocumentKind =
   | 'access-entries'
   | 'pools'
   | 'logins'
-  | 'sessions';
+  | 'sessions'
+  | 'template-notes';
 
 export interface StoredDocument {
   id: string;

@@ -27,10 +27,17 @@ function propertiesOf(node: Members): Members {
     delete properties['startup_script_path'];
   }
   if (node['node_type'] === 'qemu') properties['maxcpus'] ??= given['cpus'] ?? 1;
-  const ports = given['ports_mapping'];
-  if (node['node_type'] === 'ethernet_switch' && Array.isArray(ports))
-    properties['ports_mapping'] = ports.map((port: Members) => ({ ...port, ethertype: port['ethertype'] || '0x8100' }));
-  return properties;
+  return node['node_type'] === 'ethernet_switch' ? ethertypes(properties) : properties;
+}
+
+/** Ports of Ethernet switches always have one. */
+export function ethertypes(members: Members): Members {
+  const ports = members['ports_mapping'];
+  if (!Array.isArray(ports) || !ports.some((port: Members) => 'vlan' in port)) return members;
+  return {
+    ...members,
+    ports_mapping: ports.map((port: Members) => ({ ...port, ethertype: port['ethertype'] || '0x8100' })),
+  };
 }
 
 function labelOf(label: unknown): unknown {
@@ -89,6 +96,31 @@ export function timeV3(time: Date): string {
   return time.toISOString().slice(0, 19);
 }
 
+/** What answers to a POST have in the members that only events tell. */
+const UNKNOWN = {
+  connected: null,
+  cpu_usage_percent: null,
+  memory_usage_percent: null,
+  disk_usage_percent: null,
+  last_error: null,
+  capabilities: null,
+};
+
+/** A new compute. */
+export function newComputeV3(compute: Members): Members {
+  return { ...computeV3(compute), ...UNKNOWN };
+}
+
+/** A compute in an event. */
+export function computeEventV3(compute: Members): Members {
+  return { disk_usage_percent: null, ...compute, ...computeV3(compute) };
+}
+
+/** A link as answers to a POST have it. */
+export function newLinkV3(link: Members): Members {
+  return linkV3({ ...link, link_style: { color: null, width: null, type: null, ...(link['link_style'] as object) } });
+}
+
 export function computeV3(compute: Members): Members {
   const started = timeV3(STARTED);
   const { connected: _c, cpu_usage_percent: _p, memory_usage_percent: _m, capabilities: _k, last_error: _l, ...kept } = compute;
@@ -97,3 +129,13 @@ export function computeV3(compute: Members): Members {
 
 /** What is not known of an object is as old as this process. */
 const STARTED = new Date();
+
+/** An event's payload. */
+export function eventV3(action: string, event: object, templateV3: (template: Members) => Members): object {
+  const members = event as Members;
+  if (action.startsWith('node.')) return nodeV3(members);
+  if (action.startsWith('link.')) return linkV3(members);
+  if (action.startsWith('compute.')) return computeEventV3(members);
+  if (action.startsWith('template.')) return templateV3(members);
+  return event;
+}

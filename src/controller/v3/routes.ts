@@ -7,8 +7,14 @@ import { inV3Form } from '../../http/v3/form.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { ServerSettings } from '../server/settings.ts';
+import type { Templates } from '../templates/templates.ts';
+import type { Announcer } from '../events.ts';
+import type { Sharing } from '../accounts/sharing.ts';
 import { isLocked, isolate, type LabVerbParts, linkInterface, resetLink, setLocked } from './lab-verbs.ts';
-import { computeV3, linkV3, nodeV2, nodeV3 } from './objects.ts';
+import { computeV3, linkV3, newComputeV3, newLinkV3, nodeV2, nodeV3 } from './objects.ts';
+import { socketInV3, streamRoutes } from './streams.ts';
+import { type TemplateNotes, templateV2 } from './templates.ts';
 
 type Members = Record<string, unknown>;
 
@@ -29,12 +35,24 @@ export interface V3RouteParts extends LabVerbParts {
   routes: readonly Route[];
   projects: Projects;
   computes: Computes;
+  templates: Templates;
+  notes: TemplateNotes;
+  announcer: Announcer;
+  sharing: Sharing;
+  usage: () => object;
+  settings: ServerSettings;
   version: string;
   local: boolean;
 }
 
 /** By method and path without the version. */
-function differences(typeOf: (params: Readonly<Record<string, string>>) => string | undefined): Record<string, Difference> {
+function differences(
+  typeOf: (params: Readonly<Record<string, string>>) => string | undefined,
+  notes: TemplateNotes,
+  templates: Templates,
+): Record<string, Difference> {
+  const template = (params: Record<string, string>) => ({ ...params, template_id: notes.idOf(params['template_id']!) });
+  const ownTemplate = (params: Record<string, string>) => ({ ...params, template_id: notes.ownId(params['template_id']!) });
   return {
     'GET /statistics': {},
     'POST /reload': none,
@@ -58,7 +76,11 @@ function differences(typeOf: (params: Readonly<Record<string, string>>) => strin
     [`POST ${LAB}/import`]: {},
     [`GET ${LAB}/files/{path:.+}`]: {},
     [`POST ${LAB}/files/{path:.+}`]: none,
-    [`POST ${LAB}/templates/{template_id}`]: { answer: nodeV3 },
+    [`POST ${LAB}/templates/{template_id}`]: {
+      params: template,
+      body: (sent) => ({ compute_id: 'local', ...sent }),
+      answer: nodeV3,
+    },
 
     [`GET ${LAB}/nodes`]: { answer: listOf(nodeV3) },
     [`POST ${LAB}/nodes`]: { body: (sent) => nodeV2(sent), answer: nodeV3 },
@@ -79,12 +101,12 @@ function differences(typeOf: (params: Readonly<Record<string, string>>) => strin
     [`POST ${NODE}/files/{path:.+}`]: { status: 201 },
 
     [`GET ${LAB}/links`]: { answer: listOf(linkV3) },
-    [`POST ${LAB}/links`]: { ...link, body: withTwoEnds },
+    [`POST ${LAB}/links`]: { answer: newLinkV3, body: withTwoEnds },
     [`GET ${LINK}`]: link,
     [`PUT ${LINK}`]: { ...link, status: 200 },
     [`DELETE ${LINK}`]: {},
     [`GET ${LINK}/available_filters`]: {},
-    [`POST ${LINK}/capture/start`]: { ...link, as: `POST ${LINK}/start_capture`, needsBody: true },
+    [`POST ${LINK}/capture/start`]: { answer: newLinkV3, as: `POST ${LINK}/start_capture`, needsBody: true },
     [`POST ${LINK}/capture/stop`]: { ...none, as: `POST ${LINK}/stop_capture` },
     [`GET ${LINK}/capture/stream`]: { as: `GET ${LINK}/pcap` },
 
@@ -106,21 +128,52 @@ function differences(typeOf: (params: Readonly<Record<string, string>>) => strin
     'POST /symbols/{symbol_id:.+}/raw': none,
 
     'GET /computes': { answer: listOf(computeV3) },
-    'POST /computes': { answer: computeV3 },
+    'POST /computes': { answer: newComputeV3, before: requirePort },
     'GET /computes/{compute_id}': { answer: computeV3 },
-    'PUT /computes/{compute_id}': { answer: computeV3 },
-    'DELETE /computes/{compute_id}': {},
+    'PUT /computes/{compute_id}': { answer: newComputeV3, before: requirePort },
     'GET /computes/{compute_id}/{emulator}/{action:.+}': {},
     'POST /computes/{compute_id}/{emulator}/{action:.+}': {},
     'PUT /computes/{compute_id}/{emulator}/{action:.+}': {},
 
     'GET /appliances': {},
+
+    'GET /templates': { answer: listOf((one) => notes.json(one)) },
+    'POST /templates': {
+      body: (sent) => templateV2({ compute_id: null, ...sent }, sent['template_type']),
+      before: (sent) => notes.requireNew(sent),
+      after: (made: Members, sent) => notes.keep(String(made['template_id']), sent),
+      refusal: 400,
+      answer: (one: Members) => notes.json(one),
+    },
+    'GET /templates/{template_id}': { params: template, answer: (one: Members) => notes.json(one) },
+    'PUT /templates/{template_id}': {
+      params: ownTemplate,
+      body: (sent, params) => templateV2(sent, templates.get(params['template_id']!).template_type),
+      after: (_made, sent, params) => notes.keep(params['template_id']!, sent),
+      refusal: 400,
+      answer: (one: Members) => notes.json(one),
+    },
+    'DELETE /templates/{template_id}': {
+      params: ownTemplate,
+      after: (_gone, _sent, params) => notes.forget(params['template_id']!),
+    },
+    'POST /templates/{template_id}/duplicate': {
+      params: ownTemplate,
+      after: (made: Members, _sent, params) => notes.keep(String(made['template_id']), notes.json(templates.get(params['template_id']!) as Members)),
+      answer: (one: Members) => notes.json(one),
+    },
   };
 }
 
 function withoutPath(sent: Members): Members {
   if (sent['path'] != null) throw new Failure('forbidden', 'path: this server chooses the folders of its labs.');
   return sent;
+}
+
+/** @throws Failure `invalid` */
+function requirePort({ port }: Members): void {
+  if (typeof port === 'number' && (port < 1 || port > 65_535))
+    throw new Failure('invalid', 'Invalid request: port: expected a number from 1 to 65535.');
 }
 
 function withTwoEnds(sent: Members): Members {
@@ -131,10 +184,17 @@ function withTwoEnds(sent: Members): Members {
   return kept;
 }
 
+const IouLicence = v.object({ iourc_content: v.string(), license_check: v.boolean() });
+
+function iouLicence(settings: ServerSettings): Members {
+  const { iourc_content, license_check } = settings.get('iou_license');
+  return { iourc_content, license_check };
+}
+
 const Version = v.object({ version: v.string(), local: v.optional(v.nullable(v.boolean())) });
 
 export function v3Routes(parts: V3RouteParts): Route[] {
-  const { routes, projects, computes, version, local } = parts;
+  const { routes, projects, computes, notes, templates, version, local } = parts;
   const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
     projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
   const opened = (params: Members): Promise<Project> => projects.opened(String(params['project_id']));
@@ -183,7 +243,21 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       await computes.get(id!).connect();
       return undefined;
     }),
-    ...Object.entries(differences(typeOf)).map(([spelling, difference]) => inDialect(routes, spelling, difference)),
+    inV3Form(route('GET /v3/iou_license', {}, () => iouLicence(parts.settings))),
+    inV3Form(
+      route('PUT /v3/iou_license', { body: IouLicence, status: 201 }, async ({ body }) => {
+        await parts.settings.update('iou_license', body);
+        return iouLicence(parts.settings);
+      }),
+    ),
+    own('DELETE /v3/computes/{compute_id}', 204, async ({ compute_id: id }) => {
+      computes.get(id!);
+      await computes.delete(id!);
+      return undefined;
+    }),
+    ...streamRoutes({ ...parts, templates: notes }),
+    socketInV3(routes, `${NODE}/console/ws`),
+    ...Object.entries(differences(typeOf, notes, templates)).map(([spelling, difference]) => inDialect(routes, spelling, difference)),
   ];
 }
 

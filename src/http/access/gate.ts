@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { Failure } from '../../failures.ts';
 import type { AppEnvironment } from '../app/app.ts';
 import { pagesForPeople } from '../app/error-pages.ts';
-import { renderFailure } from '../app/errors.ts';
+import { isV3, renderFailure } from '../app/errors.ts';
 import { targetOf } from '../app/target.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { type GuardRules, refusal } from './guard.ts';
@@ -34,6 +34,8 @@ export interface GateOptions {
   /** Used if authentication is on. */
   tickets?: Tickets;
   proxies?: TrustedProxies;
+  /** Whether there is a route at a path: others of release 3.0.6 are unknown to everybody. */
+  isRoute?: (path: string) => boolean;
 }
 
 type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
@@ -99,13 +101,9 @@ function isOfOthers(headers: Headers): boolean {
   return [...headers.keys()].some((name) => OF_OTHERS.test(name));
 }
 
-const isV3 = (path: string): boolean => /^\/v3(?:\/|$)/.test(path);
-
 /** Routes of release 3.0.6 that nobody has to log in for. They must not rely on the client's identity. */
-const WITHOUT_LOGIN: ReadonlySet<string> = new Set([
-  'POST /v3/access/users/authenticate',
-  'POST /v3/access/users/login',
-]);
+const WITHOUT_LOGIN =
+  /^(?:POST \/v3\/access\/users\/(?:authenticate|login)|(?:GET|POST) \/v3\/version|GET \/v3\/symbols\/.+\/raw)$/;
 
 /** The token in the query of an address of release 3.0.6. */
 export function tokenInAddress(target: string): string | undefined {
@@ -113,9 +111,22 @@ export function tokenInAddress(target: string): string | undefined {
   return search < 0 ? undefined : (new URLSearchParams(target.slice(search)).get('token') ?? undefined);
 }
 
+const LOG_IN_AGAIN = 'The token is missing, wrong or has ended: log in again.';
+/** Close code of RFC 6455, section 7.4.1. */
+const POLICY_VIOLATION = 1008;
+
+/** Release 3.0.6 accepts a WebSocket with a wrong token to say so. */
+function refusedSocket(connect: NonNullable<AppEnvironment['connect']>): Response {
+  connect((socket) => {
+    socket.send(JSON.stringify({ action: 'log.error', event: { message: LOG_IN_AGAIN } }));
+    socket.close(POLICY_VIOLATION);
+  });
+  return new Response(null, { status: 204 });
+}
+
 /** The response to a missing or wrong token. */
 function notLoggedIn(): Response {
-  return new Response(JSON.stringify({ message: 'The token is missing, wrong or has ended: log in again.' }), {
+  return new Response(JSON.stringify({ message: LOG_IN_AGAIN }), {
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer', 'Content-Type': 'application/json' },
   });
@@ -125,7 +136,11 @@ function notLoggedIn(): Response {
  * Authenticates requests to all routes, including pages; WebSockets may use a ticket. Root and the server's own user need no password on
  * the local socket.
  */
-function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
+function authenticated(
+  authentication: Authentication,
+  tickets: Tickets,
+  isRoute: (path: string) => boolean,
+): Gatekeeper {
   const farewells = new Farewells();
   return async (context, next) => {
     const { env } = context;
@@ -137,11 +152,16 @@ function authenticated(authentication: Authentication, tickets: Tickets): Gateke
       return;
     }
     if (isV3(context.req.path)) {
-      const target = targetOf(context.req.raw, env);
-      const decision = WITHOUT_LOGIN.has(`${context.req.method} ${context.req.path}`)
-        ? ({ kind: 'nobody' } as const)
-        : await authentication.decideByToken(context.req.header('authorization'), tokenInAddress(target));
-      if (decision.kind !== 'right' && decision.kind !== 'nobody') return notLoggedIn();
+      const { method, path } = context.req;
+      const token = tokenInAddress(targetOf(context.req.raw, env));
+      // Browsers cannot send headers with WebSockets: there the address alone counts.
+      const header = env.connect ? undefined : context.req.header('authorization');
+      const isOpen = WITHOUT_LOGIN.test(`${method} ${path}`) || !isRoute(path);
+      const decision = isOpen ? ({ kind: 'nobody' } as const) : await authentication.decideByToken(header, token);
+      if (decision.kind !== 'right' && decision.kind !== 'nobody') {
+        if (!env.connect) return notLoggedIn();
+        return token === undefined ? new Response(null, { status: 403 }) : refusedSocket(env.connect);
+      }
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
       await next();
       return;
@@ -169,8 +189,9 @@ export function gate({
   rules,
   authentication,
   tickets = new Tickets(),
+  isRoute = () => true,
   proxies = new TrustedProxies([]),
 }: GateOptions): Gatekeeper[] {
-  const known = authentication ? [authenticated(authentication, tickets)] : [];
+  const known = authentication ? [authenticated(authentication, tickets, isRoute)] : [];
   return [pagesForPeople, guard(rules, proxies), crossOrigin, ...known];
 }

@@ -14,7 +14,7 @@ import { StandingRight } from '../access/standing-right.ts';
 import { type MessageSocket, socketPair } from '../sockets/message-socket.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
 import { compressed } from './compression.ts';
-import { methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
+import { isV3, methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
 import type { RecordedRequest } from './recording.ts';
 import {
   type Answer,
@@ -97,6 +97,9 @@ const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
+/** Close code of a connection that ends without a closing frame (RFC 6455, section 7.1.5). */
+export const ABNORMAL = 1006;
+
 /** Of calls that nobody ends. */
 const NEVER = new AbortController().signal;
 
@@ -133,12 +136,19 @@ export class App {
       if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
       else this.#calls.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
-        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path)) : this.#dispatch(route, context),
+        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path), context.req.path) : this.#dispatch(route, context),
       );
     }
     this.hono.notFound((context) => {
-      const methods = allowed(context.req.path);
-      return methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
+      const { path } = context.req;
+      const methods = allowed(path);
+      if (methods.length > 0) return methodNotAllowed(methods, path);
+      const shorter = path.replace(/\/$/, '');
+      if (isV3(path) && shorter !== path && allowed(shorter).length > 0) {
+        const target = targetOf(context.req.raw, context.env);
+        return new Response(null, { status: 307, headers: { Location: shorter + target.slice(path.length) } });
+      }
+      return unknownPath(path);
     });
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
@@ -147,6 +157,11 @@ export class App {
   has(method: string, target: string): boolean {
     // Middleware matches every path, so any further match is a route.
     return this.hono.router.match(method, pathOfTarget(target))[0].length > this.#before;
+  }
+
+  /** Whether a route matches, whatever the method. */
+  hasPath(target: string): boolean {
+    return METHODS.some((method) => this.has(method, target));
   }
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
@@ -269,6 +284,11 @@ export class App {
       return answer instanceof Response && outgoing ? breakingOff(response, outgoing, route.pattern) : response;
     } catch (error) {
       if (error instanceof MalformedBody) refused.request = error.request;
+      if (route.kind === 'socket' && isV3(route.pattern) && context.env.connect) {
+        // Release 3.0.6 accepts the connection, and ends it at once.
+        context.env.connect((socket) => socket.close(ABNORMAL));
+        return new Response(null, { status: 204 });
+      }
       const { requestId } = context.env;
       const own = route.kind === 'http' ? route.failure?.(error, requestId) : undefined;
       const response = own ?? renderFailure(error, refused, requestId);
@@ -305,6 +325,7 @@ export class App {
 
   async #upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {
     if (!env.connect) {
+      if (isV3(route.pattern)) return unknownPath(route.pattern);
       const problem = env.openingProblem ?? 'connect with a WebSocket client';
       throw new Failure('invalid', `This address speaks WebSocket only: ${problem}.`);
     }

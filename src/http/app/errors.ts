@@ -70,13 +70,28 @@ function unexpected(thrown: unknown, refused: RefusedRequest | undefined, reques
   return new Failure('internal', `Internal error: the server log has the details${where}.`);
 }
 
+/** Whether a path is of release 3.0.6. */
+export function isV3(path: string): boolean {
+  return /^\/v3(?:\/|$)/.test(path);
+}
+
+/** The form of release 3.0.6 for what its router refuses. */
+function detail(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify({ detail: text }), {
+    status,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+  });
+}
+
 /** The router's response for an unknown path. */
-export function unknownPath(): Response {
+export function unknownPath(path: string): Response {
+  if (isV3(path)) return detail(404, 'Not Found');
   return new Response('404: Not Found', { status: 404, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
 }
 
 /** The router's response for a known path with another method. */
-export function methodNotAllowed(methods: readonly string[]): Response {
+export function methodNotAllowed(methods: readonly string[], path: string): Response {
+  if (isV3(path)) return detail(405, 'Method Not Allowed', { Allow: methods[0] ?? '' });
   return new Response('405: Method Not Allowed', {
     status: 405,
     headers: { 'Content-Type': 'text/plain; charset=utf-8', Allow: [...methods, 'OPTIONS'].sort().join(',') },

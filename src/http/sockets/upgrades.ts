@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type VerifyClientCallbackAsync, type WebSocket, WebSocketServer } from 'ws';
 import { log } from '../../host/log.ts';
-import type { App, AppEnvironment } from '../app/app.ts';
+import { ABNORMAL, type App, type AppEnvironment } from '../app/app.ts';
 import type { Connected } from '../app/route.ts';
 import type { WireMessage } from '../app/wire-message.ts';
 import { type MessageSocket, type SocketData, SocketInbox } from './message-socket.ts';
@@ -15,8 +15,6 @@ const MESSAGE_BYTES = 1024 * 1024;
 const PING_MS = 30_000;
 /** Close code of RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
-/** Close code of a connection that ended without a closing frame (RFC 6455, section 7.1.5). */
-const ABNORMAL = 1006;
 
 /** The application's decision on a complete opening. */
 interface Decision {
@@ -140,7 +138,7 @@ function messageSocket(webSocket: WebSocket, connection: Duplex): MessageSocket 
     get bufferedAmount() {
       return webSocket.bufferedAmount;
     },
-    close: (code, reason) => webSocket.close(code, reason),
+    close: (code, reason) => (code === ABNORMAL ? webSocket.terminate() : webSocket.close(code, reason)),
     cork: (send) => {
       connection.cork();
       try {

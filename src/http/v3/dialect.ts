@@ -19,6 +19,14 @@ export interface Difference {
   body?: (sent: Members, params: Readonly<Record<string, string>>) => unknown;
   /** The query for the route of 2.2.57; by default none, as the query is no part of a body. */
   query?: (query: Readonly<Record<string, string>>) => Record<string, string>;
+  /** The status of what the route itself finds wrong with a body that has the right form. */
+  refusal?: 400;
+  /** Changes the path's parameters. */
+  params?: (params: Record<string, string>) => Record<string, string>;
+  /** Runs before the route. @throws Failure */
+  before?: (sent: Members) => void;
+  /** Runs after it, before the answer is formed. */
+  after?: (value: never, sent: Members, params: Readonly<Record<string, string>>) => Promise<void>;
   /** The answer in the form of 3.0.6. */
   answer?: (value: never, request: RouteRequest) => unknown;
 }
@@ -43,32 +51,52 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
     options: { raw: true, status },
     failure: v3Failure,
     handle: async (request) => {
-      const params = usualParams(request.params);
+      const usual = usualParams(request.params);
+      const params = difference.params?.(usual) ?? usual;
       const raw = twin.options.raw === true;
       const query = difference.query?.(request.query) ?? (raw ? request.query : {});
-      const body = raw ? undefined : await bodyOf(twin, request, { ...difference, params });
-      const answer: Answer = await twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null });
+      const sent = raw || method === 'GET' ? {} : await sentIn(request, difference);
+      const body = raw ? undefined : bodyOf(twin, sent, difference, params);
+      difference.before?.(sent);
+      const answer: Answer = await refusing(difference.refusal, async () =>
+        twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null }),
+      );
+      await difference.after?.(answer as never, sent, params);
       return inForm(answer, status, difference.answer && ((value) => difference.answer!(value as never, request)));
     },
   };
 }
 
-async function bodyOf(
-  { method, options }: HttpRoute,
-  request: RouteRequest,
-  { needsBody = false, body: translate, params }: Difference & { params: Record<string, string> },
-): Promise<unknown> {
-  if (method === 'GET') return {};
+/** The body as it was sent. @throws Failure */
+async function sentIn(request: RouteRequest, { needsBody = false }: Difference): Promise<Members> {
   const type = request.headers.get('content-type') ?? '';
+  if (request.stream === null && needsBody)
+    throw new Failure('invalid', 'Invalid request: a JSON body is required, {} at least.');
   const sent = await readJsonBody(request.stream);
-  const isEmpty = request.stream === null || (typeof sent === 'object' && sent !== null && Object.keys(sent).length === 0);
-  if (request.stream === null && needsBody) throw new Failure('invalid', 'Invalid request: a JSON body is required, {} at least.');
-  if (!isEmpty && type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
     throw new Failure('invalid', 'Invalid request: body: expected an object.');
-  const given = translate ? translate(sent as Members, params) : sent;
+  if (Object.keys(sent).length > 0 && type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
+    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
+  return sent as Members;
+}
+
+function bodyOf({ options }: HttpRoute, sent: Members, difference: Difference, params: Record<string, string>): unknown {
+  // A copy, as it is mended in place.
+  const given = structuredClone(difference.body ? difference.body(sent, params) : sent);
   return options.body ? validatedLeniently(options.body, given) : given;
+}
+
+/** Gives refusals of a form that validation has accepted another status. */
+async function refusing(status: 400 | undefined, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (status === undefined || !(error instanceof Failure) || error.code !== 'invalid') throw error;
+    return new Response(JSON.stringify({ message: error.message }), {
+      status,
+      headers: { 'Content-Type': 'application/json' },
+    });
+  }
 }
 
 async function inForm(answer: Answer, status: number, translate?: (value: unknown) => unknown): Promise<Answer> {

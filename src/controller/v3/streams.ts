@@ -1,0 +1,84 @@
+// Notifications and consoles of release 3.0.6.
+import { lineText } from '../../events/json.ts';
+import type { Message } from '../../events/message.ts';
+import { type Route, type RouteRequest, route, type SocketRoute, socketRoute } from '../../http/app/route.ts';
+import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
+import { usualParams, v3Failure } from '../../http/v3/form.ts';
+import type { Sharing } from '../accounts/sharing.ts';
+import type { Announcer } from '../events.ts';
+import type { Projects } from '../projects/projects.ts';
+import { eventV3 } from './objects.ts';
+
+/** How long (ms) without an event until a stream sends a ping. */
+const SILENCE_MS = 5_000;
+
+export interface StreamParts {
+  announcer: Announcer;
+  sharing: Sharing;
+  projects: Projects;
+  /** Forms templates. */
+  templates: { json: (template: Record<string, unknown>) => Record<string, unknown> };
+  /** Load of this host, for pings. */
+  usage: () => object;
+}
+
+/** Made once for all listeners. */
+const lines = new WeakMap<Message, string>();
+
+function lineV3(message: Message, templates: StreamParts['templates']): string {
+  let line = lines.get(message);
+  if (line === undefined) {
+    line = lineText({ action: message.action, event: eventV3(message.action, message.event, (template) => templates.json(template)) });
+    lines.set(message, line);
+  }
+  return line;
+}
+
+export function streamRoutes({ announcer, sharing, projects, usage, templates }: StreamParts): Route[] {
+  const options: StreamOptions = { silence: SILENCE_MS, ping: usage, text: (message) => lineV3(message, templates), gathers: true };
+  const listen = ({ client: { identity } }: Pick<RouteRequest, 'client'>) =>
+    announcer.controller.subscribe(
+      undefined,
+      undefined,
+      false,
+      identity && (({ event }) => sharing.tells(identity, event)),
+    );
+  const ofLab = ({ params }: Pick<RouteRequest, 'params'>) => {
+    const { project_id: id } = usualParams(params as Record<string, string>);
+    const project = projects.get(id!);
+    return {
+      subscribe: () => announcer.project.subscribe(project.id),
+      options: { ...options, left: () => projects.listenerLeft(project) },
+    };
+  };
+  const lab = '/v3/projects/{project_id}/notifications' as const;
+  return [
+    { ...route('GET /v3/notifications', {}, (request) => inV3(lineStream(listen(request), options))), failure: v3Failure },
+    socketRoute('/v3/notifications/ws', (request) => (socket) => socketStream(listen(request), options)(socket)),
+    {
+      ...route(`GET ${lab}`, {}, (request) => {
+        const of = ofLab(request);
+        return inV3(lineStream(of.subscribe(), of.options));
+      }),
+      failure: v3Failure,
+    },
+    socketRoute(`${lab}/ws`, (request) => {
+      const of = ofLab(request);
+      return (socket) => socketStream(of.subscribe(), of.options)(socket);
+    }),
+  ];
+}
+
+function inV3(response: Response): Response {
+  response.headers.set('Content-Type', 'application/json');
+  return response;
+}
+
+/** The same WebSocket at the address of release 3.0.6. */
+export function socketInV3(routes: readonly Route[], pattern: string): SocketRoute {
+  const found = routes.find((one): one is SocketRoute => one.kind === 'socket' && one.pattern === `/v2${pattern}`);
+  if (found === undefined) throw new Error(`there is no WebSocket ${pattern}`);
+  const accept: SocketRoute['accept'] = (request) =>
+    found.accept({ ...request, params: usualParams(request.params as Record<string, string>) });
+  return { ...found, pattern: `/v3${pattern}`, accept };
+}

@@ -1,0 +1,123 @@
+// Templates of release 3.0.6: with version, usage and times in every type, and other identifiers for the built-in ones.
+import { Failure } from '../../failures.ts';
+import type { Documents } from '../../store/documents.ts';
+import { BUILTIN_TEMPLATES } from '../templates/builtins.ts';
+import type { Templates } from '../templates/templates.ts';
+import { ethertypes, timeV3 } from './objects.ts';
+
+type Members = Record<string, unknown>;
+
+/** By type. */
+const BUILTIN_IDS: Readonly<Record<string, string>> = {
+  cloud: 'b6ed2e82-d5aa-5a86-b6dd-8b9dd1c66800',
+  nat: '2d7eb722-90e8-56c1-8dfa-a30d79847984',
+  vpcs: '52136454-1f50-590a-94e4-816bd02d1062',
+  ethernet_switch: '92a43283-9c7e-5a68-9695-1f05a2e8dd05',
+  ethernet_hub: '8ed8d072-b183-541c-81ec-6e106c3a5a2a',
+  frame_relay_switch: '6ae48470-232f-50a4-a0df-5fb07e6ecba7',
+  atm_switch: 'fe3f642f-1398-562b-a3a8-bb93d4b2ee16',
+};
+
+const BUILTIN: ReadonlyMap<string, string> = new Map(
+  BUILTIN_TEMPLATES.flatMap(({ template_id: id, template_type: type }) => {
+    const other = BUILTIN_IDS[type];
+    return other === undefined ? [] : [[other, id] as const];
+  }),
+);
+const BUILTIN_BACK: ReadonlyMap<string, string> = new Map([...BUILTIN].map(([other, id]) => [id, other]));
+
+/** Defaults that differ from those of 2.2.57. */
+const DEFAULTS: Readonly<Record<string, Members>> = {
+  docker: { mac_address: '', memory: 0, cpus: 0 },
+  qemu: { maxcpus: 1, mac_address: '' },
+};
+
+/** What is kept of a template beside what 2.2.57 knows. */
+interface Notes {
+  version: string | null;
+  usage: string;
+  created: string;
+  updated: string;
+}
+
+export class TemplateNotes {
+  readonly #documents: Documents;
+  readonly #templates: Templates;
+  readonly #notes = new Map<string, Notes>();
+  /** What has no time of its own is as old as this process. */
+  readonly #started = timeV3(new Date());
+
+  constructor(documents: Documents, templates: Templates) {
+    this.#documents = documents;
+    this.#templates = templates;
+  }
+
+  async start(): Promise<void> {
+    for (const { id, body } of await this.#documents.list('template-notes'))
+      this.#notes.set(id, body as unknown as Notes);
+  }
+
+  /** The identifier here of a template of 3.0.6. */
+  idOf(id: string): string {
+    return BUILTIN.get(id) ?? id;
+  }
+
+  /** @throws Failure `forbidden` for a built-in template */
+  ownId(id: string): string {
+    if (BUILTIN.has(id)) throw new Failure('forbidden', 'template_id: built-in templates cannot be changed, copied or deleted.');
+    return id;
+  }
+
+  /** @throws Failure `conflict` if another template has this name and version */
+  requireNew({ name, version }: Members): void {
+    const taken = this.#templates
+      .list()
+      .some((one) => one.name === name && (this.#notes.get(one.template_id)?.version ?? null) === (version ?? null));
+    if (taken) throw new Failure('conflict', `name: there is a template "${name}" of this version already.`);
+  }
+
+  async keep(id: string, { version, usage }: Members): Promise<void> {
+    const now = timeV3(new Date());
+    const before = this.#notes.get(id) ?? { version: null, usage: '', created: now, updated: now };
+    const notes: Notes = {
+      ...before,
+      ...(typeof version === 'string' && { version }),
+      ...(typeof usage === 'string' && { usage }),
+      updated: now,
+    };
+    this.#notes.set(id, notes);
+    await this.#documents.put('template-notes', id, notes);
+  }
+
+  async forget(id: string): Promise<void> {
+    if (this.#notes.delete(id)) await this.#documents.delete('template-notes', id);
+  }
+
+  json(template: Members): Members {
+    const id = String(template['template_id']);
+    if (template['builtin'] === true) {
+      const { template_id, name, category, default_name_format, symbol, template_type, compute_id, builtin } = template;
+      return {
+        template_id: BUILTIN_BACK.get(String(template_id)) ?? template_id,
+        ...{ name, category, default_name_format, symbol, template_type, compute_id, builtin },
+      };
+    }
+    const notes = this.#notes.get(id);
+    const { linked_base: _linked, legacy_networking: _legacy, save_vm_state: _save, startup_script: _script, ...kept } = template;
+    return {
+      ...DEFAULTS[String(template['template_type'])],
+      ...ethertypes(kept),
+      version: notes?.version ?? null,
+      usage: kept['usage'] || (notes?.usage ?? ''),
+      created_at: notes?.created ?? this.#started,
+      updated_at: notes?.updated ?? this.#started,
+    };
+  }
+}
+
+/** The body for 2.2.57. */
+export function templateV2(sent: Members, type: unknown): Members {
+  const { version: _v, usage, created_at: _c, updated_at: _u, maxcpus: _m, ...kept } = sent;
+  const hasUsage = type === 'qemu' || type === 'docker' || type === 'dynamips' || type === 'iou' || type === 'virtualbox' || type === 'vmware';
+  return { ...kept, ...(hasUsage && usage !== undefined && usage !== null && { usage }) };
+}
