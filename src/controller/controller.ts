@@ -119,6 +119,7 @@ export class Controller {
   readonly #computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
+  readonly #appliances: Appliances;
   readonly #load = new LoadMeter();
   readonly #notes: TemplateNotes;
   readonly #links: Links;
@@ -183,6 +184,10 @@ export class Controller {
       documents: store.documents,
       emit: (action, template) => announcer.controller.emit(action, template),
       builtins: config.Server.enable_builtin_templates,
+    });
+    this.#appliances = new Appliances({
+      directory: config.Server.appliances_path,
+      builtins: config.Server.install_builtin_appliances,
     });
     this.#notes = new TemplateNotes(store.documents, this.#templates);
     this.#nodes = new Nodes({
@@ -271,10 +276,7 @@ export class Controller {
       ...settingsRoutes(this.#settings),
       ...operationRoutes(operations, this.#computes, sharing),
       ...applianceRoutes({
-        appliances: new Appliances({
-          directory: config.Server.appliances_path,
-          builtins: config.Server.install_builtin_appliances,
-        }),
+        appliances: this.#appliances,
         symbols: this.#symbols,
         templates: this.#templates,
         computes: this.#computes,
@@ -324,8 +326,11 @@ export class Controller {
         ...{ links: this.#links, drawings: this.#drawings, templates: this.#templates, notes: this.#notes },
         ...{ announcer: this.announcer, sharing: this.#sharing, usage: () => this.#load.usage() },
         settings: this.#settings,
+        ...{ local: () => this.#computes.get('local'), isLocal: this.#options.config.Server.local },
+        imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
+        imagesPath: this.#options.config.Server.images_path,
+        appliances: this.#appliances,
         version: this.#options.config.Server.version,
-        local: this.#options.config.Server.local,
       }),
       ...[...userRoutes(parts), ...accessListRoutes(parts)].map((one) => inV3Form(one, { conflict: 400 })),
     ];

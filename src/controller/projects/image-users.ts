@@ -99,7 +99,8 @@ export class ImageUsers {
   }
 }
 
-function imagesIn(type: string, members: object): Set<string> {
+/** The images that members name, by emulator and file name. */
+export function imagesIn(type: string, members: object): Set<string> {
   const kind = findNodeKind(type)?.images;
   const named = Object.entries(members).filter(
     (entry): entry is [string, string] => kind?.isReference(entry[0]) === true && typeof entry[1] === 'string',

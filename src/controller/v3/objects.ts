@@ -1,5 +1,6 @@
 // Objects as clients of release 3.0.6 see them, made from those of 2.2.57, and bodies the other way round.
 import { findNodeKind } from '../../api/kinds/kinds.ts';
+import { defaultSymbols } from '../symbols/catalogue.ts';
 
 type Members = Record<string, unknown>;
 
@@ -50,6 +51,7 @@ export function nodeV3(node: Members): Members {
   return {
     ...node,
     ...consolesOf(node),
+    ...(node['node_type'] === 'cloud' && { node_directory: null }),
     label: labelOf(node['label']),
     properties: propertiesOf(node),
     ...(Array.isArray(ports) && {
@@ -138,4 +140,42 @@ export function eventV3(action: string, event: object, templateV3: (template: Me
   if (action.startsWith('compute.')) return computeEventV3(members);
   if (action.startsWith('template.')) return templateV3(members);
   return event;
+}
+
+/** The theme of templates that name no symbol. */
+const THEME = 'Affinity-square-blue';
+
+/** Themes with the hub. */
+export function symbolsV3(themes: Readonly<Record<string, Readonly<Record<string, string>>>>): object {
+  return Object.fromEntries(
+    Object.entries(themes).map(([name, { ethernet_hub: _hub, traceng: _trace, ...theme }]) => [
+      name,
+      { ...theme, hub: hubOf(name) },
+    ]),
+  );
+}
+
+function hubOf(theme: string): string {
+  return theme === 'Classic' ? ':/symbols/classic/hub.svg' : `:/symbols/${theme.toLowerCase().replaceAll('-', '/')}/hub.svg`;
+}
+
+const SYMBOLS: Readonly<Record<string, string>> = {
+  ethernet_hub: 'hub',
+  ethernet_switch: 'ethernet_switch',
+  vpcs: 'vpcs_guest',
+  qemu: 'qemu_guest',
+  docker: 'docker_guest',
+  virtualbox: 'vbox_guest',
+  vmware: 'vmware_guest',
+  cloud: 'cloud',
+  dynamips: 'router',
+  iou: 'router',
+};
+
+/** A new template with the symbol of its type, unless it names one. */
+export function withSymbol(template: Members): Members {
+  if (template['symbol'] != null) return template;
+  const name = SYMBOLS[String(template['template_type'])];
+  const symbol = name && (symbolsV3(defaultSymbols()) as Record<string, Record<string, string>>)[THEME]?.[name];
+  return symbol === undefined || symbol === '' ? template : { ...template, symbol };
 }

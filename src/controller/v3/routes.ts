@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { type HttpRoute, type Route, type RouteRequest, route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
-import { inV3Form } from '../../http/v3/form.ts';
+import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -12,7 +12,9 @@ import type { Templates } from '../templates/templates.ts';
 import type { Announcer } from '../events.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import { isLocked, isolate, type LabVerbParts, linkInterface, resetLink, setLocked } from './lab-verbs.ts';
-import { computeV3, linkV3, newComputeV3, newLinkV3, nodeV2, nodeV3 } from './objects.ts';
+import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
+import { type ImageParts, Images, imageRoutes } from './images.ts';
+import { computeV3, linkV3, newComputeV3, newLinkV3, nodeV2, nodeV3, symbolsV3, timeV3, withSymbol } from './objects.ts';
 import { socketInV3, streamRoutes } from './streams.ts';
 import { type TemplateNotes, templateV2 } from './templates.ts';
 
@@ -30,19 +32,17 @@ const link: Difference = { answer: linkV3 };
 const none: Difference = { status: 204 };
 const ACTIONS = ['start', 'stop', 'suspend', 'reload'];
 
-export interface V3RouteParts extends LabVerbParts {
-  /** The routes of 2.2.57. */
-  routes: readonly Route[];
+export interface V3RouteParts extends LabVerbParts, ImageParts, ApplianceParts {
   projects: Projects;
   computes: Computes;
-  templates: Templates;
   notes: TemplateNotes;
   announcer: Announcer;
   sharing: Sharing;
   usage: () => object;
   settings: ServerSettings;
   version: string;
-  local: boolean;
+  /** Whether clients may name paths of this host. */
+  isLocal: boolean;
 }
 
 /** By method and path without the version. */
@@ -50,6 +50,8 @@ function differences(
   typeOf: (params: Readonly<Record<string, string>>) => string | undefined,
   notes: TemplateNotes,
   templates: Templates,
+  images: Images,
+  isTaken: (computeId: unknown) => boolean,
 ): Record<string, Difference> {
   const template = (params: Record<string, string>) => ({ ...params, template_id: notes.idOf(params['template_id']!) });
   const ownTemplate = (params: Record<string, string>) => ({ ...params, template_id: notes.ownId(params['template_id']!) });
@@ -63,23 +65,23 @@ function differences(
     'GET /gns3vm/engines/{engine}/vms': {},
 
     'GET /projects': {},
-    'POST /projects': { body: withoutPath },
+    'POST /projects': { body: withoutPath, before: requireAddress, needsBody: true },
     'POST /projects/load': {},
     [`GET ${LAB}`]: {},
-    [`PUT ${LAB}`]: {},
+    [`PUT ${LAB}`]: { before: requireAddress },
     [`DELETE ${LAB}`]: {},
     [`GET ${LAB}/stats`]: {},
     [`POST ${LAB}/open`]: {},
     [`POST ${LAB}/close`]: {},
     [`POST ${LAB}/duplicate`]: {},
-    [`GET ${LAB}/export`]: {},
+    [`GET ${LAB}/export`]: { query: exportQuery, problem: levelProblem },
     [`POST ${LAB}/import`]: {},
-    [`GET ${LAB}/files/{path:.+}`]: {},
+    [`GET ${LAB}/files/{path:.+}`]: { type: 'application/octet-stream' },
     [`POST ${LAB}/files/{path:.+}`]: none,
     [`POST ${LAB}/templates/{template_id}`]: {
       params: template,
       body: (sent) => ({ compute_id: 'local', ...sent }),
-      answer: nodeV3,
+      answer: fromTemplate,
     },
 
     [`GET ${LAB}/nodes`]: { answer: listOf(nodeV3) },
@@ -95,9 +97,9 @@ function differences(
     ),
     [`POST ${NODE}/console/reset`]: none,
     [`GET ${NODE}/links`]: { answer: listOf(linkV3) },
-    [`GET ${NODE}/dynamips/auto_idlepc`]: {},
-    [`GET ${NODE}/dynamips/idlepc_proposals`]: {},
-    [`GET ${NODE}/files/{path:.+}`]: {},
+    [`GET ${NODE}/dynamips/auto_idlepc`]: { problem: (_query, params) => notOf('dynamips', typeOf(params)) },
+    [`GET ${NODE}/dynamips/idlepc_proposals`]: { problem: (_query, params) => notOf('dynamips', typeOf(params)) },
+    [`GET ${NODE}/files/{path:.+}`]: { type: 'application/octet-stream' },
     [`POST ${NODE}/files/{path:.+}`]: { status: 201 },
 
     [`GET ${LAB}/links`]: { answer: listOf(linkV3) },
@@ -122,25 +124,33 @@ function differences(
     [`POST ${LAB}/snapshots/{snapshot_id}/restore`]: {},
 
     'GET /symbols': {},
-    'GET /symbols/default_symbols': { as: 'GET /default_symbols' },
+    'GET /symbols/default_symbols': { as: 'GET /default_symbols', answer: symbolsV3 },
     'GET /symbols/{symbol_id:.+}/raw': {},
     'GET /symbols/{symbol_id:.+}/dimensions': {},
     'POST /symbols/{symbol_id:.+}/raw': none,
 
     'GET /computes': { answer: listOf(computeV3) },
-    'POST /computes': { answer: newComputeV3, before: requirePort },
+    'POST /computes': {
+      answer: newComputeV3,
+      before: (sent) => {
+        requirePort(sent);
+        if (isTaken(sent['compute_id'])) throw new WrongRequest(`compute_id: ${String(sent['compute_id'])} is registered already.`);
+      },
+    },
     'GET /computes/{compute_id}': { answer: computeV3 },
     'PUT /computes/{compute_id}': { answer: newComputeV3, before: requirePort },
+    'POST /computes/{compute_id}/dynamips/auto_idlepc': { as: 'POST /computes/{compute_id}/auto_idlepc' },
     'GET /computes/{compute_id}/{emulator}/{action:.+}': {},
     'POST /computes/{compute_id}/{emulator}/{action:.+}': {},
     'PUT /computes/{compute_id}/{emulator}/{action:.+}': {},
 
-    'GET /appliances': {},
-
     'GET /templates': { answer: listOf((one) => notes.json(one)) },
     'POST /templates': {
-      body: (sent) => templateV2({ compute_id: null, ...sent }, sent['template_type']),
-      before: (sent) => notes.requireNew(sent),
+      body: (sent) => templateV2({ compute_id: null, ...withSymbol(sent) }, sent['template_type']),
+      before: async (sent) => {
+        notes.requireNew(sent);
+        await images.requireAll(sent);
+      },
       after: (made: Members, sent) => notes.keep(String(made['template_id']), sent),
       refusal: 400,
       answer: (one: Members) => notes.json(one),
@@ -184,6 +194,12 @@ function withTwoEnds(sent: Members): Members {
   return kept;
 }
 
+const DISK_METHODS = ['POST', 'PUT', 'DELETE'] as const;
+
+function notOf(wanted: string, type: string | undefined): string | undefined {
+  return type === undefined || type === wanted ? undefined : `node_id: this is for nodes of type ${wanted}, not ${type}.`;
+}
+
 const IouLicence = v.object({ iourc_content: v.string(), license_check: v.boolean() });
 
 function iouLicence(settings: ServerSettings): Members {
@@ -193,10 +209,65 @@ function iouLicence(settings: ServerSettings): Members {
 
 const Version = v.object({ version: v.string(), local: v.optional(v.nullable(v.boolean())) });
 
+/** @throws Failure `invalid` */
+function requireAddress({ supplier }: Members): void {
+  const url = (supplier as Members | null | undefined)?.['url'];
+  if (url != null && !URL.canParse(String(url)))
+    throw new Failure('invalid', 'Invalid request: supplier.url: expected an address such as https://host/.');
+}
+
+/** The methods of compression, with their highest levels; all but `none` are served as zip. */
+const LEVELS: Readonly<Record<string, readonly [number, number] | undefined>> = {
+  none: undefined,
+  zip: [0, 9],
+  bzip2: [1, 9],
+  lzma: undefined,
+  zstd: [1, 22],
+};
+
+/** @throws Failure `invalid` */
+function exportQuery(query: Readonly<Record<string, string>>): Record<string, string> {
+  const { compression = 'zstd', compression_level: level, ...others } = query;
+  if (!Object.hasOwn(LEVELS, compression))
+    throw new Failure('invalid', `compression: expected one of ${Object.keys(LEVELS).join(', ')}.`);
+  if (level !== undefined && !/^-?\d+$/.test(level)) throw new Failure('invalid', 'compression_level: expected an integer.');
+  const yes: Record<string, string> = {};
+  for (const name of ['include_snapshots', 'include_images', 'reset_mac_addresses', 'keep_compute_ids']) {
+    const given = others[name];
+    if (given === undefined) continue;
+    if (!/^(?:yes|no|true|false|1|0|on|off|y|n|t|f)$/i.test(given))
+      throw new Failure('invalid', `${name}: expected yes or no.`);
+    if (/^(?:yes|true|1|on|y|t)$/i.test(given)) yes[name] = 'yes';
+  }
+  return { ...yes, compression: compression === 'none' ? 'none' : 'zip' };
+}
+
+/** @throws Failure `bad-level` in the form of 3.0.6, which answers 400 */
+function levelProblem({ compression = 'zstd', compression_level: level }: Readonly<Record<string, string>>): string | undefined {
+  if (level === undefined) return undefined;
+  const bounds = LEVELS[compression];
+  if (bounds === undefined) return `compression_level: ${compression} has no levels.`;
+  return Number(level) < bounds[0] || Number(level) > bounds[1]
+    ? `compression_level: ${compression} has levels from ${bounds[0]} to ${bounds[1]}.`
+    : undefined;
+}
+
+/** A node of a template has these, too, in the answer that creates it. */
+function fromTemplate(node: Members): Members {
+  const made = nodeV3(node);
+  const now = timeV3(new Date());
+  return {
+    ...made,
+    properties: { builtin: false, created_at: now, updated_at: now, ...(made['properties'] as Members) },
+  };
+}
+
 export function v3Routes(parts: V3RouteParts): Route[] {
-  const { routes, projects, computes, notes, templates, version, local } = parts;
+  const { routes, projects, computes, notes, templates, version, isLocal } = parts;
   const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
     projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
+  const isTaken = (id: unknown): boolean => computes.list().some((one) => one.id === id);
+  const images = new Images(parts);
   const opened = (params: Members): Promise<Project> => projects.opened(String(params['project_id']));
   const own = <Params extends string>(
     spelling: `${HttpRoute['method']} /v3${Params}`,
@@ -224,7 +295,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     own('GET /v3/version', 200, (_params, { headers, host }) => ({
       controller_host: host.replace(/:\d+$/, ''),
       version: versionFor(version, headers),
-      local,
+      local: isLocal,
     })),
     own(`POST /v3${LAB}/lock`, 204, async (params) => setLocked(await opened(params), true, parts)),
     own(`POST /v3${LAB}/unlock`, 204, async (params) => setLocked(await opened(params), false, parts)),
@@ -255,9 +326,21 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       await computes.delete(id!);
       return undefined;
     }),
+    ...imageRoutes(images, parts, (request) => installAppliances(parts, request)),
+    ...applianceRoutes(parts),
+    ...DISK_METHODS.map((method) =>
+      own(`${method} /v3${NODE}/qemu/disk_image/{name}`, 204, async (params) => {
+        const { type } = (await opened(params)).node(params['node_id']!);
+        throw new WrongRequest(
+          type === 'qemu'
+            ? 'name: disks of a node are made and resized by its settings, or by resize_disk of /v2.'
+            : `node_id: a node of type ${type} has no disks.`,
+        );
+      }),
+    ),
     ...streamRoutes({ ...parts, templates: notes }),
     socketInV3(routes, `${NODE}/console/ws`),
-    ...Object.entries(differences(typeOf, notes, templates)).map(([spelling, difference]) => inDialect(routes, spelling, difference)),
+    ...Object.entries(differences(typeOf, notes, templates, images, isTaken)).map(([spelling, difference]) => inDialect(routes, spelling, difference)),
   ];
 }
 

@@ -28,8 +28,8 @@ const BUILTIN_BACK: ReadonlyMap<string, string> = new Map([...BUILTIN].map(([oth
 
 /** Defaults that differ from those of 2.2.57. */
 const DEFAULTS: Readonly<Record<string, Members>> = {
-  docker: { mac_address: '', memory: 0, cpus: 0 },
-  qemu: { maxcpus: 1, mac_address: '' },
+  docker: { mac_address: '', memory: 0, cpus: 0, aux_type: 'none' },
+  qemu: { maxcpus: 1, mac_address: '', aux_type: 'none' },
 };
 
 /** What is kept of a template beside what 2.2.57 knows. */
@@ -100,6 +100,8 @@ export class TemplateNotes {
       return {
         template_id: BUILTIN_BACK.get(String(template_id)) ?? template_id,
         ...{ name, category, default_name_format, symbol, template_type, compute_id, builtin },
+        ...(template_type === 'vpcs' && { base_script_file: 'vpcs_base_config.txt' }),
+        ...(template_type === 'ethernet_switch' && { console_type: 'none' }),
       };
     }
     const notes = this.#notes.get(id);
@@ -107,6 +109,7 @@ export class TemplateNotes {
     return {
       ...DEFAULTS[String(template['template_type'])],
       ...ethertypes(kept),
+      ...(kept['template_type'] === 'qemu' && { platform: kept['platform'] || 'x86_64' }),
       version: notes?.version ?? null,
       usage: kept['usage'] || (notes?.usage ?? ''),
       created_at: notes?.created ?? this.#started,

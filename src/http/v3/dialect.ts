@@ -3,7 +3,7 @@ import { Failure } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
 import { readJsonBody } from '../app/body.ts';
 import { type Answer, type HttpRoute, JsonText, type Route, type RouteRequest } from '../app/route.ts';
-import { usualParams, v3Failure } from './form.ts';
+import { usualParams, v3Failure, WrongRequest } from './form.ts';
 import { validatedLeniently } from './lenient.ts';
 
 type Members = Record<string, unknown>;
@@ -24,7 +24,11 @@ export interface Difference {
   /** Changes the path's parameters. */
   params?: (params: Record<string, string>) => Record<string, string>;
   /** Runs before the route. @throws Failure */
-  before?: (sent: Members) => void;
+  before?: (sent: Members) => void | Promise<void>;
+  /** What is wrong with the query or the place, for a 400. */
+  problem?: (query: Readonly<Record<string, string>>, params: Readonly<Record<string, string>>) => string | undefined;
+  /** Media type of a file. */
+  type?: string;
   /** Runs after it, before the answer is formed. */
   after?: (value: never, sent: Members, params: Readonly<Record<string, string>>) => Promise<void>;
   /** The answer in the form of 3.0.6. */
@@ -57,11 +61,14 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
       const query = difference.query?.(request.query) ?? (raw ? request.query : {});
       const sent = raw || method === 'GET' ? {} : await sentIn(request, difference);
       const body = raw ? undefined : bodyOf(twin, sent, difference, params);
-      difference.before?.(sent);
+      const problem = difference.problem?.(request.query, params);
+      if (problem !== undefined) throw new WrongRequest(problem);
+      await difference.before?.(sent);
       const answer: Answer = await refusing(difference.refusal, async () =>
         twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null }),
       );
       await difference.after?.(answer as never, sent, params);
+      if (difference.type !== undefined && answer instanceof Response) answer.headers.set('Content-Type', difference.type);
       return inForm(answer, status, difference.answer && ((value) => difference.answer!(value as never, request)));
     },
   };
@@ -70,7 +77,8 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
 /** The body as it was sent. @throws Failure */
 async function sentIn(request: RouteRequest, { needsBody = false }: Difference): Promise<Members> {
   const type = request.headers.get('content-type') ?? '';
-  if (request.stream === null && needsBody)
+  const isMissing = (request.headers.get('content-length') ?? '0') === '0' && !request.headers.has('transfer-encoding');
+  if (needsBody && (request.stream === null || isMissing))
     throw new Failure('invalid', 'Invalid request: a JSON body is required, {} at least.');
   const sent = await readJsonBody(request.stream);
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
@@ -92,10 +100,7 @@ async function refusing(status: 400 | undefined, work: () => Promise<Answer>): P
     return await work();
   } catch (error) {
     if (status === undefined || !(error instanceof Failure) || error.code !== 'invalid') throw error;
-    return new Response(JSON.stringify({ message: error.message }), {
-      status,
-      headers: { 'Content-Type': 'application/json' },
-    });
+    throw new WrongRequest(error.message);
   }
 }
 

@@ -44,12 +44,19 @@ async function readJson({ headers, stream }: RouteRequest): Promise<unknown> {
   return body;
 }
 
+/** A refusal with 400: of what has the right form and is wrong for the place. */
+export class WrongRequest extends Failure {
+  constructor(message: string) {
+    super('conflict', message);
+  }
+}
+
 /** Renders any thrown value. */
 export function v3Failure(thrown: unknown, requestId: string | undefined, conflict = 409): Response {
   // Unexpected errors are logged, and shortages of the host recognized, in one place.
   if (!(thrown instanceof Failure)) return renderFailure(thrown, undefined, requestId);
   const { code, message } = thrown;
-  const status = code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
+  const status = thrown instanceof WrongRequest ? 400 : code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
   const headers = new Headers({ 'Content-Type': 'application/json' });
   if (code === 'unauthorized') headers.set('WWW-Authenticate', 'Bearer');
   return new Response(JSON.stringify({ message }), { status, headers });

@@ -1,0 +1,71 @@
+// Appliances of release 3.0.6 over those of 2.2.57.
+import { Failure } from '../../failures.ts';
+import { type HttpRoute, type Route, type RouteRequest, route } from '../../http/app/route.ts';
+import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
+import type { Appliances } from '../appliances/appliances.ts';
+import type { Match } from '../appliances/matching.ts';
+import type { Templates } from '../templates/templates.ts';
+
+export interface ApplianceParts {
+  /** The routes of 2.2.57. */
+  routes: readonly Route[];
+  appliances: Appliances;
+  templates: Templates;
+}
+
+type Members = Record<string, unknown>;
+
+function routeOf({ routes }: ApplianceParts, method: string, pattern: string): HttpRoute {
+  const found = routes.find((one) => one.method === method && one.pattern === pattern);
+  if (found?.kind !== 'http') throw new Error(`there is no route ${method} ${pattern}`);
+  return found;
+}
+
+async function listed(parts: ApplianceParts, request: RouteRequest): Promise<Members[]> {
+  const objects = (await routeOf(parts, 'GET', '/v2/appliances').handle(request)) as unknown as Members[];
+  const all = await parts.appliances.list();
+  return objects.map((object, index) => ({ appliance_id: all[index]?.id, ...object }));
+}
+
+async function make(parts: ApplianceParts, request: RouteRequest, id: string, body: object): Promise<void> {
+  const made = routeOf(parts, 'POST', '/v2/appliances/{appliance_id}/template');
+  await made.handle({ ...request, query: {}, params: { appliance_id: id }, body });
+}
+
+/** Makes templates of all appliances whose images are complete and that no template is named after. */
+export async function installAppliances(parts: ApplianceParts, request: RouteRequest): Promise<void> {
+  const list = routeOf(parts, 'GET', '/v2/appliances/matches');
+  const found = (await list.handle({ ...request, query: { complete: 'yes' }, params: {}, body: {} })) as unknown;
+  const names = new Set(parts.templates.list().map(({ name }) => name));
+  for (const { appliance_id: id, name, version } of found as Match[]) {
+    if (version === null || names.has(name)) continue;
+    names.add(name);
+    await make(parts, request, id, { version, compute_id: 'local' });
+  }
+}
+
+export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
+  const find = async (request: RouteRequest): Promise<Members> => {
+    const { appliance_id: id } = request.params as Record<string, string>;
+    const found = (await listed(parts, { ...request, query: {} })).find((one) => one['appliance_id'] === id);
+    if (found === undefined) throw new Failure('not-found', `appliance_id: there is no appliance ${id}.`);
+    return found;
+  };
+  return [
+    inV3Form(route('GET /v3/appliances', {}, (request) => listed(parts, request))),
+    inV3Form(route('GET /v3/appliances/{appliance_id}', {}, find)),
+    inV3Form(
+      route('POST /v3/appliances/{appliance_id}/install', { status: 204 }, async (request) => {
+        const { versions = [], appliance_id: id } = await find(request);
+        const { version } = request.query;
+        const names = (versions as Members[]).map(({ name }) => name);
+        if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
+        if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
+        if (version !== undefined && !names.includes(version))
+          throw new Failure('not-found', `version: there is no version "${version}".`);
+        await make(parts, request, String(id), { ...(version !== undefined && { version }), compute_id: 'local' });
+        return undefined;
+      }),
+    ),
+  ];
+}

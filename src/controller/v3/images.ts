@@ -1,0 +1,214 @@
+// Images of release 3.0.6: those of this host's emulators in one list, uploaded by their content's type.
+import { stat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import * as v from 'valibot';
+import { Failure, systemCode } from '../../failures.ts';
+import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
+import { inV3Form } from '../../http/v3/form.ts';
+import { mustBeList, refusalOf } from '../computes/answers.ts';
+import type { Compute } from '../computes/compute.ts';
+import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
+import { type ImageUsers, imagesIn, inWords, type ListedImage } from '../projects/image-users.ts';
+import { timeV3 } from './objects.ts';
+
+/** By emulator: the name of the type, and its folder. */
+const TYPES = {
+  qemu: { type: 'qemu', folder: 'QEMU' },
+  dynamips: { type: 'ios', folder: 'IOS' },
+  iou: { type: 'iou', folder: 'IOU' },
+} as const;
+type Emulator = keyof typeof TYPES;
+
+const EMULATORS = Object.keys(TYPES) as Emulator[];
+/** Bytes from which the type is recognized. */
+const HEAD_BYTES = 7;
+const ELF = [0x7f, 0x45, 0x4c, 0x46];
+
+export interface ImageParts {
+  /** The host's own compute. */
+  local: () => Compute;
+  imageUsers: ImageUsers;
+  imagesPath: string;
+}
+
+const isEmulator = (name: string): name is Emulator => Object.hasOwn(TYPES, name);
+
+export class Images {
+  readonly #parts: ImageParts;
+
+  constructor(parts: ImageParts) {
+    this.#parts = parts;
+  }
+
+  async list(): Promise<ListedImage[]> {
+    const { local, imageUsers } = this.#parts;
+    const compute = local();
+    const listed = await imageUsers.listed(compute.id, async (emulator) =>
+      isEmulator(emulator)
+        ? mustBeList(await compute.get(`/${emulator}/images`, { limit: PASSED_ON_LIMIT_MS }), `GET /${emulator}/images`)
+        : [],
+    );
+    return listed.filter(({ emulator }) => isEmulator(emulator));
+  }
+
+  /** @throws Failure `not-found` if a template names an image that is not there */
+  async requireAll(template: Record<string, unknown>): Promise<void> {
+    const type = String(template['template_type']);
+    if (!isEmulator(type) || (template['compute_id'] ?? 'local') !== 'local') return;
+    const known = new Set((await this.list()).map(({ emulator, filename }) => `${emulator}/${filename}`));
+    const missing = [...imagesIn(type, template)].find((image) => !known.has(image));
+    if (missing !== undefined)
+      throw new Failure('not-found', `There is no image ${posix.basename(missing)} of type ${TYPES[type].type}: upload it first.`);
+  }
+
+  async json({ emulator, filename, path, md5sum, filesize }: ListedImage): Promise<object> {
+    const { type, folder } = TYPES[emulator as Emulator];
+    const absolute = path.startsWith('/') ? path : join(this.#parts.imagesPath, folder, path);
+    const found = await stat(absolute).catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    });
+    const [created, updated] = [found?.birthtime ?? new Date(0), found?.mtime ?? new Date(0)];
+    return {
+      ...{ filename, path: absolute, image_type: type, image_size: filesize, checksum: md5sum, checksum_algorithm: 'md5' },
+      created_at: timeV3(created),
+      updated_at: timeV3(updated),
+    };
+  }
+
+  /** By file name or absolute path. @throws Failure `not-found` */
+  async find(name: string): Promise<ListedImage[]> {
+    const { imagesPath } = this.#parts;
+    const images = await this.list();
+    const found = images.filter(
+      ({ emulator, filename, path }) =>
+        filename === name || path === name || join(imagesPath, TYPES[emulator as Emulator].folder, path) === `/${name}`.replace('//', '/'),
+    );
+    if (found.length === 0) throw new Failure('not-found', `path: there is no image ${name}.`);
+    return found;
+  }
+
+  async upload(path: string, stream: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<object> {
+    if (path.split('/').includes('..') || path.startsWith('/'))
+      throw new Failure('forbidden', 'path: images are kept in the folders of the emulators; give a file name.');
+    const { head, whole } = await peeked(stream);
+    if (head.length < HEAD_BYTES) throw new Failure('conflict', 'The file has fewer than 7 bytes: it is no image.');
+    const named = EMULATORS.find((one) => path.toLowerCase().startsWith(`${TYPES[one].folder.toLowerCase()}/`));
+    const emulator = named ?? emulatorOf(head);
+    const name = posix.basename(path);
+    const target = `/${emulator}/images/${encodeURIComponent(name)}`;
+    const compute = this.#parts.local();
+    const answer = await compute.pass('POST', target, { body: whole, signal, limit: PASSED_ON_LIMIT_MS });
+    if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `POST ${target}`);
+    await answer.body?.cancel();
+    const [image] = (await this.find(name)).filter((one) => one.emulator === emulator);
+    return this.json(image!);
+  }
+
+  async delete(name: string): Promise<void> {
+    const found = await this.find(name);
+    const [image, another] = found;
+    if (another !== undefined) throw new Failure('invalid', `path: there are several images ${name}; give the whole path.`);
+    const [user] = image!.used_by;
+    if (user !== undefined) throw new Failure('conflict', `path: ${name} is used by ${inWords(user)}.`);
+    await this.#remove(image!);
+  }
+
+  /** Deletes all that nothing uses. */
+  async prune(): Promise<void> {
+    for (const image of await this.list()) if (image.used_by.length === 0) await this.#remove(image);
+  }
+
+  #remove({ emulator, path }: ListedImage): Promise<unknown> {
+    return this.#parts.local().delete(`/${emulator}/images/${path.split('/').map(encodeURIComponent).join('/')}`);
+  }
+}
+
+function emulatorOf(head: Uint8Array): Emulator {
+  const isElf = ELF.every((byte, at) => head[at] === byte);
+  if (isElf && head[4] === 1 && head[5] === 2) return 'dynamips';
+  return isElf && head[5] === 1 ? 'iou' : 'qemu';
+}
+
+/** The first bytes of a stream, and all of it. */
+async function peeked(stream: ReadableStream<Uint8Array> | null) {
+  const chunks: Uint8Array[] = [];
+  const reader = stream?.getReader();
+  let size = 0;
+  let isDone = reader === undefined;
+  while (!isDone && size < HEAD_BYTES) {
+    const { done, value } = await reader!.read();
+    isDone = done;
+    if (value !== undefined) size += chunks.push(value) && value.length;
+  }
+  const whole = new ReadableStream<Uint8Array>({
+    start: (controller) => chunks.forEach((chunk) => controller.enqueue(chunk)),
+    async pull(controller) {
+      const { done, value } = isDone ? { done: true, value: undefined } : await reader!.read();
+      if (value !== undefined) controller.enqueue(value);
+      if (done) controller.close();
+    },
+    cancel: (reason) => reader?.cancel(reason),
+  });
+  return { head: new Uint8Array(Buffer.concat(chunks).subarray(0, HEAD_BYTES)), whole };
+}
+
+const Disk = v.looseObject({ format: v.string(), size: v.number() });
+
+/** @param install makes templates of appliances whose images are complete */
+export function imageRoutes(
+  images: Images,
+  parts: ImageParts,
+  install: (request: RouteRequest) => Promise<void>,
+): HttpRoute[] {
+  const json = async (list: ListedImage[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
+  return [
+    inV3Form(
+      route('GET /v3/images', {}, async ({ query: { image_type: type } }) => {
+        if (type !== undefined && !Object.values(TYPES).some((one) => one.type === type))
+          throw new Failure('invalid', 'image_type: expected qemu, ios or iou.');
+        const list = await images.list();
+        return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator].type === type));
+      }),
+    ),
+    inV3Form(
+      route('POST /v3/images/install', { status: 204 }, async (request) => {
+        await install(request);
+        return undefined;
+      }),
+    ),
+    inV3Form(
+      route('DELETE /v3/images/prune', { status: 204 }, async () => {
+        await images.prune();
+        return undefined;
+      }),
+    ),
+    inV3Form(
+      route('POST /v3/images/qemu/{path:.+}', { body: Disk, status: 201 }, async ({ params: { path }, body }) => {
+        if (path.split('/').includes('..')) throw new Failure('forbidden', 'path: give a file name.');
+        const name = posix.basename(path);
+        if ((await images.list()).some(({ emulator, filename }) => emulator === 'qemu' && filename === name))
+          throw new Failure('invalid', `path: there is an image ${name} already.`);
+        await parts.local().post('/qemu/img', { body: { qemu_img: 'qemu-img', path: name, ...body } });
+        return images.json((await images.find(name))[0]!);
+      }),
+      { conflict: 400 },
+    ),
+    inV3Form(
+      route('POST /v3/images/upload/{path:.+}', { status: 201 }, async (request) => {
+        const made = await images.upload(request.params.path, request.stream, request.signal);
+        if (/^(?:yes|true|1|on)$/i.test(request.query['install_appliances'] ?? '')) await install(request);
+        return made;
+      }),
+    ),
+    inV3Form(route('GET /v3/images/{path:.+}', {}, async ({ params }) => images.json((await images.find(params.path))[0]!))),
+    {
+      ...inV3Form(
+        route('DELETE /v3/images/{path:.+}', { status: 204 }, async ({ params }) => {
+          await images.delete(params.path);
+          return undefined;
+        }),
+      ),
+    },
+  ];
+}
