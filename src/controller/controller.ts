@@ -324,7 +324,8 @@ export class Controller {
       ...v3Routes({
         ...{ routes: this.routes, projects: this.#projects, computes: this.#computes, nodes: this.#nodes },
         ...{ links: this.#links, drawings: this.#drawings, templates: this.#templates, notes: this.#notes },
-        ...{ announcer: this.announcer, sharing: this.#sharing, usage: () => this.#load.usage() },
+        ...{ announcer: this.announcer, sharing: this.#sharing, entries: this.#entries },
+        usage: () => this.#load.usage(),
         settings: this.#settings,
         ...{ local: () => this.#computes.get('local'), isLocal: this.#options.config.Server.local },
         imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),

@@ -1,4 +1,5 @@
 // Appliances of release 3.0.6 over those of 2.2.57.
+import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { type HttpRoute, type Route, type RouteRequest, route } from '../../http/app/route.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
@@ -14,6 +15,25 @@ export interface ApplianceParts {
 }
 
 type Members = Record<string, unknown>;
+
+const NewVersion = v.object({ name: v.string(), images: v.optional(v.record(v.string(), v.string())) });
+
+/** Versions that clients have added, by appliance, until the list is read again (as in release 3.0.6). */
+class AddedVersions {
+  readonly #versions = new Map<string, Members[]>();
+
+  of(id: string): readonly Members[] {
+    return this.#versions.get(id) ?? [];
+  }
+
+  add(id: string, version: Members): void {
+    this.#versions.set(id, [...this.of(id), version]);
+  }
+
+  forget(): void {
+    this.#versions.clear();
+  }
+}
 
 function routeOf({ routes }: ApplianceParts, method: string, pattern: string): HttpRoute {
   const found = routes.find((one) => one.method === method && one.pattern === pattern);
@@ -45,15 +65,35 @@ export async function installAppliances(parts: ApplianceParts, request: RouteReq
 }
 
 export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
+  const added = new AddedVersions();
   const find = async (request: RouteRequest): Promise<Members> => {
     const { appliance_id: id } = request.params as Record<string, string>;
     const found = (await listed(parts, { ...request, query: {} })).find((one) => one['appliance_id'] === id);
     if (found === undefined) throw new Failure('not-found', `appliance_id: there is no appliance ${id}.`);
-    return found;
+    const more = added.of(id!);
+    return more.length === 0 ? found : { ...found, versions: [...((found['versions'] ?? []) as Members[]), ...more] };
   };
   return [
-    inV3Form(route('GET /v3/appliances', {}, (request) => listed(parts, request))),
+    inV3Form(
+      route('GET /v3/appliances', {}, (request) => {
+        added.forget();
+        return listed(parts, request);
+      }),
+    ),
     inV3Form(route('GET /v3/appliances/{appliance_id}', {}, find)),
+    inV3Form(
+      route('POST /v3/appliances/{appliance_id}/version', { body: NewVersion, status: 201 }, async (request) => {
+        const { name, images } = request.body;
+        const appliance = await find(request);
+        const versions = (appliance['versions'] ?? []) as Members[];
+        if (images === undefined || versions.length === 0)
+          throw new WrongRequest('images: an appliance with versions, and the files of the new one, are needed.');
+        if (versions.some((one) => one['name'] === name))
+          throw new Failure('conflict', `name: there is a version "${name}" already.`);
+        added.add(String(appliance['appliance_id']), { name, images });
+        return find(request);
+      }),
+    ),
     inV3Form(
       route('POST /v3/appliances/{appliance_id}/install', { status: 204 }, async (request) => {
         const { versions = [], appliance_id: id } = await find(request);
@@ -61,6 +101,8 @@ export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
         const names = (versions as Members[]).map(({ name }) => name);
         if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
         if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
+        if (added.of(String(id)).some(({ name }) => name === version))
+          throw new Failure('not-found', `version: the images of "${version}" are not there.`);
         if (version !== undefined && !names.includes(version))
           throw new Failure('not-found', `version: there is no version "${version}".`);
         await make(parts, request, String(id), { ...(version !== undefined && { version }), compute_id: 'local' });

@@ -7,6 +7,9 @@ type Members = Record<string, unknown>;
 /** Types whose console type is null rather than `none`. */
 const WITHOUT_CONSOLE: ReadonlySet<unknown> = new Set(['ethernet_hub', 'cloud', 'nat']);
 
+/** Types that can have an auxiliary console. */
+const WITH_AUX: ReadonlySet<unknown> = new Set(['qemu', 'docker']);
+
 /** Members of a node that only 3.0.6 has, and what they are here. */
 function consolesOf(node: Members): Members {
   const properties = (node['properties'] ?? {}) as Members;
@@ -14,7 +17,7 @@ function consolesOf(node: Members): Members {
   return {
     console_type: type === 'none' && WITHOUT_CONSOLE.has(node['node_type']) ? null : (type ?? null),
     aux: properties['aux'] ?? null,
-    aux_type: properties['aux_type'] ?? null,
+    aux_type: properties['aux_type'] ?? (WITH_AUX.has(node['node_type']) ? 'none' : null),
   };
 }
 
@@ -27,7 +30,11 @@ function propertiesOf(node: Members): Members {
     delete properties['startup_script'];
     delete properties['startup_script_path'];
   }
-  if (node['node_type'] === 'qemu') properties['maxcpus'] ??= given['cpus'] ?? 1;
+  if (node['node_type'] === 'qemu') {
+    properties['maxcpus'] ??= given['cpus'] ?? 1;
+    properties['linked_clone'] ??= true;
+    for (const drive of ['hda', 'hdb', 'hdc', 'hdd']) properties[`${drive}_disk_image_backed`] ??= null;
+  }
   return node['node_type'] === 'ethernet_switch' ? ethertypes(properties) : properties;
 }
 

@@ -10,6 +10,7 @@ import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Announcer } from '../events.ts';
+import type { AccessList } from '../accounts/access-list.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import { isLocked, isolate, type LabVerbParts, linkInterface, resetLink, setLocked } from './lab-verbs.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
@@ -38,6 +39,7 @@ export interface V3RouteParts extends LabVerbParts, ImageParts, ApplianceParts {
   notes: TemplateNotes;
   announcer: Announcer;
   sharing: Sharing;
+  entries: AccessList;
   usage: () => object;
   settings: ServerSettings;
   version: string;
@@ -64,7 +66,6 @@ function differences(
     'GET /gns3vm/engines': {},
     'GET /gns3vm/engines/{engine}/vms': {},
 
-    'GET /projects': {},
     'POST /projects': { body: withoutPath, before: requireAddress, needsBody: true },
     'POST /projects/load': {},
     [`GET ${LAB}`]: {},
@@ -320,6 +321,17 @@ export function v3Routes(parts: V3RouteParts): Route[] {
         await parts.settings.update('iou_license', body);
         return iouLicence(parts.settings);
       }),
+    ),
+    // An entry for one lab alone lets it be read, and does not list it.
+    own('GET /v3/projects', 200, (_params, { client: { identity } }) =>
+      projects
+        .list()
+        .filter(
+          ({ id }) =>
+            parts.sharing.accessOf(identity, id) !== 'none' ||
+            (identity !== undefined && parts.entries.lists(identity, id)),
+        )
+        .map((project) => project.json()),
     ),
     own('DELETE /v3/computes/{compute_id}', 204, async ({ compute_id: id }) => {
       computes.get(id!);
