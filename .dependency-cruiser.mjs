@@ -24,7 +24,7 @@ export const layers = [
 
 /** The layers of the controller, top first. Routes are the top wherever they stand. */
 const controllerLayers = [
-  { routes: '^src/controller/((controller|metrics)[.]ts$|server/|[^/]+/[^/]*routes[.]ts$)' },
+  { routes: '^src/controller/((controller|metrics)[.]ts$|(server|v3)/|[^/]+/[^/]*routes[.]ts$)' },
   { snapshots: '^src/controller/snapshots/' },
   { archives: '^src/controller/archives/' },
   { projects: '^src/controller/projects/' },

@@ -69,9 +69,9 @@ import { symbolRoutes } from './symbols/routes.ts';
 import { Symbols } from './symbols/symbols.ts';
 import { installBaseConfigurations } from './templates/base-configurations.ts';
 import { templateRoutes } from './templates/routes.ts';
-import { TemplateNotes } from './v3/templates.ts';
-import { v3Routes } from './v3/routes.ts';
 import { Templates } from './templates/templates.ts';
+import { v3Routes } from './v3/routes.ts';
+import { TemplateNotes } from './v3/templates.ts';
 
 export interface ControllerOptions {
   config: Config;
@@ -331,7 +331,6 @@ export class Controller {
         imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
         imagesPath: this.#options.config.Server.images_path,
         appliances: this.#appliances,
-        version: this.#options.config.Server.version,
       }),
       ...[...userRoutes(parts), ...accessListRoutes(parts)].map((one) => inV3Form(one, { conflict: 400 })),
     ];

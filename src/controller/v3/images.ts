@@ -58,7 +58,10 @@ export class Images {
     const known = new Set((await this.list()).map(({ emulator, filename }) => `${emulator}/${filename}`));
     const missing = [...imagesIn(type, template)].find((image) => !known.has(image));
     if (missing !== undefined)
-      throw new Failure('not-found', `There is no image ${posix.basename(missing)} of type ${TYPES[type].type}: upload it first.`);
+      throw new Failure(
+        'not-found',
+        `There is no image ${posix.basename(missing)} of type ${TYPES[type].type}: upload it first.`,
+      );
   }
 
   async json({ emulator, filename, path, md5sum, filesize }: ListedImage): Promise<object> {
@@ -70,7 +73,14 @@ export class Images {
     });
     const [created, updated] = [found?.birthtime ?? new Date(0), found?.mtime ?? new Date(0)];
     return {
-      ...{ filename, path: absolute, image_type: type, image_size: filesize, checksum: md5sum, checksum_algorithm: 'md5' },
+      ...{
+        filename,
+        path: absolute,
+        image_type: type,
+        image_size: filesize,
+        checksum: md5sum,
+        checksum_algorithm: 'md5',
+      },
       created_at: timeV3(created),
       updated_at: timeV3(updated),
     };
@@ -82,7 +92,9 @@ export class Images {
     const images = await this.list();
     const found = images.filter(
       ({ emulator, filename, path }) =>
-        filename === name || path === name || join(imagesPath, TYPES[emulator as Emulator].folder, path) === `/${name}`.replace('//', '/'),
+        filename === name ||
+        path === name ||
+        join(imagesPath, TYPES[emulator as Emulator].folder, path) === `/${name}`.replace('//', '/'),
     );
     if (found.length === 0) throw new Failure('not-found', `path: there is no image ${name}.`);
     return found;
@@ -93,7 +105,8 @@ export class Images {
       throw new Failure('forbidden', 'path: images are kept in the folders of the emulators; give a file name.');
     const { head, whole } = await peeked(stream);
     if (head.length < HEAD_BYTES) throw new Failure('conflict', 'The file has fewer than 7 bytes: it is no image.');
-    const named = EMULATORS.find((one) => path.toLowerCase().startsWith(`${TYPES[one].folder.toLowerCase()}/`));
+    const [folder = ''] = path.includes('/') ? path.split('/') : [];
+    const named = EMULATORS.find((one) => TYPES[one].folder === folder.toUpperCase());
     const emulator = named ?? emulatorOf(head);
     const name = posix.basename(path);
     const target = `/${emulator}/images/${encodeURIComponent(name)}`;
@@ -108,7 +121,8 @@ export class Images {
   async delete(name: string): Promise<void> {
     const found = await this.find(name);
     const [image, another] = found;
-    if (another !== undefined) throw new Failure('invalid', `path: there are several images ${name}; give the whole path.`);
+    if (another !== undefined)
+      throw new Failure('invalid', `path: there are several images ${name}; give the whole path.`);
     const [user] = image!.used_by;
     if (user !== undefined) throw new Failure('conflict', `path: ${name} is used by ${inWords(user)}.`);
     await this.#remove(image!);
@@ -139,10 +153,14 @@ async function peeked(stream: ReadableStream<Uint8Array> | null) {
   while (!isDone && size < HEAD_BYTES) {
     const { done, value } = await reader!.read();
     isDone = done;
-    if (value !== undefined) size += chunks.push(value) && value.length;
+    if (value === undefined) continue;
+    chunks.push(value);
+    size += value.length;
   }
   const whole = new ReadableStream<Uint8Array>({
-    start: (controller) => chunks.forEach((chunk) => controller.enqueue(chunk)),
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+    },
     async pull(controller) {
       const { done, value } = isDone ? { done: true, value: undefined } : await reader!.read();
       if (value !== undefined) controller.enqueue(value);
@@ -201,7 +219,9 @@ export function imageRoutes(
         return made;
       }),
     ),
-    inV3Form(route('GET /v3/images/{path:.+}', {}, async ({ params }) => images.json((await images.find(params.path))[0]!))),
+    inV3Form(
+      route('GET /v3/images/{path:.+}', {}, async ({ params }) => images.json((await images.find(params.path))[0]!)),
+    ),
     {
       ...inV3Form(
         route('DELETE /v3/images/{path:.+}', { status: 204 }, async ({ params }) => {

@@ -1,7 +1,7 @@
 // What clients of release 3.0.6 can do with a lab beyond 2.2.57: lock it, isolate a node, wire a link again, ask for a cloud's interface.
 import { Failure } from '../../failures.ts';
-import { changeLink } from '../lab/link-changes.ts';
 import type { Drawings } from '../lab/drawings.ts';
+import { changeLink } from '../lab/link-changes.ts';
 import type { Links } from '../lab/links.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
@@ -36,7 +36,8 @@ export async function isolate(project: Project, nodeId: string, suspend: boolean
 /** Takes the ends of a link out of its nodes, and puts them back. */
 export function resetLink(project: Project, linkId: string): Promise<Link> {
   return changeLink(project, linkId, async (link) => {
-    if (link.unwirable) throw new Failure('conflict', 'link_id: a node of the link is not there, so it cannot be wired.');
+    if (link.unwirable)
+      throw new Failure('conflict', 'link_id: a node of the link is not there, so it cannot be wired.');
     await renewWire(link, new Set());
     return link;
   });

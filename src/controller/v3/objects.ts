@@ -22,8 +22,13 @@ function consolesOf(node: Members): Members {
 }
 
 function propertiesOf(node: Members): Members {
-  const { aux: _aux, aux_type: _type, legacy_networking: _legacy, save_vm_state: _save, ...given } = (node['properties'] ??
-    {}) as Members;
+  const {
+    aux: _aux,
+    aux_type: _type,
+    legacy_networking: _legacy,
+    save_vm_state: _save,
+    ...given
+  } = (node['properties'] ?? {}) as Members;
   const properties: Members = { ...given, compute_id: node['compute_id'], usage: given['usage'] ?? '' };
   if (node['node_type'] === 'vpcs') {
     properties['usage'] = given['usage'] ?? null;
@@ -132,7 +137,14 @@ export function newLinkV3(link: Members): Members {
 
 export function computeV3(compute: Members): Members {
   const started = timeV3(STARTED);
-  const { connected: _c, cpu_usage_percent: _p, memory_usage_percent: _m, capabilities: _k, last_error: _l, ...kept } = compute;
+  const {
+    connected: _c,
+    cpu_usage_percent: _p,
+    memory_usage_percent: _m,
+    capabilities: _k,
+    last_error: _l,
+    ...kept
+  } = compute;
   return { ...kept, password: '**********', created_at: started, updated_at: started };
 }
 
@@ -163,7 +175,9 @@ export function symbolsV3(themes: Readonly<Record<string, Readonly<Record<string
 }
 
 function hubOf(theme: string): string {
-  return theme === 'Classic' ? ':/symbols/classic/hub.svg' : `:/symbols/${theme.toLowerCase().replaceAll('-', '/')}/hub.svg`;
+  return theme === 'Classic'
+    ? ':/symbols/classic/hub.svg'
+    : `:/symbols/${theme.toLowerCase().replaceAll('-', '/')}/hub.svg`;
 }
 
 const SYMBOLS: Readonly<Record<string, string>> = {

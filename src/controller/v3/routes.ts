@@ -4,18 +4,28 @@ import { Failure } from '../../failures.ts';
 import { type HttpRoute, type Route, type RouteRequest, route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
+import type { AccessList } from '../accounts/access-list.ts';
+import type { Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
+import type { Announcer } from '../events.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import type { Templates } from '../templates/templates.ts';
-import type { Announcer } from '../events.ts';
-import type { AccessList } from '../accounts/access-list.ts';
-import type { Sharing } from '../accounts/sharing.ts';
-import { isLocked, isolate, type LabVerbParts, linkInterface, resetLink, setLocked } from './lab-verbs.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
 import { type ImageParts, Images, imageRoutes } from './images.ts';
-import { computeV3, linkV3, newComputeV3, newLinkV3, nodeV2, nodeV3, symbolsV3, timeV3, withSymbol } from './objects.ts';
+import { isLocked, isolate, type LabVerbParts, linkInterface, resetLink, setLocked } from './lab-verbs.ts';
+import {
+  computeV3,
+  linkV3,
+  newComputeV3,
+  newLinkV3,
+  nodeV2,
+  nodeV3,
+  symbolsV3,
+  timeV3,
+  withSymbol,
+} from './objects.ts';
 import { socketInV3, streamRoutes } from './streams.ts';
 import { type TemplateNotes, templateV2 } from './templates.ts';
 
@@ -42,7 +52,6 @@ export interface V3RouteParts extends LabVerbParts, ImageParts, ApplianceParts {
   entries: AccessList;
   usage: () => object;
   settings: ServerSettings;
-  version: string;
   /** Whether clients may name paths of this host. */
   isLocal: boolean;
 }
@@ -56,7 +65,10 @@ function differences(
   isTaken: (computeId: unknown) => boolean,
 ): Record<string, Difference> {
   const template = (params: Record<string, string>) => ({ ...params, template_id: notes.idOf(params['template_id']!) });
-  const ownTemplate = (params: Record<string, string>) => ({ ...params, template_id: notes.ownId(params['template_id']!) });
+  const ownTemplate = (params: Record<string, string>) => ({
+    ...params,
+    template_id: notes.ownId(params['template_id']!),
+  });
   return {
     'GET /statistics': {},
     'POST /reload': none,
@@ -135,7 +147,8 @@ function differences(
       answer: newComputeV3,
       before: (sent) => {
         requirePort(sent);
-        if (isTaken(sent['compute_id'])) throw new WrongRequest(`compute_id: ${String(sent['compute_id'])} is registered already.`);
+        if (isTaken(sent['compute_id']))
+          throw new WrongRequest(`compute_id: ${String(sent['compute_id'])} is registered already.`);
       },
     },
     'GET /computes/{compute_id}': { answer: computeV3 },
@@ -170,7 +183,8 @@ function differences(
     },
     'POST /templates/{template_id}/duplicate': {
       params: ownTemplate,
-      after: (made: Members, _sent, params) => notes.keep(String(made['template_id']), notes.json(templates.get(params['template_id']!) as Members)),
+      after: (made: Members, _sent, params) =>
+        notes.keep(String(made['template_id']), notes.json(templates.get(params['template_id']!) as Members)),
       answer: (one: Members) => notes.json(one),
     },
   };
@@ -198,7 +212,9 @@ function withTwoEnds(sent: Members): Members {
 const DISK_METHODS = ['POST', 'PUT', 'DELETE'] as const;
 
 function notOf(wanted: string, type: string | undefined): string | undefined {
-  return type === undefined || type === wanted ? undefined : `node_id: this is for nodes of type ${wanted}, not ${type}.`;
+  return type === undefined || type === wanted
+    ? undefined
+    : `node_id: this is for nodes of type ${wanted}, not ${type}.`;
 }
 
 const IouLicence = v.object({ iourc_content: v.string(), license_check: v.boolean() });
@@ -231,7 +247,8 @@ function exportQuery(query: Readonly<Record<string, string>>): Record<string, st
   const { compression = 'zstd', compression_level: level, ...others } = query;
   if (!Object.hasOwn(LEVELS, compression))
     throw new Failure('invalid', `compression: expected one of ${Object.keys(LEVELS).join(', ')}.`);
-  if (level !== undefined && !/^-?\d+$/.test(level)) throw new Failure('invalid', 'compression_level: expected an integer.');
+  if (level !== undefined && !/^-?\d+$/.test(level))
+    throw new Failure('invalid', 'compression_level: expected an integer.');
   const yes: Record<string, string> = {};
   for (const name of ['include_snapshots', 'include_images', 'reset_mac_addresses', 'keep_compute_ids']) {
     const given = others[name];
@@ -243,8 +260,11 @@ function exportQuery(query: Readonly<Record<string, string>>): Record<string, st
   return { ...yes, compression: compression === 'none' ? 'none' : 'zip' };
 }
 
-/** @throws Failure `bad-level` in the form of 3.0.6, which answers 400 */
-function levelProblem({ compression = 'zstd', compression_level: level }: Readonly<Record<string, string>>): string | undefined {
+/** What is wrong with the level for this method. */
+function levelProblem({
+  compression = 'zstd',
+  compression_level: level,
+}: Readonly<Record<string, string>>): string | undefined {
   if (level === undefined) return undefined;
   const bounds = LEVELS[compression];
   if (bounds === undefined) return `compression_level: ${compression} has no levels.`;
@@ -264,7 +284,7 @@ function fromTemplate(node: Members): Members {
 }
 
 export function v3Routes(parts: V3RouteParts): Route[] {
-  const { routes, projects, computes, notes, templates, version, isLocal } = parts;
+  const { routes, projects, computes, notes, templates, isLocal } = parts;
   const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
     projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
   const isTaken = (id: unknown): boolean => computes.list().some((one) => one.id === id);
@@ -288,14 +308,14 @@ export function v3Routes(parts: V3RouteParts): Route[] {
   return [
     inV3Form(
       route('POST /v3/version', { body: Version }, ({ body, headers }) => {
-        const spoken = versionFor(version, headers);
+        const spoken = versionFor(headers);
         if (body.version === spoken) return { version: spoken };
         throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
       }),
     ),
     own('GET /v3/version', 200, (_params, { headers, host }) => ({
       controller_host: host.replace(/:\d+$/, ''),
-      version: versionFor(version, headers),
+      version: versionFor(headers),
       local: isLocal,
     })),
     own(`POST /v3${LAB}/lock`, 204, async (params) => setLocked(await opened(params), true, parts)),
@@ -352,14 +372,17 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     ),
     ...streamRoutes({ ...parts, templates: notes }),
     socketInV3(routes, `${NODE}/console/ws`),
-    ...Object.entries(differences(typeOf, notes, templates, images, isTaken)).map(([spelling, difference]) => inDialect(routes, spelling, difference)),
+    ...Object.entries(differences(typeOf, notes, templates, images, isTaken)).map(([spelling, difference]) =>
+      inDialect(routes, spelling, difference),
+    ),
   ];
 }
 
+/** Of clients that do not say theirs. */
+const RELEASE = '3.0.6';
+
 /** The release that a client of its own family is told. */
-function versionFor(_given: string, headers: Headers): string {
+function versionFor(headers: Headers): string {
   const [, own] = /GNS3 QT Client v(3\.\d+\.\d+)/.exec(headers.get('user-agent') ?? '') ?? [];
   return own ?? RELEASE;
 }
-
-const RELEASE = '3.0.6';

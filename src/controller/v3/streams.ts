@@ -28,14 +28,22 @@ const lines = new WeakMap<Message, string>();
 function lineV3(message: Message, templates: StreamParts['templates']): string {
   let line = lines.get(message);
   if (line === undefined) {
-    line = lineText({ action: message.action, event: eventV3(message.action, message.event, (template) => templates.json(template)) });
+    line = lineText({
+      action: message.action,
+      event: eventV3(message.action, message.event, (template) => templates.json(template)),
+    });
     lines.set(message, line);
   }
   return line;
 }
 
 export function streamRoutes({ announcer, sharing, projects, usage, templates }: StreamParts): Route[] {
-  const options: StreamOptions = { silence: SILENCE_MS, ping: usage, text: (message) => lineV3(message, templates), gathers: true };
+  const options: StreamOptions = {
+    silence: SILENCE_MS,
+    ping: usage,
+    text: (message) => lineV3(message, templates),
+    gathers: true,
+  };
   const listen = ({ client: { identity } }: Pick<RouteRequest, 'client'>) =>
     announcer.controller.subscribe(
       undefined,
@@ -53,7 +61,10 @@ export function streamRoutes({ announcer, sharing, projects, usage, templates }:
   };
   const lab = '/v3/projects/{project_id}/notifications' as const;
   return [
-    { ...route('GET /v3/notifications', {}, (request) => inV3(lineStream(listen(request), options))), failure: v3Failure },
+    {
+      ...route('GET /v3/notifications', {}, (request) => inV3(lineStream(listen(request), options))),
+      failure: v3Failure,
+    },
     socketRoute('/v3/notifications/ws', (request) => (socket) => socketStream(listen(request), options)(socket)),
     {
       ...route(`GET ${lab}`, {}, (request) => {

@@ -64,7 +64,8 @@ export class TemplateNotes {
 
   /** @throws Failure `forbidden` for a built-in template */
   ownId(id: string): string {
-    if (BUILTIN.has(id)) throw new Failure('forbidden', 'template_id: built-in templates cannot be changed, copied or deleted.');
+    if (BUILTIN.has(id))
+      throw new Failure('forbidden', 'template_id: built-in templates cannot be changed, copied or deleted.');
     return id;
   }
 
@@ -105,7 +106,13 @@ export class TemplateNotes {
       };
     }
     const notes = this.#notes.get(id);
-    const { linked_base: _linked, legacy_networking: _legacy, save_vm_state: _save, startup_script: _script, ...kept } = template;
+    const {
+      linked_base: _linked,
+      legacy_networking: _legacy,
+      save_vm_state: _save,
+      startup_script: _script,
+      ...kept
+    } = template;
     return {
       ...DEFAULTS[String(template['template_type'])],
       ...ethertypes(kept),
@@ -121,6 +128,12 @@ export class TemplateNotes {
 /** The body for 2.2.57. */
 export function templateV2(sent: Members, type: unknown): Members {
   const { version: _v, usage, created_at: _c, updated_at: _u, maxcpus: _m, ...kept } = sent;
-  const hasUsage = type === 'qemu' || type === 'docker' || type === 'dynamips' || type === 'iou' || type === 'virtualbox' || type === 'vmware';
+  const hasUsage =
+    type === 'qemu' ||
+    type === 'docker' ||
+    type === 'dynamips' ||
+    type === 'iou' ||
+    type === 'virtualbox' ||
+    type === 'vmware';
   return { ...kept, ...(hasUsage && usage !== undefined && usage !== null && { usage }) };
 }

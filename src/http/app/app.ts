@@ -136,7 +136,9 @@ export class App {
       if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
       else this.#calls.add(route.method, honoPath(route.pattern), route);
       this.hono.on(route.method, honoPath(route.pattern), (context) =>
-        context.req.method === 'HEAD' ? methodNotAllowed(allowed(context.req.path), context.req.path) : this.#dispatch(route, context),
+        context.req.method === 'HEAD'
+          ? methodNotAllowed(allowed(context.req.path), context.req.path)
+          : this.#dispatch(route, context),
       );
     }
     this.hono.notFound((context) => {

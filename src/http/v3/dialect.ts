@@ -68,8 +68,10 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
         twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null }),
       );
       await difference.after?.(answer as never, sent, params);
-      if (difference.type !== undefined && answer instanceof Response) answer.headers.set('Content-Type', difference.type);
-      return inForm(answer, status, difference.answer && ((value) => difference.answer!(value as never, request)));
+      if (difference.type !== undefined && answer instanceof Response)
+        answer.headers.set('Content-Type', difference.type);
+      const { answer: translate } = difference;
+      return inForm(answer, status, translate && ((value) => translate(value as never, request)));
     },
   };
 }
@@ -88,7 +90,12 @@ async function sentIn(request: RouteRequest, { needsBody = false }: Difference):
   return sent as Members;
 }
 
-function bodyOf({ options }: HttpRoute, sent: Members, difference: Difference, params: Record<string, string>): unknown {
+function bodyOf(
+  { options }: HttpRoute,
+  sent: Members,
+  difference: Difference,
+  params: Record<string, string>,
+): unknown {
   // A copy, as it is mended in place.
   const given = structuredClone(difference.body ? difference.body(sent, params) : sent);
   return options.body ? validatedLeniently(options.body, given) : given;
@@ -107,7 +114,9 @@ async function refusing(status: 400 | undefined, work: () => Promise<Answer>): P
 async function inForm(answer: Answer, status: number, translate?: (value: unknown) => unknown): Promise<Answer> {
   if (answer instanceof Response) {
     if (status === 204 && answer.ok) return new Response(null, { status });
-    return answer.status === 200 && status !== 200 ? new Response(answer.body, { status, headers: answer.headers }) : answer;
+    return answer.status === 200 && status !== 200
+      ? new Response(answer.body, { status, headers: answer.headers })
+      : answer;
   }
   if (status === 204) return new Response(null, { status });
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };

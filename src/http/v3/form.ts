@@ -29,7 +29,10 @@ function identifier(name: string, text: string): string {
 
 export function usualParams(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(params).map(([name, text]) => [name, name.endsWith('_id') && !NO_UUID.has(name) ? identifier(name, text) : text]),
+    Object.entries(params).map(([name, text]) => [
+      name,
+      name.endsWith('_id') && !NO_UUID.has(name) ? identifier(name, text) : text,
+    ]),
   );
 }
 
@@ -56,7 +59,8 @@ export function v3Failure(thrown: unknown, requestId: string | undefined, confli
   // Unexpected errors are logged, and shortages of the host recognized, in one place.
   if (!(thrown instanceof Failure)) return renderFailure(thrown, undefined, requestId);
   const { code, message } = thrown;
-  const status = thrown instanceof WrongRequest ? 400 : code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
+  const status =
+    thrown instanceof WrongRequest ? 400 : code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
   const headers = new Headers({ 'Content-Type': 'application/json' });
   if (code === 'unauthorized') headers.set('WWW-Authenticate', 'Bearer');
   return new Response(JSON.stringify({ message }), { status, headers });
