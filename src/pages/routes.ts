@@ -1,4 +1,4 @@
-// Routes outside of /v2: the web page, and the version for clients of API 1.
+// Routes outside of /v2: the web page, the documents, and the version for clients of API 1.
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -7,6 +7,7 @@ import { LOGOUT } from '../http/access/logout-requests.ts';
 import { acceptsGzip } from '../http/app/compression.ts';
 import { namesTag } from '../http/app/entity-tags.ts';
 import { type Route, route } from '../http/app/route.ts';
+import { documentRoutes } from './document-routes.ts';
 import { type WebFile, webFile } from './web-files.ts';
 
 const unzip = promisify(gunzip);
@@ -89,6 +90,7 @@ export function pageRoutes(version: string): Route[] {
     // Clients of API 1 ask here and tell their users to upgrade.
     route('GET /v1/version', {}, () => ({ version })),
     ...SCREENS.map((path) => route(`GET ${path}`, {}, page)),
+    ...documentRoutes,
     ...developmentRoutes,
     // A client that gets here has logged in again.
     route(`GET ${LOGOUT}`, {}, () => new Response(null, { status: 302, headers: { Location: '/' } })),

@@ -114,6 +114,9 @@ const ENGLISH = {
     ],
     demonstrationHint:
       'makes and starts two virtual PCs on a hub, with addresses: type ping 10.0.0.2 at the console of PC1.',
+    documents: 'Documents',
+    allDocuments: 'All documents of this release',
+    explained: 'What these settings do',
     about: 'About',
     server: (release: string) =>
       `Labwire speaks the GNS3 API, version 2${release && `, as release ${release}`}. This page comes from the server and asks nobody else.`,

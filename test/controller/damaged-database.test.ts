@@ -1,5 +1,6 @@
 // A damaged database: what can be read of it is there after `recover` and the next start, and labs that were open are open again.
 import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
 import { cp, open, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -32,7 +33,8 @@ async function killed(t: TestContext) {
   const { template_id: templateId } = await server.expect(201, 'POST', '/v2/templates', template);
   await server.expect(200, 'PUT', hub, { x: 77 });
   const state = join(await scratchDirectory(t), 'state');
-  await cp(server.state, state, { recursive: true, filter: (path) => !path.endsWith('labwired.sock') });
+  // At once, as the server, which is in this process, would write the lab's file in the middle of it.
+  cpSync(server.state, state, { recursive: true, filter: (path) => !path.endsWith('labwired.sock') });
   await server.stop();
   await change(state, `PRAGMA wal_checkpoint(TRUNCATE); UPDATE project SET body = json_set(body, '$.scene_width', 77)`);
   return { server, state, project, hub, templateId };

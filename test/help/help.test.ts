@@ -9,6 +9,7 @@ import { CHECKS } from '../../src/doctor/doctor.ts';
 import { type Document, documents, linkTarget, plainText } from '../../src/help/documents.ts';
 import { find } from '../../src/help/find.ts';
 import { helpText } from '../../src/help/help.ts';
+import { contentsHtml, documentHtml } from '../../src/help/html.ts';
 import { rendered } from '../../src/help/render.ts';
 import { shownWidth } from '../../src/help/wrap.ts';
 
@@ -91,6 +92,32 @@ for (const width of [40, 80, 120]) {
     }
   });
 }
+
+test('as HTML every link leads to a document and to a heading of it, and no word is lost', () => {
+  const place = {
+    idOf: (_topic: string, anchor: string) => anchor,
+    addressOf: (topic: string, anchor: string) => `/docs/${topic}#${anchor}`,
+    pictureOf: () => undefined,
+  };
+  const pages = new Map(all.map((document) => [document.topic, documentHtml(document, place)]));
+  const links = [...pages.values(), contentsHtml(all, place)].flatMap((html) => [
+    ...html.matchAll(/href="\/docs\/([^"#]*)#([^"]*)"/g),
+  ]);
+  assert.ok(links.length > 100);
+  const lost = links.filter(([, topic = '', anchor = '']) => {
+    const html = pages.get(topic);
+    return html === undefined || (anchor !== '' && !html.includes(` id="${anchor}"`));
+  });
+  assert.deepEqual(lost, []);
+  const characters: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+  for (const document of all) {
+    const text = pages.get(document.topic)!.replaceAll(/<[^>]*>/g, ' ');
+    const words = text.replaceAll(/&(lt|gt|quot|#39|amp);/g, (entity) => characters[entity]!);
+    const joined = letters(words);
+    const missing = wordsOf(document.tokens).filter((word) => !joined.includes(letters(word)));
+    assert.deepEqual(missing, [], document.topic);
+  }
+});
 
 test('tables, lists, links and code are shown so that they can be read and copied', () => {
   const text = `# Title

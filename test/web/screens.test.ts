@@ -32,7 +32,7 @@ test('addresses of the page are served with its policy, others are not; those of
   }
   const heeding = await daemon.ask('GET', '/', { headers: { 'Sec-Fetch-Mode': 'navigate' } });
   assert.equal(heeding.headers['cross-origin-opener-policy'], 'same-origin');
-  for (const path of ['/labs', '/elsewhere', '/help/more', '/assets/main-AAAAAAAA.js', '/static/elsewhere']) {
+  for (const path of ['/labs', '/elsewhere', '/help/more', '/help/docs/qemu/more', '/assets/main-AAAAAAAA.js', '/static/elsewhere']) {
     assert.equal((await daemon.ask('GET', path)).status, 404, path);
   }
   for (const [path, to] of [
@@ -43,6 +43,16 @@ test('addresses of the page are served with its policy, others are not; those of
     const { status, headers } = await daemon.ask('GET', path);
     assert.deepEqual([status, headers['location']], [302, to], path);
   }
+  const list = await daemon.ask('GET', '/help/docs');
+  const [, first] = /<a href="(\/help\/docs\/qemu)">/.exec(list.text) ?? [];
+  const document = await daemon.ask('GET', first!);
+  assert.match(document.text, /<h1 id="qemu[^>]*>[\s\S]*href="\/help\/docs\//);
+  assert.match(String(document.headers['content-security-policy']), /^default-src 'none'; style-src 'sha256-/);
+  const unknown = await daemon.ask('GET', '/help/docs/nothing');
+  assert.deepEqual([unknown.status, JSON.parse(unknown.text).message], [
+    404,
+    'topic: there is no document "nothing"; /help/docs lists them.',
+  ]);
   const licences = await daemon.ask('GET', '/assets/licences.txt');
   assert.match(licences.text, /preact[\s\S]*Node\.js/);
 });

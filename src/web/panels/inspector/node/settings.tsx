@@ -3,6 +3,7 @@ import { FormView } from '../../../forms/form-view.tsx';
 import { useImages } from '../../../forms/images.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { DocumentLink, topicOf } from '../../document-link.tsx';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
@@ -34,6 +35,7 @@ export function Settings({ context, object: node }: TabProps<NodeObject>) {
           return effect === 'start' ? words.nextStart : words.whenStopped;
         }}
       />
+      <DocumentLink topic={topicOf(node.node_type)} />
     </Changing>
   );
 }

@@ -1,0 +1,46 @@
+// The documents as pages of the server: a list at /help/docs, and each document below it.
+import { createHash } from 'node:crypto';
+import { Failure } from '../failures.ts';
+import { type Route, route } from '../http/app/route.ts';
+
+const LIST = '/help/docs';
+
+const place = {
+  idOf: (_topic: string, anchor: string): string => anchor,
+  addressOf: (topic: string, anchor: string): string => `${LIST}/${topic}${anchor === '' ? '' : `#${anchor}`}`,
+  // Pictures are not in the executable.
+  pictureOf: (): undefined => undefined,
+};
+
+// Documents and their renderer are loaded by the first request.
+const load = () => Promise.all([import('../help/documents.ts'), import('../help/html.ts')]);
+
+async function answer(title: string, content: string): Promise<Response> {
+  const [, { pageHtml, STYLE }] = await load();
+  const style = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+  return new Response(pageHtml(`${title} - Labwire`, content), {
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': `default-src 'none'; style-src ${style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-cache',
+    },
+  });
+}
+
+const HEAD = `<nav><a href="/">Labwire</a> · <a href="${LIST}">Documents</a></nav>\n`;
+
+export const documentRoutes: Route[] = [
+  route(`GET ${LIST}`, {}, async () => {
+    const [{ documents }, { contentsHtml, inReadingOrder }] = await load();
+    const list = contentsHtml(inReadingOrder(documents()), place);
+    return answer('Documents', `${HEAD}<main><h1>Documents</h1>\n${list}</main>`);
+  }),
+  route(`GET ${LIST}/{topic}`, {}, async ({ params: { topic } }) => {
+    const [{ documents }, { documentHtml }] = await load();
+    const document = documents().find((one) => one.topic === topic.toLowerCase().replace(/\.md$/, ''));
+    if (!document) throw new Failure('not-found', `topic: there is no document "${topic}"; ${LIST} lists them.`);
+    return answer(document.title, `${HEAD}<main>${documentHtml(document, place)}</main>`);
+  }),
+];
