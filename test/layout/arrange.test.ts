@@ -1,69 +1,97 @@
 // How well labs can be read that are laid out by their links alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { arrange, type Link } from '../../src/layout/arrange.ts';
+import { arrange, type Box, type Link, STYLES, type Style } from '../../src/layout/arrange.ts';
 import { crossings, linksThroughNodes } from '../../src/layout/faults.ts';
+import { count, LABS } from './labs.ts';
 
-const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
-const star = (length: number): Link[] => count(length).map((leaf): Link => ['SW', `PC${leaf}`]);
-const ring = (length: number): Link[] => count(length).map((at): Link => [`R${at}`, `R${(at + 1) % length}`]);
-const below = (nodes: readonly string[], leaves: number): Link[] =>
-  nodes.flatMap((node) => count(leaves).map((leaf): Link => [node, `${node}-${leaf}`]));
-const between = (some: readonly string[], others: readonly string[]): Link[] =>
-  some.flatMap((one) => others.map((other): Link => [one, other]));
-const LEAVES = ['leaf1', 'leaf2', 'leaf3', 'leaf4'];
-const fabric = [...between(['spine1', 'spine2'], LEAVES), ...below(LEAVES, 2)];
+type Faults = readonly [crossings: number, linksThroughNodes: number];
 
-/** With the most crossings, and of links through nodes or names, that a lab may have; rows by depth have those behind. */
-const LABS: Record<string, { links: Link[]; cross: number; through: number; rows: [cross: number, through: number] }> =
-  {
-    'a star of 10': { links: star(10), cross: 0, through: 0, rows: [0, 6] },
-    'a star of 40': { links: star(40), cross: 0, through: 0, rows: [0, 82] },
-    'a tree of 25': { links: [...between(['R'], LEAVES), ...below(LEAVES, 5)], cross: 0, through: 0, rows: [10, 18] },
-    'a tree of 200': {
-      links: count(199).map((at): Link => [`N${Math.floor(at / 3)}`, `N${at + 1}`]),
-      ...{ cross: 0, through: 0, rows: [2849, 1027] },
-    },
-    'two switches': { links: [['SW1', 'SW2'], ...below(['SW1', 'SW2'], 4)], cross: 0, through: 0, rows: [0, 6] },
-    'a ring': { links: ring(8), cross: 0, through: 0, rows: [0, 0] },
-    'a ring of routers with PCs': {
-      links: [...ring(6), ...below(['R0', 'R1', 'R2', 'R3', 'R4', 'R5'], 1)],
-      ...{ cross: 0, through: 0, rows: [1, 0] },
-    },
-    'the OSPF triangle of the examples': {
-      links: [...ring(3), ...below(['R0', 'R1', 'R2'], 1)],
-      cross: 0,
-      through: 0,
-      rows: [0, 0],
-    },
-    // Two spines with four leaves below them: no drawing in layers has fewer.
-    'a fabric of spines and leaves': { links: fabric, cross: 6, through: 0, rows: [12, 10] },
-    'a fabric of pairs of leaves': {
-      links: [...fabric, ['spine1', 'spine2'], ['leaf1', 'leaf2'], ['leaf3', 'leaf4']],
-      ...{ cross: 6, through: 0, rows: [0, 10] },
-    },
-    'five routers, each linked to each': {
-      links: count(5).flatMap((one) => count(one).map((other): Link => [`R${one}`, `R${other}`])),
-      ...{ cross: 5, through: 0, rows: [0, 4] },
-    },
-  };
+/** The most faults that a lab may have; labs that are not here have none. */
+const MOST: Readonly<Record<string, Faults>> = {
+  'a campus of three floors': [6, 0],
+  'a ring of 8 with stars': [1, 0],
+  // No drawing in layers has fewer.
+  'a fabric of 2 and 4': [5, 0],
+  'a fabric of 4 and 8': [121, 2],
+  'a fabric of 2 and 4 in pairs': [6, 0],
+  'a fat tree of 4 pods': [40, 0],
+  'a mesh of 5': [5, 0],
+  'a mesh of 8': [56, 5],
+  'a grid of 3 by 4': [5, 0],
+  'a network of 20 routers': [1, 0],
+  'a network of 50 routers': [13, 5],
+  'the example class': [0, 1],
+};
+/** All labs in rows by the distance from the node with the most links, and in dagre's layers alone. */
+const ROWS: Faults = [3539, 1679];
+const DAGRE: Faults = [365, 295];
 
-for (const [what, { links, cross, through }] of Object.entries(LABS)) {
-  test(`${what} is laid out with its links beside nodes and names`, () => {
-    const boxes = [...new Set(links.flat())].map((key) => ({ key, width: 90, height: 80 }));
-    const places = arrange(boxes, links);
-    const nodes = boxes.map((box) => ({ ...box, ...places.get(box.key)! }));
-    assert.ok(linksThroughNodes({ nodes, links }) <= through, `${linksThroughNodes({ nodes, links })} through nodes`);
-    assert.ok(crossings({ nodes, links }) <= cross, `${crossings({ nodes, links })} crossings`);
-    for (const [index, one] of nodes.entries()) {
-      for (const other of nodes.slice(index + 1)) {
-        const isApart = Math.abs(one.x - other.x) >= 90 || Math.abs(one.y - other.y) >= 80;
-        assert.ok(isApart, `${one.key} covers ${other.key}`);
-      }
+const boxesOf = (links: readonly Link[]): Box[] =>
+  [...new Set(links.flat())].map((key) => ({ key, width: 90, height: 80 }));
+
+function drawn(links: readonly Link[], style?: Style) {
+  const boxes = boxesOf(links);
+  const places = arrange(boxes, links, style);
+  return { nodes: boxes.map((box) => ({ ...box, ...places.get(box.key)! })), links };
+}
+
+function assertApart({ nodes }: ReturnType<typeof drawn>): void {
+  for (const [index, one] of nodes.entries()) {
+    for (const other of nodes.slice(index + 1)) {
+      const isApart = Math.abs(one.x - other.x) >= 90 || Math.abs(one.y - other.y) >= 80;
+      assert.ok(isApart, `${one.key} covers ${other.key}`);
     }
-    assert.deepEqual(arrange(boxes, links), places, 'the same lab looks the same');
+  }
+}
+
+test('30 labs are laid out with their links beside nodes and names', () => {
+  const total: [number, number] = [0, 0];
+  assert.equal(Object.keys(LABS).length, 30);
+  for (const [name, links] of Object.entries(LABS)) {
+    const drawing = drawn(links);
+    assertApart(drawing);
+    const [cross, through] = [crossings(drawing), linksThroughNodes(drawing)];
+    const [mostCross, mostThrough] = MOST[name] ?? [0, 0];
+    assert.ok(through <= mostThrough, `${name}: ${through} links through nodes`);
+    assert.ok(cross <= mostCross, `${name}: ${cross} crossings`);
+    total[0] += cross;
+    total[1] += through;
+  }
+  for (const [cross, through] of [ROWS, DAGRE]) assert.ok(total[0] < cross && total[1] < through / 10, `${total}`);
+});
+
+for (const style of STYLES) {
+  test(`no node covers another one in the style ${style}, and the same lab looks the same`, () => {
+    for (const name of ['a star of 40', 'a campus of three floors', 'a mesh of 8', 'a network of 20 routers']) {
+      const drawing = drawn(LABS[name]!, style);
+      assertApart(drawing);
+      assert.deepEqual(drawn(LABS[name]!, style), drawing);
+    }
   });
 }
+
+test('a tree has each node above its children, and between them', () => {
+  const { nodes, links } = drawn(LABS['a tree of 15, two each']!, 'tree');
+  const at = new Map(nodes.map((node) => [node.key, node]));
+  for (const parent of nodes) {
+    const children = links.filter(([above]) => above === parent.key).map(([, below]) => at.get(below)!);
+    if (children.length === 0) continue;
+    for (const child of children) assert.ok(child.y > parent.y);
+    const middle = children.reduce((sum, { x }) => sum + x, 0) / children.length;
+    assert.ok(Math.abs(middle - parent.x) <= 1);
+  }
+});
+
+test('a circle has all nodes equally far from the middle, neighbours side by side', () => {
+  const { nodes } = drawn(LABS['a ring of 20']!, 'circle');
+  const far = nodes.map(({ x, y }) => Math.hypot(x, y));
+  assert.ok(Math.max(...far) - Math.min(...far) < 2);
+  for (const [index, { x, y }] of nodes.entries()) {
+    const next = nodes[(index + 1) % nodes.length]!;
+    assert.ok(Math.hypot(x - next.x, y - next.y) < 150);
+  }
+});
 
 test('nodes without links and parts of a lab stand apart, and links to nowhere are ignored', () => {
   const links: Link[] = [
@@ -73,8 +101,10 @@ test('nodes without links and parts of a lab stand apart, and links to nowhere a
     ['A', 'A'],
   ];
   const boxes = [...'ABCD', ...count(30).map((at) => `alone${at}`)].map((key) => ({ key, width: 90, height: 80 }));
-  const places = arrange(boxes, links);
-  assert.equal(places.size, boxes.length);
-  assert.equal(new Set([...places.values()].map(({ x, y }) => `${x} ${y}`)).size, boxes.length);
-  assert.deepEqual(arrange([], []), new Map());
+  for (const style of STYLES) {
+    const places = arrange(boxes, links, style);
+    assert.equal(places.size, boxes.length);
+    assert.equal(new Set([...places.values()].map(({ x, y }) => `${x} ${y}`)).size, boxes.length);
+    assert.deepEqual(arrange([], [], style), new Map());
+  }
 });
