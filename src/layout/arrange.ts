@@ -18,21 +18,19 @@ import {
   rootsOf,
 } from './graph.ts';
 import { layered } from './layered.ts';
+import type { Style } from './style.ts';
 import { radialTree, tidyTree } from './tidy-tree.ts';
 
 export type { Box, Link, Places } from './graph.ts';
-
-/** `auto` takes what is easiest to read. */
-export const STYLES = ['auto', 'layered', 'tree', 'circle', 'force'] as const;
-export type Style = (typeof STYLES)[number];
 
 type Draw = () => Places;
 
 /** Width of a row of unconnected parts. */
 const SHELF = 1600;
-/** Gaps between ranks: links to the end of a wide row need more, so as not to cross the row. */
+/** Gaps between ranks: links to the end of a wide row need more, so as not to cross the row. Large parts have wide rows. */
 const RANK_GAPS = [GAP_Y, 2.5 * GAP_Y, 5 * GAP_Y];
-/** Parts with more nodes are drawn in layers or by force once, as each takes much of a second. */
+const gapsOf = ({ boxes }: Part): number[] => (boxes.length > MOST_TO_COMPARE ? RANK_GAPS.slice(-1) : RANK_GAPS);
+/** Parts with more nodes are drawn once, as a drawing and the count of its faults take much of a second. */
 const MOST_TO_COMPARE = 120;
 /** From so many links per node on, layers of a large part have too many crossings. */
 const MESHED = 1.2;
@@ -57,8 +55,12 @@ export function arrange(boxes: readonly Box[], links: readonly Link[], style: St
 function arrangePart(part: Part, style: Style): Places {
   const { boxes, links } = part;
   const good = isHierarchy(part) ? Math.min(MOST_FAULTS, links.length / 2) : 0;
+  const allWays = waysOf(part, style);
+  const [only, ...others] = allWays.flat();
+  // Counting the faults of a large part takes longer than some drawings.
+  if (others.length === 0) return inOrder(boxes, only!());
   let best: { places: Places; faults: number } | undefined;
-  for (const ways of waysOf(part, style)) {
+  for (const ways of allWays) {
     for (const draw of ways) {
       const places = draw();
       const faults = faultsOf({ nodes: boxes.map((box) => ({ ...box, ...places.get(box.key)! })), links });
@@ -84,8 +86,8 @@ function waysOf(part: Part, style: Style): Draw[][] {
   const few = (ways: Draw[]): Draw[] => (isLarge ? ways.slice(0, 1) : ways);
   const ways = {
     // dagre draws a tree as the tidy tree does, but takes ten times as long.
-    layered: isTree(part) ? treeWays(part) : few(layeredWays(part)),
-    tree: treeWays(part),
+    layered: few(isTree(part) ? treeWays(part) : layeredWays(part)),
+    tree: few(treeWays(part)),
     circle: [() => circle(part)],
     force: few(forceWays(part)),
   };
@@ -101,11 +103,11 @@ function treeWays(part: Part): Draw[] {
       .map(([root]) => root!)
       .toReversed(),
   );
-  return RANK_GAPS.flatMap((gap) => [...roots].map((root) => () => tidyTree(part, root, gap)));
+  return gapsOf(part).flatMap((gap) => [...roots].map((root) => () => tidyTree(part, root, gap)));
 }
 
 function layeredWays(part: Part): Draw[] {
-  return RANK_GAPS.flatMap((rankGap) =>
+  return gapsOf(part).flatMap((rankGap) =>
     rootsOf(part).flatMap((roots) => [true, false].map((isLevel) => () => layered(part, { roots, isLevel, rankGap }))),
   );
 }

@@ -1,8 +1,10 @@
 // How well labs can be read that are laid out by their links alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { arrange, type Box, type Link, STYLES, type Style } from '../../src/layout/arrange.ts';
+import { arrange, type Box, type Link } from '../../src/layout/arrange.ts';
+import { arrangeNodes } from '../../src/layout/arrange-nodes.ts';
 import { crossings, linksThroughNodes } from '../../src/layout/faults.ts';
+import { STYLES, type Style } from '../../src/layout/style.ts';
 import { count, LABS } from './labs.ts';
 
 type Faults = readonly [crossings: number, linksThroughNodes: number];
@@ -26,6 +28,8 @@ const MOST: Readonly<Record<string, Faults>> = {
 /** All labs in rows by the distance from the node with the most links, and in dagre's layers alone. */
 const ROWS: Faults = [3539, 1679];
 const DAGRE: Faults = [365, 295];
+/** The best of dagre's layers and circles, without force. */
+const WITHOUT_FORCE: Faults = [322, 19];
 
 const boxesOf = (links: readonly Link[]): Box[] =>
   [...new Set(links.flat())].map((key) => ({ key, width: 90, height: 80 }));
@@ -59,6 +63,7 @@ test('30 labs are laid out with their links beside nodes and names', () => {
     total[1] += through;
   }
   for (const [cross, through] of [ROWS, DAGRE]) assert.ok(total[0] < cross && total[1] < through / 10, `${total}`);
+  assert.ok(total[0] < WITHOUT_FORCE[0] && total[1] < WITHOUT_FORCE[1], `${total}`);
 });
 
 for (const style of STYLES) {
@@ -81,6 +86,12 @@ test('a tree has each node above its children, and between them', () => {
     const middle = children.reduce((sum, { x }) => sum + x, 0) / children.length;
     assert.ok(Math.abs(middle - parent.x) <= 1);
   }
+});
+
+test('links of a tree of 1,000 nodes stay beside other nodes', () => {
+  const drawing = drawn(count(999).map((at): Link => [`n${Math.floor(at / 3)}`, `n${at + 1}`]));
+  assertApart(drawing);
+  assert.deepEqual([crossings(drawing), linksThroughNodes(drawing)], [0, 0]);
 });
 
 test('a circle has all nodes equally far from the middle, neighbours side by side', () => {
@@ -107,4 +118,17 @@ test('nodes without links and parts of a lab stand apart, and links to nowhere a
     assert.equal(new Set([...places.values()].map(({ x, y }) => `${x} ${y}`)).size, boxes.length);
     assert.deepEqual(arrange([], [], style), new Map());
   }
+});
+
+test('nodes on a map are placed anew around where they were, by their symbols and names', () => {
+  const nodes = ['A long name of a router', 'B', 'C', 'D'].map((name, at) => ({
+    ...{ key: name[0]!, name, x: 1000 + at, y: -500, width: 66, height: 60 },
+  }));
+  const links: Link[] = ['B', 'C', 'D'].map((leaf): Link => ['A', leaf]);
+  const places = arrangeNodes(nodes, links, 'layered');
+  const [xs, ys] = [[...places.values()].map(({ x }) => x), [...places.values()].map(({ y }) => y)];
+  const middle = (values: number[], size: number): number => (Math.min(...values) + Math.max(...values) + size) / 2;
+  assert.ok(Math.abs(middle(xs, 66) - 1034.5) <= 1 && Math.abs(middle(ys, 60) + 470) <= 1);
+  assert.ok(places.get('B')!.y - places.get('A')!.y >= 140);
+  assert.deepEqual(arrangeNodes([], [], 'auto'), new Map());
 });
