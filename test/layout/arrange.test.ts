@@ -1,6 +1,7 @@
 // How well labs can be read that are laid out by their links alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Alignment, align } from '../../src/layout/align.ts';
 import { arrange, type Box, type Link } from '../../src/layout/arrange.ts';
 import { arrangeNodes } from '../../src/layout/arrange-nodes.ts';
 import { crossings, linksThroughNodes } from '../../src/layout/faults.ts';
@@ -118,6 +119,29 @@ test('nodes without links and parts of a lab stand apart, and links to nowhere a
     assert.equal(new Set([...places.values()].map(({ x, y }) => `${x} ${y}`)).size, boxes.length);
     assert.deepEqual(arrange([], [], style), new Map());
   }
+});
+
+test('nodes are aligned at an edge or in the middle, and spaced evenly between the outermost ones', () => {
+  const nodes = [
+    { key: 'A', x: 0, y: 10, width: 60, height: 40 },
+    { key: 'B', x: 300, y: -5, width: 40, height: 20 },
+    { key: 'C', x: 90, y: 50, width: 20, height: 30 },
+  ];
+  const xs = (alignment: Alignment): (number | undefined)[] =>
+    ['A', 'B', 'C'].map((key) => align(nodes, alignment).get(key)?.x);
+  const ys = (alignment: Alignment): (number | undefined)[] =>
+    ['A', 'B', 'C'].map((key) => align(nodes, alignment).get(key)?.y);
+  assert.deepEqual(xs('left'), [0, 0, 0]);
+  assert.deepEqual(xs('right'), [280, 300, 320]);
+  assert.deepEqual(xs('centre'), [140, 150, 160]);
+  assert.deepEqual(ys('left'), [10, -5, 50], 'the other axis stays');
+  assert.deepEqual(ys('top'), [-5, -5, -5]);
+  assert.deepEqual(ys('bottom'), [40, 60, 50]);
+  assert.deepEqual(ys('middle'), [18, 28, 23]);
+  // 340 pixels, of which nodes take 120: two gaps of 110.
+  assert.deepEqual(xs('across'), [0, 300, 170]);
+  assert.deepEqual(ys('down'), [13, -5, 50]);
+  assert.deepEqual(align([], 'across'), new Map());
 });
 
 test('nodes on a map are placed anew around where they were, by their symbols and names', () => {
