@@ -16,6 +16,8 @@ export const LARGEST_GZIP_BYTES = {
   'display-': 62_000,
   'style-': 10_000,
   'capture-worker-': 20_000,
+  'arrange-worker-': 40_000,
+  'arrange-panel-': 3_000,
   'tabs-': 10_000,
   'templates-screen-': 6_000,
   'hosts-screen-': 4_000,
@@ -52,7 +54,10 @@ function bundled(options) {
  */
 export async function bundleWeb() {
   const worker = await bundled({
-    entryPoints: [{ in: join(root, 'src/web/capture/worker.ts'), out: 'capture-worker' }],
+    entryPoints: ['capture', 'arrange'].map((name) => ({
+      in: join(root, `src/web/${name}/worker.ts`),
+      out: `${name}-worker`,
+    })),
   });
   const page = await bundled({
     entryPoints: [
@@ -61,7 +66,10 @@ export async function bundleWeb() {
       { in: join(root, 'src/web/style.css'), out: 'style' },
     ],
     splitting: true,
-    define: { CAPTURE_WORKER: addressIn(worker, 'capture-worker') },
+    define: {
+      CAPTURE_WORKER: addressIn(worker, 'capture-worker'),
+      ARRANGE_WORKER: addressIn(worker, 'arrange-worker'),
+    },
   });
   // By itself, not split: it must need nothing else that could be missing.
   const start = await bundled({

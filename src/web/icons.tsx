@@ -15,6 +15,7 @@ const PATHS: Readonly<Record<string, string>> = {
   'lab.undo': 'M5.6 2.8 2.6 5.8l3 3M2.6 5.8h6.9a3.7 3.7 0 0 1 0 7.4H6.4',
   'lab.redo': 'M10.4 2.8l3 3-3 3M13.4 5.8H6.5a3.7 3.7 0 0 0 0 7.4h3.1',
   'lab.traffic': 'M1.6 8.4h3L6.4 3.2l3.2 9.6 1.8-4.4h3',
+  'lab.arrange': 'M6 2.4h4v3H6zM1.8 10.6h4v3h-4zM10.2 10.6h4v3h-4zM8 5.4v2.8M3.8 10.6V8.2h8.4v2.4',
   'lab.fit': 'M2.5 5.8V2.5h3.3M10.2 2.5h3.3v3.3M13.5 10.2v3.3h-3.3M5.8 13.5H2.5v-3.3',
   'lab.snapshots': 'M8 4.6V8l2.3 1.5M2.6 8a5.4 5.4 0 1 0 1.6-3.8L2.6 5.6M2.6 2.8v2.8h2.8',
   'lab.export': 'M8 2.4v7.4M4.9 6.9 8 10l3.1-3.1M2.6 11v2.4h10.8V11',

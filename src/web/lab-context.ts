@@ -38,6 +38,10 @@ export interface LabMap {
   /** The window position of an object, or of the middle. */
   pointOf(id: string | undefined): Point;
   focus(): void;
+  /** Draws nodes at these positions without sending them to the server yet. */
+  preview(places: ReadonlyMap<string, Point>): void;
+  /** Removes the preview, if there is one. */
+  endPreview(): void;
   /** Moves the selection without sending it to the server yet. */
   nudge(dx: number, dy: number): void;
   /** Sends the moved positions to the server. */
@@ -78,6 +82,8 @@ export class LabContext implements PageContext {
   readonly palette = signal(false);
   /** Undefined unless a link is being created. */
   readonly linking = signal<Linking | undefined>(undefined);
+  /** The nodes being arranged. */
+  readonly arranging = signal<readonly string[] | 'all' | undefined>(undefined);
   /** The shape to draw next on the map. */
   readonly drawing = signal<Drawn | undefined>(undefined);
   /** Whether arrow keys move the selection. */

@@ -11,6 +11,7 @@ import { ContextMenu } from './panels/context-menu.tsx';
 import { Inspector } from './panels/inspector/inspector.tsx';
 import { LabHeader } from './panels/lab-header.tsx';
 import { LabNotices } from './panels/lab-notices.tsx';
+import { lazily } from './panels/lazily.tsx';
 import { LinkingPanel } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
 import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
@@ -30,11 +31,22 @@ const TOOLS: readonly (readonly string[])[] = [
   ['lab.node', 'lab.link'],
   ['lab.text', 'lab.rectangle', 'lab.ellipse', 'lab.line'],
   ['lab.undo', 'lab.redo'],
-  ['lab.traffic', 'lab.fit'],
+  ['lab.traffic', 'lab.arrange', 'lab.fit'],
   ['lab.snapshots', 'lab.export'],
 ];
 /** Tools with well-known icons, shown without text. */
-const WITHOUT_WORDS: readonly string[] = ['lab.rectangle', 'lab.ellipse', 'lab.line', 'lab.undo', 'lab.redo'];
+const WITHOUT_WORDS: readonly string[] = [
+  'lab.arrange',
+  'lab.rectangle',
+  'lab.ellipse',
+  'lab.line',
+  'lab.undo',
+  'lab.redo',
+];
+
+const ArrangePanel = lazily<{ context: LabContext; ids: readonly string[] | 'all' }>(
+  async () => (await import('./arrange/arrange-panel.tsx')).ArrangePanel,
+);
 
 export function LabScreen({ id, go }: { id: string; go: (path: string) => void }) {
   const context = useMemo(() => new LabContext(id, go), [id, go]);
@@ -151,6 +163,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     'lab.rectangle': drawing.value === 'rect',
     'lab.ellipse': drawing.value === 'ellipse',
     'lab.line': drawing.value === 'line',
+    'lab.arrange': context.arranging.value === 'all',
     'lab.traffic': context.traffic.value,
   };
 
@@ -209,6 +222,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         <div class="upon">
           {palette.value && lab.whyNotChange === '' && <Palette context={context} />}
           <LinkingPanel context={context} />
+          {context.arranging.value && (
+            <ArrangePanel key={String(context.arranging.value)} context={context} ids={context.arranging.value} />
+          )}
         </div>
       </main>
       <Inspector context={context} />

@@ -57,6 +57,21 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   await labwired.fails(1, /has not been captured since/, 'capture', '--merge', 'PC1', 'PC2', '--to', `${all}.2`);
   assert.equal(existsSync(`${all}.2`), false);
 
+  assert.match(await labwired.say('lab', 'layout', 'Büro 1', '--style', 'layered'), /is laid out: 3 nodes moved/);
+  const placed = JSON.parse(await labwired.say('node', 'list', '--json')) as { name: string; x: number; y: number }[];
+  const [pc1, pc2, hub] = ['PC1', 'PC2', 'Hubä'].map((name) => placed.find((node) => node.name === name)!);
+  assert.ok(hub!.y < pc1!.y && pc1!.y === pc2!.y && Math.abs(pc1!.x - pc2!.x) >= 90, JSON.stringify(placed));
+  assert.match(await labwired.say('lab', 'layout', 'Büro 1', '--style', 'layered'), /0 nodes moved/, 'and stays so');
+  await labwired.fails(
+    2,
+    /no style "layerd"; did you mean "layered"\?/,
+    'lab',
+    'layout',
+    'Büro 1',
+    '--style',
+    'layerd',
+  );
+
   assert.match(
     await labwired.say('node', 'exec', 'PC1', '--until', 'icmp_seq=2', '--', 'ping', '10.0.0.2', '-t'),
     /seq=2/,
@@ -69,6 +84,7 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   const copy = await labwired.say('lab', 'import', 'Büro 1.gns3project', '--name', 'Kopie', '--quiet');
   assert.match(copy, /^[0-9a-f-]{36}$/);
   assert.match(await labwired.say('lab', 'list'), /Kopie +closed/);
+  await labwired.fails(1, /Lab "Kopie" is closed: labwired lab open Kopie/, 'lab', 'layout', 'Kopie');
   await labwired.say('lab', 'open', copy.slice(0, 8));
   await labwired.fails(1, /2 labs are open, "Büro 1", "Kopie": name one with --lab LAB/, 'node', 'list');
   assert.equal((await labwired.say('node', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 3);

@@ -335,6 +335,44 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   await rotation.pressSequentially('30\n');
   await eventually('a turned one', async () => (await daemon.get(`${lab.path}/drawings`))[0].rotation === 30);
 
+  // All nodes are arranged by their links: shown first, gone by Escape, kept by Enter, and undone in one step.
+  const placesOf = async (): Promise<string> => JSON.stringify((await nodes()).map(({ name, x, y }) => [name, x, y]));
+  const drawnAt = async (): Promise<string> =>
+    JSON.stringify(
+      await page.locator('[data-node]').evaluateAll((all) => all.map((each) => each.getAttribute('transform'))),
+    );
+  const untidy = await placesOf();
+  const drawnUntidy = await drawnAt();
+  await page.getByRole('button', { name: 'Arrange all' }).click();
+  const panel = page.getByRole('form', { name: 'Arrange' });
+  await panel.getByRole('radio', { name: 'Layers' }).check();
+  await eventually('a preview', async () => (await drawnAt()) !== drawnUntidy);
+  assert.deepEqual(await hindrances(page), []);
+  assert.equal(await placesOf(), untidy, 'nothing is sent yet');
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+  await eventually('the nodes as before', drawnAt, (drawn) => drawn === drawnUntidy);
+  await page.getByRole('button', { name: 'Arrange all' }).click();
+  await panel.getByRole('radio', { name: 'Layers' }).check();
+  await panel.getByText('Arranging').waitFor({ state: 'detached' });
+  await page.keyboard.press('Enter');
+  await eventually('the PCs below the hub', nodes, (all) => {
+    const [pc1, pc2, hub] = ['PC1', 'PC2', 'Hub1'].map((name) => all.find((node) => node.name === name));
+    return hub.y < pc1.y - 50 && pc1.y === pc2.y && Math.abs(pc1.x - pc2.x) >= 90;
+  });
+  await panel.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually('all places of before', placesOf, (places) => places === untidy);
+  // The selected nodes are aligned, too.
+  await map(page).press('Control+a');
+  await page.getByRole('complementary').getByRole('button', { name: 'Arrange' }).click();
+  await panel.getByRole('radio', { name: 'Left edges' }).check();
+  await panel.getByRole('button', { name: 'Apply' }).click();
+  await eventually('one column on the grid', nodes, (all) => {
+    const middles = all.map(({ x, width }) => x + width / 2);
+    return Math.max(...middles) - Math.min(...middles) <= 1;
+  });
+
   // Everything is deleted only after a question that tells how much it is.
   await map(page).press('Control+a');
   const asked: string[] = [];

@@ -17,6 +17,7 @@ import { labSettings, SET, settingsBody } from '../server/settings.ts';
 import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { counted } from '../terminal/counted.ts';
 import { fileBody, mustBeFree, REPLACES, save } from '../terminal/files.ts';
+import { layoutVerb } from './lab-layout.ts';
 import { share } from './share.ts';
 
 /** Files of labs end so. */
@@ -259,6 +260,7 @@ export const lab: Noun = {
     }),
     step('stop', 'stops all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
     share,
+    layoutVerb,
     exportVerb('export'),
     verb({
       name: 'check',

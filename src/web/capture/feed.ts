@@ -1,31 +1,8 @@
 // A list of captures as signals, fed by its worker.
 import { signal } from '@preact/signals';
+import { startWorker } from '../model/server/workers.ts';
 import type { CaptureState, FrameDetails, FromWorker, Row, SourceAddress, ToWorker } from './messages.ts';
 import type { StreamObject } from './streams/follower.ts';
-
-/** URL of the worker's script, set by the bundler. */
-declare const CAPTURE_WORKER: string;
-
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL(address: string): string },
-  ): { createScriptURL(address: string): string };
-}
-
-let policy: { createScriptURL(address: string): string } | undefined;
-
-/** The worker's URL, in the form that the page's Content Security Policy requires. */
-function workerAddress(): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  policy ??= trustedTypes?.createPolicy('labwire', {
-    createScriptURL: (address) => {
-      if (address !== CAPTURE_WORKER) throw new TypeError('not a script of this page');
-      return address;
-    },
-  });
-  return policy?.createScriptURL(CAPTURE_WORKER) ?? CAPTURE_WORKER;
-}
 
 export class CaptureFeed {
   readonly state = signal<CaptureState | undefined>(undefined);
@@ -36,7 +13,7 @@ export class CaptureFeed {
   readonly frame = signal<FrameDetails | undefined>(undefined);
   /** The followed stream, as read so far. */
   readonly stream = signal<StreamObject | undefined>(undefined);
-  readonly #worker = new Worker(workerAddress(), { type: 'module' });
+  readonly #worker = startWorker('capture');
   #generation = 0;
 
   constructor() {

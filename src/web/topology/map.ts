@@ -1,7 +1,7 @@
 // The map of a lab in plain SVG. Reads the model, draws changes once per frame, and handles gestures.
 import { effect } from '@preact/signals';
 import type { LabContext, LabMap } from '../lab-context.ts';
-import { around, type Box, centreOf, type Point } from '../model/lab/geometry.ts';
+import { around, type Box, centreOf, isWithin, type Point } from '../model/lab/geometry.ts';
 import { NOTHING } from '../model/lab/selection.ts';
 import { DrawingLayer } from './drawings.ts';
 import { type GestureEvents, Gestures } from './gestures.ts';
@@ -261,6 +261,17 @@ export class TopologyMap implements LabMap {
   centre(id: string): void {
     const box = this.#boxOf([id]);
     if (box) this.#stage.camera.centre(centreOf(box));
+  }
+
+  preview(places: ReadonlyMap<string, Point>): void {
+    this.#stage.preview(places);
+    const moved = this.#boxOf([...places.keys()]);
+    const { seen } = this.#stage.camera;
+    if (moved && !isWithin(moved, seen)) this.fit();
+  }
+
+  endPreview(): void {
+    this.#stage.endPreview();
   }
 
   nudge(dx: number, dy: number): void {

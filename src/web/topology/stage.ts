@@ -44,6 +44,7 @@ export class Stage {
   readonly reshaped = new Map<string, Reshaped>();
   readonly dirty = new Map<string, Kind>();
   readonly #flush: () => void;
+  #isPreview = false;
   #frame = 0;
 
   constructor(host: HTMLElement, context: LabContext, flush: () => void) {
@@ -147,6 +148,7 @@ export class Stage {
   /** Drags the selection by this distance from the server's position. `isFree`: do not snap. */
   hold(dx: number, dy: number, isFree: boolean): void {
     const { context } = this;
+    this.endPreview();
     const project = context.lab.project.value;
     const grid = (size: number | undefined): number => (isFree || !project?.snap_to_grid ? 0 : (size ?? 0));
     const [nodeGrid, drawingGrid] = [grid(project?.grid_size), grid(project?.drawing_grid_size)];
@@ -175,6 +177,25 @@ export class Stage {
     this.#ask();
   }
 
+  /** Draws nodes at these corners without sending them; `keep` sends them. Replaces an earlier preview. */
+  preview(places: ReadonlyMap<string, Point>): void {
+    this.release([...this.held.keys()]);
+    this.#isPreview = true;
+    this.lifted.offset = { x: 0, y: 0 };
+    for (const [id, place] of places) {
+      this.held.set(id, place);
+      this.mark('node', id);
+    }
+  }
+
+  /** Removes the preview, if there is one. */
+  endPreview(): void {
+    if (!this.#isPreview) return;
+    this.#isPreview = false;
+    this.context.arranging.value = undefined;
+    this.release([...this.held.keys()]);
+  }
+
   /** Returns objects to the server's positions. */
   release(ids: readonly string[]): void {
     const { lab } = this.context;
@@ -189,6 +210,7 @@ export class Stage {
   /** Sends the positions of dragged objects to the server; they are held until it has answered. */
   keep(): void {
     const { lab, attempt, history } = this.context;
+    this.#isPreview = false;
     const updates = [...this.held].flatMap(([id, { x, y }]) => {
       const kind = lab.nodes.has(id) ? ('node' as const) : ('drawing' as const);
       const now = lab[`${kind}s`].get(id);

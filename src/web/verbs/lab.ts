@@ -57,6 +57,19 @@ export const LAB_VERBS: readonly LabVerb[] = [
   { id: 'lab.ellipse', words: words.addEllipse, scope: 'lab', run: drawn('ellipse') },
   { id: 'lab.line', words: words.addLine, scope: 'lab', run: drawn('line') },
   {
+    id: 'lab.arrange',
+    words: WORDS.arrange.all,
+    scope: 'lab',
+    startsGroup: true,
+    enabled: ({ lab }) => {
+      lab.changes.value; // nodes come and go
+      return lab.nodes.size > 1;
+    },
+    run: ({ arranging }) => {
+      arranging.value = arranging.value ? undefined : 'all';
+    },
+  },
+  {
     id: 'lab.undo',
     words: WORDS.undo.undo,
     keys: ['Ctrl+z'],
@@ -177,8 +190,9 @@ export const LAB_VERBS: readonly LabVerb[] = [
     keys: ['Escape'],
     scope: 'lab',
     isLocal: true,
-    run: ({ drawing, linking, palette, select }) => {
-      if (drawing.value) drawing.value = undefined;
+    run: ({ arranging, drawing, linking, palette, select }) => {
+      if (arranging.value) arranging.value = undefined;
+      else if (drawing.value) drawing.value = undefined;
       else if (linking.value) linking.value = undefined;
       else if (palette.value) palette.value = false;
       else select({});

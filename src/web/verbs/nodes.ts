@@ -77,6 +77,15 @@ export const NODE_VERBS: readonly LabVerb[] = [
     run: (context) => void context.attempt(() => duplicate(context)),
   },
   {
+    id: 'node.arrange',
+    words: WORDS.arrange.title,
+    scope: 'nodes',
+    enabled: (context) => context.selectedNodes().filter(({ locked }) => !locked).length > 1,
+    run: ({ arranging, selection }) => {
+      arranging.value = selection.value.nodes;
+    },
+  },
+  {
     id: 'node.label',
     words: words.centreLabel,
     scope: 'nodes',

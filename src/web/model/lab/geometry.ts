@@ -35,6 +35,16 @@ export function overlap(one: Box, other: Box): boolean {
   );
 }
 
+/** Whether `inner` lies inside `outer` as a whole. */
+export function isWithin(inner: Box, outer: Box): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
+}
+
 /** The nearest position whose centre is on the grid; rounded to pixels if the grid is 0. */
 export function snapped({ x, y, width, height }: Box, grid: number): Point {
   if (grid <= 0) return { x: Math.round(x), y: Math.round(y) };

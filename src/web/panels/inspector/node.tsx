@@ -35,7 +35,7 @@ export const SeveralNodes = lazily<{ context: LabContext; nodes: readonly NodeOb
 export function NodeVerbs({ context }: { context: LabContext }) {
   return (
     <p class="tools">
-      {['start', 'stop', 'reload', 'suspend', 'console', 'delete'].map((verb) => (
+      {['start', 'stop', 'reload', 'suspend', 'console', 'arrange', 'delete'].map((verb) => (
         <VerbButton key={verb} context={context} id={`node.${verb}`} />
       ))}
     </p>

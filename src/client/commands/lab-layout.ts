@@ -1,0 +1,52 @@
+// `labwired lab layout`: places the nodes of a lab anew.
+import { WrongUsage } from '../../commands/wrong-usage.ts';
+import { Failure } from '../../failures.ts';
+import { quoted } from '../../host/terminal/shell-word.ts';
+import { suggestion } from '../../host/values/nearest-name.ts';
+import { isStyle, STYLES, type Style } from '../../layout/style.ts';
+import { verb } from '../frame/command.ts';
+import type { Session } from '../frame/session.ts';
+import type { LabObject } from '../server/objects.ts';
+import { counted } from '../terminal/counted.ts';
+
+export const layoutVerb = verb({
+  name: 'layout',
+  words: ['LAB'],
+  summary: 'places the nodes of an open lab anew, by their links; locked nodes stay',
+  flags: {
+    style: { value: 'STYLE', summary: `${STYLES.join(', ')}; auto (default) is the one that is easiest to read` },
+  },
+  run: async (session, [wanted], { style = 'auto' }) => {
+    if (!isStyle(style)) throw new WrongUsage(`--style: there is no style "${style}"; ${suggestion(style, STYLES)}`);
+    const lab = await session.labNamed(wanted);
+    if (lab.status !== 'opened')
+      throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
+    const moved = await layOutLab(session, lab, style);
+    session.tell(`Lab "${lab.name}" is laid out: ${counted(moved, 'node')} moved.`, lab.project_id, {
+      ...{ project_id: lab.project_id, style, moved },
+    });
+  },
+});
+
+/** Returns how many nodes were moved. @throws Failure */
+async function layOutLab(session: Session, lab: LabObject, style: Style): Promise<number> {
+  const [{ arrangeNodes }, { nodePath, readLabState }] = await Promise.all([
+    import('../../layout/arrange-nodes.ts'),
+    import('../labfile/state.ts'),
+  ]);
+  const { nodes, links } = await readLabState(session.api, lab);
+  const free = nodes.filter(({ locked }) => !locked);
+  const places = arrangeNodes(
+    free.map(({ node_id: key, name, x, y, width = 0, height = 0 }) => ({ key, name, x, y, width, height })),
+    links.map(({ nodes: [one, other] }) => [one!.node_id, other!.node_id] as const),
+    style,
+  );
+  let moved = 0;
+  for (const node of free) {
+    const { x, y } = places.get(node.node_id)!;
+    if (x === node.x && y === node.y) continue;
+    await session.api.request('PUT', nodePath(lab, node.node_id), { x, y });
+    moved += 1;
+  }
+  return moved;
+}

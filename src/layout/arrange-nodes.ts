@@ -1,0 +1,55 @@
+// Positions nodes that are already on a map anew, around the place where they are. Pure.
+import { arrange, type Box, type Link } from './arrange.ts';
+import type { Point, Rectangle } from './faults.ts';
+import type { Style } from './style.ts';
+
+/** A node as the API has it: its top left corner, the size of its symbol, and its name, all in pixels. */
+export interface PlacedNode extends Readonly<Rectangle> {
+  readonly key: string;
+  readonly name: string;
+}
+
+/** Room of the smallest symbol with its name; a long name takes more. */
+const LEAST = { width: 90, height: 80 };
+const LETTER = 8;
+const NAME_HEIGHT = 25;
+
+/** The room that a node of this name takes. */
+export function boxOf(key: string, name: string, size = { width: 0, height: 0 }): Box {
+  return {
+    key,
+    width: Math.max(LEAST.width, size.width, name.length * LETTER),
+    height: Math.max(LEAST.height, size.height + NAME_HEIGHT),
+  };
+}
+
+/** The new top left corner of each node, in whole pixels. Links to other nodes are ignored. */
+export function arrangeNodes(nodes: readonly PlacedNode[], links: readonly Link[], style: Style): Map<string, Point> {
+  const places = arrange(
+    nodes.map((node) => boxOf(node.key, node.name, node)),
+    links,
+    style,
+  );
+  // Corners in whole pixels, so that the same layout once more moves nothing.
+  const corners = nodes.map((node) => {
+    const { x, y } = places.get(node.key)!;
+    return { ...node, x: Math.round(x - node.width / 2), y: Math.round(y - node.height / 2) };
+  });
+  const [from, to] = [middleOf(nodes), middleOf(corners)];
+  const [dx, dy] = [Math.round(from.x - to.x), Math.round(from.y - to.y)];
+  return new Map(corners.map(({ key, x, y }) => [key, { x: x + dx, y: y + dy }]));
+}
+
+function middleOf(boxes: readonly Readonly<Rectangle>[]): Point {
+  const middle = (starts: number[], ends: number[]): number => (Math.min(...starts) + Math.max(...ends)) / 2;
+  return {
+    x: middle(
+      boxes.map(({ x }) => x),
+      boxes.map(({ x, width }) => x + width),
+    ),
+    y: middle(
+      boxes.map(({ y }) => y),
+      boxes.map(({ y, height }) => y + height),
+    ),
+  };
+}
