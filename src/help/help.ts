@@ -60,7 +60,7 @@ function show(text: string, environment: Record<string, string | undefined>): vo
  * `labwired help`, with the words that follow.
  * @param before said first where the documents are listed
  * @param environment names the pager
- * @throws Failure `invalid` for a topic that is not there
+ * @throws Failure `invalid` for an unknown topic
  */
 export function runHelp(
   words: readonly string[],

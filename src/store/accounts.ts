@@ -279,7 +279,7 @@ function requireFree(
 ): void {
   const names = [...others, ...accounts.map(({ name }) => name)];
   if (names.length === 0 && role !== 'admin')
-    throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
+    throw new Failure('invalid', 'role: the first account must be an admin, who can add and remove the others.');
   if (accounts.length + given.length > MOST_ACCOUNTS)
     throw new Failure('conflict', `name: at most ${MOST_ACCOUNTS} accounts are possible; remove one first.`);
   for (const name of given) {

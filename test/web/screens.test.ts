@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
+import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -69,7 +69,7 @@ test('the command field finds what can be done and what there is; the keys are s
   // Nobody logs in here.
   assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Log out' }).count(), 0);
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
   await page.getByRole('button', { name: 'Build the demonstration lab' }).click();
   await page.waitForURL(/\/labs\//);
   const list = page.getByRole('navigation');
@@ -81,7 +81,7 @@ test('the command field finds what can be done and what there is; the keys are s
   const field = page.getByRole('combobox', { name: 'Search or command' });
   await field.fill('stop al');
   await found.getByRole('option', { name: /^Stop all/ }).waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await field.press('Enter');
   await list.getByRole('button', { name: 'PC2 off' }).first().waitFor();
   // What is read out of it: the map, what has just happened, and a capture, whose figures would never end.
@@ -117,7 +117,7 @@ test('the command field finds what can be done and what there is; the keys are s
   // Keys, while the map has the focus.
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).getByText('Add node').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.keyboard.press('Escape');
   // Another lab.
   await page.keyboard.press('Control+k');

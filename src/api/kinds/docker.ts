@@ -48,7 +48,7 @@ export const dockerProperties = {
   node_directory: sentBack(v.string()),
   status: sentBack(v.string()),
   image: required(Text, { update: v.string(), template: Text }),
-  console_type: consoleTypes(['telnet', 'vnc', 'http', 'https', 'none'], { node: 'telnet' }, 'anew'),
+  console_type: consoleTypes(['telnet', 'vnc', 'http', 'https', 'none'], { node: 'telnet' }, 'recreate'),
   console: p(v.nullable(ConsolePort)),
   aux: p(v.nullable(ConsolePort), { ofHost: true }),
   console_auto_start: ofTemplate(flag(false)),
@@ -69,7 +69,7 @@ export type DockerUpdate = v.InferOutput<typeof DockerUpdate>;
 export const docker: NodeKindFacts = {
   type: 'docker',
   properties: dockerProperties,
-  effect: 'anew',
+  effect: 'recreate',
   addedByRelease3: ['memory', 'cpus'],
   ports: containerPorts,
   creationLimit: 0,

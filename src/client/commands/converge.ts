@@ -87,7 +87,7 @@ function say(session: Session, sentence: string): void {
 function question(changes: readonly Change[]): string {
   const names = changes.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
   const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
-  return `This deletes what the file does not have, or makes it anew: ${names.join(', ')}${more}.`;
+  return `This deletes what the file does not have, or creates it again: ${names.join(', ')}${more}.`;
 }
 
 const APPLY_FLAGS = {

@@ -130,7 +130,7 @@ async function carryOutOne({ api }: Session, { lab }: Plan, change: Change): Pro
     else await api.request('PUT', labPath({ project_id: id! }), body);
     return;
   }
-  if (!lab) throw new Error('nothing can be done in a lab that is not there');
+  if (!lab) throw new Error('the lab is missing: nothing can be changed in it');
   if (kind === 'file') {
     await writeNodeFile(api, lab, change.node!, { path: change.path!, content: change.content! });
     return;
@@ -140,7 +140,7 @@ async function carryOutOne({ api }: Session, { lab }: Plan, change: Change): Pro
   else if (action === 'change') await api.request('PUT', `${path}/${id}`, body);
   else {
     const made = await api.post<Partial<ServerNode>>(path, body);
-    // Somebody else has made one of this name in between, and the server has numbered ours.
+    // Another client has created a node of this name meanwhile, so that the server has numbered ours.
     if (kind === 'node' && made.name !== undefined && nodeKey(made.name) !== nodeKey(change.name)) {
       await api.delete(`${path}/${made.node_id}`);
     }

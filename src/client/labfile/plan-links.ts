@@ -16,7 +16,7 @@ const isAt = (end: ServerEnd, node: ServerNode, port: Port | undefined): boolean
   end.node_id === node.node_id &&
   (port === undefined || (end.adapter_number === port.adapter_number && end.port_number === port.port_number));
 
-/** The ends on the server; undefined where a node or its port is not there yet. */
+/** The ends on the server; undefined where a node or its port does not exist yet. */
 function endsOn(link: WantedLink, found: Found): [End, End] | undefined {
   const end = ({ node: name, port: wanted }: WantedEnd): { node: ServerNode; port: Port | undefined } | undefined => {
     const node = found.get(nodeKey(name));

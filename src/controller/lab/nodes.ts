@@ -91,8 +91,7 @@ export class Nodes {
       const known = project.nodes.get(id);
       if (known) return known;
       for (const member of ['status', 'ports'] as const) {
-        if (given[member] !== undefined)
-          throw new Failure('invalid', `${member}: is the server's to tell; leave it out.`);
+        if (given[member] !== undefined) throw new Failure('invalid', `${member} is read-only; leave it out.`);
       }
       const strays = Object.fromEntries(
         (['project_id', 'node_directory', 'command_line'] as const)

@@ -86,7 +86,7 @@ export class Recovery {
       for (const project of open) await this.#takeUp(project, compute, known.has(project.id));
     } catch (error) {
       const reason = messageOf(error);
-      log.warn('a compute is there again, but cannot be taken up', { compute: compute.id, reason });
+      log.warn('a compute is reachable again, but its labs cannot be restored', { compute: compute.id, reason });
     }
   }
 

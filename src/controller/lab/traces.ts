@@ -87,7 +87,10 @@ export class Traces {
 
   async #settle(object: RemoteObject): Promise<void> {
     await this.#objects.settle(object).catch((error: unknown) => {
-      log.debug('a note of a compute stays, and is judged anew later', { ...object, error: messageOf(error) });
+      log.debug('cannot finish a pending change of a compute; it is tried again later', {
+        ...object,
+        error: messageOf(error),
+      });
     });
   }
 

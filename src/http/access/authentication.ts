@@ -43,10 +43,10 @@ export interface KnownAccounts {
   tokens: readonly KnownToken[];
 }
 
-/** `wait`: milliseconds until the next guess is checked. `nobody`: authentication is off. */
+/** `wait`: milliseconds until the next guess is checked. `off`: authentication is off. */
 export type Decision =
   | { kind: 'right'; identity: Identity }
-  | { kind: 'nobody' }
+  | { kind: 'off' }
   | { kind: 'wrong' }
   | { kind: 'later'; wait: number };
 
@@ -140,7 +140,7 @@ export class Authentication {
    * authentication is off. Never throws.
    */
   async ofThisHost(user: number): Promise<Identity | undefined> {
-    // Let in even if the accounts cannot be read, so that they can be repaired.
+    // Accepted even if the accounts cannot be read, so that they can be repaired.
     const of = await Promise.resolve(this.#accounts()).catch(() => undefined);
     if (of?.asked === false) return undefined;
     const alone = of === undefined || of.accounts.every(({ id }) => id === HOST_ACCOUNT);
@@ -150,7 +150,7 @@ export class Authentication {
   /** @param address of the client */
   async decide(header: string | undefined, address: string): Promise<Decision> {
     const index = await this.#now();
-    if (!index.of.asked) return { kind: 'nobody' };
+    if (!index.of.asked) return { kind: 'off' };
     const token = tokenOf(header);
     if (token !== undefined) return this.#ofToken(index, token);
     const given = credentialsOf(header);

@@ -97,7 +97,7 @@ const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** Of calls that nobody ends. */
+/** Of calls that cannot be cancelled. */
 const NEVER = new AbortController().signal;
 
 const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefined };

@@ -301,7 +301,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   /**
-   * Gives a new container that lacks rights more of them, if the configuration allows it, and reports that in events.
+   * Gives a new container missing rights if the configuration allows it, and reports that in events.
    */
   async #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
     const levels = levelsOf(this.services.config.Docker, await this.services.isShared());

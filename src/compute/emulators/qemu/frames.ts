@@ -95,11 +95,11 @@ async function hindrance({ server, supervisor, makesTaps }: Makers): Promise<str
   const error = await opens(TUN);
   if (error !== undefined) return `${TUN} cannot be opened (${error})`;
   const lacking = lackedBy(server, ['CAP_NET_ADMIN', 'CAP_NET_RAW']);
-  if (lacking.length > 0) return `the server lacks ${lacking.join(' and ')}`;
+  if (lacking.length > 0) return `the server has no ${lacking.join(' and no ')}`;
   const old = 'until all programs have ended, the process that keeps them';
   if (!makesTaps) return `${old} is of an older release`;
   if (supervisor !== undefined && lackedBy(supervisor, ['CAP_NET_ADMIN']).length > 0)
-    return `${old} lacks CAP_NET_ADMIN`;
+    return `${old} has no CAP_NET_ADMIN`;
   return kernelLacks();
 }
 

@@ -240,7 +240,7 @@ export async function endMachinesLeft<Schema extends v.GenericSchema<unknown, { 
 ): Promise<void> {
   for (const { nodeId: id, projectId, data } of switchedOn.left(schema, isOver)) {
     const { node_name: name } = data;
-    const ran = `${name} ran on while the server was away, but could not be taken back`;
+    const ran = `${name} ran on while the server was away, but could not be reattached`;
     const message = await end(data, { id, name }).then(
       (didRun) => (didRun ? `${ran}: it is switched off.` : undefined),
       (error: unknown) => `${ran}: switch it off. ${messageOf(error)}`,
