@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { OLD_WORDS, testNamesOf, textsOf } from './words.ts';
+import { OLD_NAMES, OLD_WORDS, testNamesOf, textsOf } from './words.ts';
 import { withoutParts } from './written.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -23,9 +23,9 @@ interface Text {
 }
 
 /** Old words with their place and the better word. */
-function oldWordsIn(path: string, texts: readonly Text[]): { found: string; exception: number }[] {
+function oldWordsIn(path: string, texts: readonly Text[], old = OLD_WORDS): { found: string; exception: number }[] {
   return texts.flatMap(({ line, text }) =>
-    OLD_WORDS.flatMap(({ pattern, instead }) =>
+    old.flatMap(({ pattern, instead }) =>
       [...text.matchAll(pattern)].map(({ 0: word, index }) => {
         const around = text.slice(Math.max(0, index - 20), index + word.length + 20);
         return {
@@ -46,7 +46,10 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 test('texts, comments, documents and names of tests have no words of the old style', () => {
   const all = [
-    ...filesBelow('src', /\.tsx?$/).flatMap((path) => oldWordsIn(path, textsOf(read(path)))),
+    ...filesBelow('src', /\.tsx?$/).flatMap((path) => {
+      const source = read(path);
+      return [...oldWordsIn(path, textsOf(source)), ...oldWordsIn(path, [{ line: 1, text: source }], OLD_NAMES)];
+    }),
     ...['README.md', ...filesBelow('docs', /\.md$/)].flatMap((path) =>
       oldWordsIn(path, [{ line: 1, text: withoutParts(read(path)) }]),
     ),
@@ -76,6 +79,10 @@ test('planted old words are found with file, line and the better word, but not i
   assert.deepEqual(
     oldWordsIn('x.ts', textsOf(source)).map(({ found }) => found.replace(/; write.*/, '')),
     ['x.ts:1: "Whoever"', 'x.ts:3: "lacks"', 'x.ts:4: "to tell"', 'x.ts:6: "anew"'],
+  );
+  assert.deepEqual(
+    oldWordsIn('x.ts', [{ line: 1, text: 'node\n  .takeBackStart()' }], OLD_NAMES).map(({ found }) => found),
+    ['x.ts:2: "takeBackStart"; write `reattach`, `rollBack`, `cancel`'],
   );
   const call = 'test';
   const names = `${call}('a client is told', () => {});\nt.${call}(\n  "what is there \${told}",\n);\nassert.equal('told', '');`;

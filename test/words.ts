@@ -43,6 +43,18 @@ export const OLD_WORDS: readonly OldWord[] = [
   old(/\bbut for\b/gi, '"except"'),
 ];
 
+/** Old names; searched in code, too. */
+export const OLD_NAMES: readonly OldWord[] = [
+  old(/\b(hindranceOf|hindrancesOf|Hindrance|HINDRANCE)\b/g, '`unavailableReason`, `unavailableKinds`'),
+  old(/\btakeBack\w*/g, '`reattach`, `rollBack`, `cancel`'),
+  old(/\bforese\w*/g, '`predict`'),
+  old(
+    /\b(mustBeSound|furnish|loosen|insist|areApart|whereItWouldBe|wayBelow|entranceOf|hearsPassing|stubborn)\b/g,
+    'a verb',
+  ),
+  old(/\b(Farewells|NotLetIn|Overtaken|NodeEnd|Traces)\b/g, 'a noun of the glossary'),
+];
+
 /** Comments and texts of a source file, with the number of the first line of each. */
 export function textsOf(source: string): { line: number; text: string }[] {
   const texts = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;

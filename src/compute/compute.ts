@@ -102,11 +102,11 @@ export class Compute {
     this.routes = [
       ...serverRoutes({
         nodeTypes: KINDS.map(({ type }) => type),
-        hindrances: () =>
+        unavailableKinds: () =>
           Promise.all(
-            KINDS.map(async ({ type, hindrance }) => ({
+            KINDS.map(async ({ type, unavailableReason }) => ({
               node_type: type,
-              hindrance: (await hindrance?.(config)) ?? null,
+              hindrance: (await unavailableReason?.(config)) ?? null,
             })),
           ),
         config,

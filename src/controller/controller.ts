@@ -37,10 +37,10 @@ import { LabWriter } from './lab/lab-writer.ts';
 import { Links } from './lab/links.ts';
 import { MacNumbers } from './lab/mac-numbers.ts';
 import { Nodes } from './lab/nodes.ts';
+import { PendingRemoteChanges } from './lab/pending-remote-changes.ts';
 import { PendingRenames } from './lab/pending-renames.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
-import { Traces } from './lab/traces.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
 import { ConsoleForwards, type ConsolePorts } from './nodes/console-forwards.ts';
@@ -126,7 +126,7 @@ export class Controller {
     this.tokenUses = new TokenUses(store.documents);
     const forwards = new ConsoleForwards(options.consolePorts, config.Server.host);
     this.#forwards = forwards;
-    const traces = new Traces(store.remoteObjects);
+    const remoteChanges = new PendingRemoteChanges(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
     this.#computes = new Computes({
@@ -172,7 +172,7 @@ export class Controller {
       nodes: this.#nodes,
       links,
       announcer,
-      traces,
+      remoteChanges,
       open: (project) => this.#projects.open(project),
     });
     this.#projects = new Projects({
@@ -184,7 +184,7 @@ export class Controller {
       drawings,
       nodes: this.#nodes,
       computes: this.#computes,
-      traces,
+      remoteChanges,
       found: async (id) => {
         if (await options.accounts.file.isShared()) await sharing.found(id);
       },

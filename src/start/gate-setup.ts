@@ -19,7 +19,7 @@ export interface Entrance {
   record: AppOptions['record'];
 }
 
-export function entranceOf(config: Config): Entrance {
+export function createAccess(config: Config): Entrance {
   const { host, port, protocol, record, allowed_hosts, allowed_origins, trusted_proxies } = config.Server;
   const accounts = accountsOf(config);
   const authentication = new Authentication(accounts.known);

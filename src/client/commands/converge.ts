@@ -128,7 +128,7 @@ async function makeAsFile(
     if (!session.quiet && !session.json) for (const line of planLines([change], session.width)) session.print(line);
   };
   const outcome = await carryOut(session, wanted, { restart: flags.restart === true, approved: going, tell });
-  const { waiting, stubborn } = outcome;
+  const { waiting, unchanged } = outcome;
   if (outcome.plan.changes.length > 0) process.exitCode = DIFFERS;
   if (session.json) {
     printJson(session, wanted, outcome.plan.lab, {
@@ -136,7 +136,7 @@ async function makeAsFile(
     });
     return { wanted, lab: outcome.plan.lab };
   }
-  for (const change of stubborn) {
+  for (const change of unchanged) {
     for (const { member, is } of change.differences ?? [])
       session.remark(
         `${change.kind} ${change.name}: the server keeps ${member} as ${JSON.stringify(is)}; write that into the file.`,

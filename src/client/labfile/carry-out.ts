@@ -24,7 +24,7 @@ export interface Outcome {
   /** Changes that need a restart, which was not allowed. */
   waiting: Change[];
   /** Changes that were sent but that the server did not keep. */
-  stubborn: Change[];
+  unchanged: Change[];
 }
 
 /** Removals come first, to free ports and names; then nodes, their files, links and drawings. */
@@ -64,8 +64,8 @@ export async function carryOut(session: Session, wanted: WantedLab, options: Opt
     const now = (lab.length > 0 ? lab : next).toSorted((one, other) => rank(one) - rank(other));
     if (now.length === 0 || round === MOST_ROUNDS) {
       const waiting = plan.changes.filter(({ restart }) => restart && !options.restart);
-      const stubborn = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
-      return { plan, done, waiting, stubborn };
+      const unchanged = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
+      return { plan, done, waiting, unchanged };
     }
     done += await oneRound(session, wanted, plan, { changes: now, ...options });
     for (const change of now) if (change.action === 'change' || change.kind === 'file') told.add(keys(change));

@@ -60,7 +60,7 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
    * has the given ones.
    * @throws Failure `conflict` that begins with the name of the rejected property
    */
-  foresee?(body: v.InferOutput<Create>): object;
+  predict?(body: v.InferOutput<Create>): object;
   /** Copies the files of one node to another existing one. Its settings were given at its creation. */
   duplicate?(source: Kind, destination: Kind): Promise<void>;
   /** A start with a body. Without it the body of a start is ignored. */
@@ -91,7 +91,7 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
    * Why its nodes are unavailable on this host, with the fix; undefined if they are available. Left out: always
    * available.
    */
-  hindrance?(config: Config): Promise<string | undefined>;
+  unavailableReason?(config: Config): Promise<string | undefined>;
   /** Routes of this kind only, with their words for the API document; `find` returns the node in a path. */
   routes?(find: FindNode<Kind>): Route[];
   /** The same, for routes without a node: the kind's programs and files on this host. */

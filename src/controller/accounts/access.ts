@@ -17,7 +17,7 @@ export interface AccessParts {
 /** Emulator queries whose answers are the same for all clients. */
 const HARMLESS_QUESTIONS = /^(images|binaries|img-binaries|capabilities|vms)$/;
 /** Which types of nodes cannot run there, and why: open to every account. */
-const HINDRANCES = 'node_types/hindrances';
+const UNAVAILABLE_KINDS = 'node_types/hindrances';
 const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
 
 /** Requests that change nothing stored, whatever their method. */
@@ -46,7 +46,7 @@ export class Access implements AccessControl {
     if (role === 'admin') return { watches: false };
     const need = needOf(route) ?? 'admin';
     const params = request.params as Record<string, string | undefined>;
-    if (need === 'pass' && `${params['emulator']}/${params['action']}` === HINDRANCES) return { watches: false };
+    if (need === 'pass' && `${params['emulator']}/${params['action']}` === UNAVAILABLE_KINDS) return { watches: false };
     if (need === 'admin' || (need === 'figures' && identity.token?.ofRole !== 'admin'))
       throw refusal(identity, 'admin');
     if (

@@ -8,7 +8,7 @@ import { targetOf } from '../app/target.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { type GuardRules, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
-import { Farewells } from './logout-requests.ts';
+import { LogoutRequests } from './logout-requests.ts';
 import { TrustedProxies } from './proxies.ts';
 import { Tickets, ticketOf } from './tickets.ts';
 
@@ -104,7 +104,7 @@ function isOfOthers(headers: Headers): boolean {
  * the local socket.
  */
 function authenticated(authentication: Authentication, tickets: Tickets): Gatekeeper {
-  const farewells = new Farewells();
+  const logouts = new LogoutRequests();
   return async (context, next) => {
     const { env } = context;
     const address = env.client?.address ?? 'this process';
@@ -124,7 +124,7 @@ function authenticated(authentication: Authentication, tickets: Tickets): Gateke
       if (decision.kind === 'later') return tooManyGuesses(decision.wait);
       if (decision.kind === 'wrong') return unauthorized();
       const target = targetOf(context.req.raw, env);
-      if (decision.kind === 'right' && farewells.isFirst(target, context.req.header('sec-fetch-site')))
+      if (decision.kind === 'right' && logouts.isFirst(target, context.req.header('sec-fetch-site')))
         return unauthorized();
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
     }

@@ -19,7 +19,7 @@ export const docker = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [engineCheck],
-  hindrance: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),
+  unavailableReason: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),
 
   make: DockerNode.create,
   change: (node: DockerNode, body) => node.change(body),

@@ -55,7 +55,7 @@ export interface Made {
 type Sound = Omit<Wanted, 'level'> & Identity;
 
 /** @throws Failure `conflict` (`DockerError`) for settings that no container can be created with */
-export function mustBeSound({ settings, ...of }: Sound): void {
+export function assertCreatable({ settings, ...of }: Sound): void {
   if (settings.start_command !== null) splitWords(settings.start_command, { member: 'start_command', exception });
   environment({ settings, ...of }, [], '');
 }

@@ -15,7 +15,7 @@ import type { Services } from '../../services.ts';
 import { Cables } from './cables.ts';
 import { writtenBytes } from './container.ts';
 import { exception } from './engine.ts';
-import { type Made, mustBeSound, type Wanted } from './making.ts';
+import { assertCreatable, type Made, type Wanted } from './making.ts';
 import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
@@ -63,7 +63,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       usage: body.usage ?? '',
     };
     const node = new DockerNode(identity, body.console_type, services, state);
-    mustBeSound({ ...state, ...node.#identity });
+    assertCreatable({ ...state, ...node.#identity });
     undo.defer(() => node.close());
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
     if (body.console != null && hasXServer(identity.project.id, id, services)) node.console.keep(body.console);
@@ -149,7 +149,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       hidden: { custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters },
       usage: body.usage ?? before.usage,
     };
-    mustBeSound({ ...state, ...this.#identity, name: body.name ?? this.name });
+    assertCreatable({ ...state, ...this.#identity, name: body.name ?? this.name });
     let start = async (): Promise<void> => {};
     return {
       prepare: async (after, steps) => {
@@ -253,7 +253,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   async #makeOrTakeBack(undo: AsyncDisposableStack): Promise<void> {
     const found = await this.#container.takeOver(undo);
     if (!found) return void (await this.#container.make(undo));
-    await this.takeBack(async (resources) => {
+    await this.reattachBy(async (resources) => {
       const runtime = await DockerRuntime.reattach(this, this.#shared, this.#startOf(found), resources);
       await this.#join(runtime, resources);
       return runtime;

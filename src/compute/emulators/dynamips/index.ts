@@ -22,11 +22,11 @@ export const dynamips = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
-  hindrance: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),
+  unavailableReason: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),
 
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),
-  foresee: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),
+  predict: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),
   duplicate: (source, destination) => destination.copyConfigurationsOf(source),
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),

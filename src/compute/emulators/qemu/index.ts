@@ -2,7 +2,7 @@
 
 import { QemuCreate, QemuUpdate } from '../../../api/kinds/qemu.ts';
 import { defineKind } from '../../nodes/kind.ts';
-import { extras, frames, hindrance, kvm, programs } from './doctor.ts';
+import { extras, frames, kvm, programs, unavailableReason } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
@@ -18,7 +18,7 @@ export const qemu = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [programs, frames, kvm, ...extras],
-  hindrance,
+  unavailableReason,
 
   make: QemuNode.create,
   change: (node: QemuNode, body) => node.change(body),

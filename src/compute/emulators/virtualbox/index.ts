@@ -23,7 +23,7 @@ export const virtualbox = defineKind({
       async ({ VirtualBox: { vboxmanage_path: path } }) => path !== '' || (await VBoxManage.isInstalled()),
     ),
   ],
-  hindrance: ({ VirtualBox }) => refusalOf(() => VBoxManage.find(VirtualBox.vboxmanage_path)),
+  unavailableReason: ({ VirtualBox }) => refusalOf(() => VBoxManage.find(VirtualBox.vboxmanage_path)),
 
   make: VirtualboxNode.create,
   change: (node: VirtualboxNode, body) => node.change(body),

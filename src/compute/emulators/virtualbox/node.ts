@@ -86,7 +86,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     undo.defer(() => node.close());
     if (settings.ram !== 0 && settings.ram !== ram) await manage.run('modifyvm', uuid, '--memory', `${settings.ram}`);
     await node.console.change(consoleType, body.console ?? undefined);
-    if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
+    if (wasOn) await node.inTurn(() => node.#reattach(wasOn));
     undo.move();
     return node;
   }
@@ -188,9 +188,9 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
   }
 
   /** Reattaches a machine left on by the previous run of the server. */
-  async #takeBack(kept: MachineKept): Promise<void> {
+  async #reattach(kept: MachineKept): Promise<void> {
     const runtime = this.#newRuntime();
-    await this.takeBackMachine(
+    await this.reattachMachine(
       runtime,
       (resources) => {
         this.#giveBackPorts(kept, resources);

@@ -27,7 +27,7 @@ export const vmware = defineKind({
       async ({ VMware: { vmrun_path: path } }) => path !== '' || (await findProgram('vmrun')) !== undefined,
     ),
   ],
-  hindrance: ({ VMware }) => refusalOf(() => Vmrun.find(VMware.vmrun_path)),
+  unavailableReason: ({ VMware }) => refusalOf(() => Vmrun.find(VMware.vmrun_path)),
 
   make: VmwareNode.create,
   change: (node: VmwareNode, body) => node.change(body),

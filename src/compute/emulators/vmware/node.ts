@@ -65,7 +65,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     const node = new VmwareNode(identity, consoleType, services, state, vmrun);
     undo.defer(() => node.close());
     await node.console.change(consoleType, body.console ?? undefined);
-    if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
+    if (wasOn) await node.inTurn(() => node.#reattach(wasOn));
     undo.move();
     return node;
   }
@@ -138,11 +138,11 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
   }
 
   /** Reattaches a machine left on by the previous run of the server. */
-  async #takeBack(kept: MachineKept): Promise<void> {
+  async #reattach(kept: MachineKept): Promise<void> {
     const machine = { vmrun: this.#vmrun, vmxPath: this.state.machine };
     const runtime = new VmwareRuntime(this, machine, kept.suspended);
     this.#kept = kept;
-    await this.takeBackMachine(
+    await this.reattachMachine(
       runtime,
       (resources) => {
         keepNetworks(this.services, this.id, kept.networks);

@@ -18,7 +18,7 @@ export const vpcs = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
-  hindrance: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),
+  unavailableReason: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),
 
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),

@@ -181,12 +181,12 @@ export abstract class MachineNode<
    * @param hold registers what ends the machine, and releases its resources
    * @param join connects its adapters to their cables
    */
-  protected takeBackMachine(
+  protected reattachMachine(
     runtime: Runtime,
     hold: (resources: AsyncDisposableStack) => void,
     join: (resources: AsyncDisposableStack) => Promise<void>,
   ): Promise<void> {
-    return this.takeBack(async (resources) => {
+    return this.reattachBy(async (resources) => {
       hold(resources);
       const end = await runtime.reattach();
       if (end) return end;
