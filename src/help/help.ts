@@ -21,7 +21,7 @@ const LOOKS: Record<Look, Parameters<typeof styleText>[0]> = {
 };
 
 /** The list of all documents, in lines of at most `width` columns. */
-export function topicList(all: readonly Document[], width: number): string {
+function topicList(all: readonly Document[], width: number): string {
   const rows = all.map(({ topic, title }) => [topic, title]);
   return `${documentTable(['', ''], rows, width - 2)
     .map((line) => `  ${line}`)

@@ -102,7 +102,7 @@ export function checkedName(given: string): string {
 }
 
 /** @throws Failure `invalid` */
-export function checkedPassword(password: string): string {
+function checkedPassword(password: string): string {
   if (password.startsWith(TOKEN_PREFIX))
     throw new Failure('invalid', `password: begins with "${TOKEN_PREFIX}" as a token does; choose another.`);
   if ([...password].length >= LEAST_CHARACTERS) return password;

@@ -93,7 +93,7 @@ test('what is not answered for ten seconds is reported, and can be given up', as
     t.mock.timers.tick(1);
     assert.equal(unanswered.value, 1, name);
     stopWaiting();
-    assert.match((await refusal).message, /may be done all the same/, name);
+    assert.match((await refusal).message, /may have been made all the same/, name);
     assert.equal(unanswered.value, 0, name);
   }
   // Long work is in the list of tasks.

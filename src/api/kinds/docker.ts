@@ -41,7 +41,7 @@ export const dockerSettings = {
   extra_volumes: p(v.array(v.string()), { node: [], template: v.optional(v.array(v.unknown()), []) }),
 };
 
-export const dockerProperties = {
+const dockerProperties = {
   ...nameAndNumber,
   node_id: p(NodeIdOrNumber, { update: v.string(), readOnly: true }),
   project_id: sentBack(v.string()),

@@ -77,7 +77,7 @@ export const platformSettings = {
   iomem: p(between(0, 100)),
 };
 
-export const dynamipsProperties = {
+const dynamipsProperties = {
   name: required(Text, { effect: 'live' }),
   node_id: atCreation(NodeIdOrNumber, { readOnly: true }),
   /** Updates accept both because clients send them back, but ignore them. */

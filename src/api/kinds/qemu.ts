@@ -101,7 +101,7 @@ const diskCaches = {
 /** Kept, but not answered. */
 export const qemuHidden = { linked_clone: p(v.boolean(), { node: true, template: flag(true) }), ...customAdapterRows };
 
-export const qemuProperties = {
+const qemuProperties = {
   ...nameAndNumber,
   console_type: consoleTypes(['telnet', 'vnc', 'spice', 'spice+agent', 'none'], { node: 'telnet' }),
   console: p(v.nullable(ConsolePort), { effect: 'live' }),

@@ -40,7 +40,7 @@ const machine = (most: number) => ({
 
 const VIRTUALBOX_ADAPTER = 'Intel PRO/1000 MT Desktop (82540EM)';
 
-export const virtualboxProperties = {
+const virtualboxProperties = {
   ...identity,
   ...machine(36),
   vmname: required(Text, { template: Text }),
@@ -68,7 +68,7 @@ export type VirtualboxCreate = v.InferOutput<typeof VirtualboxCreate>;
 export const VirtualboxUpdate = updateBody(virtualboxProperties);
 export type VirtualboxUpdate = v.InferOutput<typeof VirtualboxUpdate>;
 
-export const vmwareProperties = {
+const vmwareProperties = {
   ...identityByUuid,
   ...machine(10),
   vmx_path: required(Text, { template: Text }),

@@ -140,7 +140,7 @@ interface Shown {
   rows?: number;
 }
 
-export function pictureLines(picture: Picture, { sort, width, rows }: Shown): string[] {
+function pictureLines(picture: Picture, { sort, width, rows }: Shown): string[] {
   const { lab, nodes, computes } = picture;
   const running = nodes.filter(({ status }) => status === 'started').length;
   const hosts = computes.map(

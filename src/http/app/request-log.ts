@@ -11,7 +11,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 const LOGGED_CHARACTERS = 200;
 
 /** Response header with the request's number. */
-export const REQUEST_ID = 'X-Request-Id';
+const REQUEST_ID = 'X-Request-Id';
 
 /** A request without a response yet. */
 export interface Seen {
