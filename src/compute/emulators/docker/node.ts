@@ -21,7 +21,7 @@ import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
 import { changedSettings, fullImageName } from './settings.ts';
-import { type Shared, sharedBy } from './shared.ts';
+import type { Shared } from './shared.ts';
 import { WebConsole } from './web-console.ts';
 import { hasXServer } from './x-server.ts';
 
@@ -41,19 +41,24 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   /** Pid of the container that runs or is about to run. */
   #process = 0;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
+  private constructor(identity: NodeIdentity, consoleType: string, services: Services, shared: Shared, state: State) {
     super(identity, services, {
       ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
       makePort: (...parts) => new LivePort(...parts),
     });
-    this.#shared = sharedBy(services);
+    this.#shared = shared;
     this.#state = state;
     this.#container = new OwnContainer(this.#asOwner(), services, this.#shared);
     this.#cables = new Cables(this.id, this.ports);
     this.#cables.follow(() => this.runtime?.pid);
   }
 
-  static async create(identity: NodeIdentity, body: DockerCreate, services: Services): Promise<DockerNode> {
+  static async create(
+    identity: NodeIdentity,
+    body: DockerCreate,
+    services: Services,
+    shared: Shared,
+  ): Promise<DockerNode> {
     await using undo = new AsyncDisposableStack();
     const { id } = identity;
     const state = {
@@ -62,7 +67,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       image: fullImageName(body.image),
       usage: body.usage ?? '',
     };
-    const node = new DockerNode(identity, body.console_type, services, state);
+    const node = new DockerNode(identity, body.console_type, services, shared, state);
     assertCreatable({ ...state, ...node.#identity });
     undo.defer(() => node.close());
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);

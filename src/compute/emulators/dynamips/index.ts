@@ -5,6 +5,7 @@ import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
+import { RouterNumbers } from './numbers.ts';
 import { findDynamips } from './program.ts';
 import { idleRoutes } from './routes.ts';
 import { newSetup, setupProperties } from './settings.ts';
@@ -24,6 +25,7 @@ export const dynamips = defineKind({
   doctor: [program],
   unavailableReason: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),
 
+  host: () => new RouterNumbers(),
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),
   predict: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),

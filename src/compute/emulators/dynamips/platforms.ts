@@ -1,7 +1,7 @@
 // The routers that Dynamips emulates: defaults, chassis and slots of each platform (facts of release 2.2.57).
 import { Failure } from '../../../failures.ts';
 
-export const PLATFORM_NAMES = ['c1700', 'c2600', 'c2691', 'c3600', 'c3725', 'c3745', 'c7200'] as const;
+const PLATFORM_NAMES = ['c1700', 'c2600', 'c2691', 'c3600', 'c3725', 'c3745', 'c7200'] as const;
 export type PlatformName = (typeof PLATFORM_NAMES)[number];
 
 /** A slot's default card; `fixed`: it cannot be removed. */

@@ -7,6 +7,7 @@ import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
 import { IMAGE_KIND } from './settings.ts';
+import { QemuHost } from './shared.ts';
 
 export const qemu = defineKind({
   type: 'qemu',
@@ -20,6 +21,7 @@ export const qemu = defineKind({
   doctor: [programs, frames, kvm, ...extras],
   unavailableReason,
 
+  host: () => new QemuHost(),
   make: QemuNode.create,
   change: (node: QemuNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),

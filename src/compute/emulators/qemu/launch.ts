@@ -18,7 +18,6 @@ import { optionWords } from './options.ts';
 import { RUNNING_STATE } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import { type HiddenSettings, IMAGE_KIND, type Images, type Settings } from './settings.ts';
-import { knownDisks, reserveCid } from './shared.ts';
 import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
@@ -47,7 +46,7 @@ export async function launchMachine(
   const accelerated = await isAccelerated(emulator.path, settings.options, Qemu);
   const placeholders = {
     ...{ name: node.name, nodeId: node.id, projectId: project.id, projectPath: project.path, console: console.port },
-    guestCid: reserveCid(services, console.port, resources),
+    guestCid: node.host.reserveCid(console.port, resources),
   };
   const options = optionWords(settings.options, placeholders, Qemu.allow_unsafe_options);
   warnOfMemory(node, services, settings.ram);
@@ -111,8 +110,8 @@ function warnAbout({ services, project, name }: MachineNode): (message: string) 
 }
 
 export function diskOptions(node: MachineNode, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
-  const known = knownDisks(node.services);
-  return { tool, directory: node.directory, linked: hidden.linked_clone, known, warn: warnAbout(node) };
+  const { directory, host } = node;
+  return { tool, directory, linked: hidden.linked_clone, known: host.disks, warn: warnAbout(node) };
 }
 
 function mustFitTogether({ settings, images, emulator }: Machine): void {

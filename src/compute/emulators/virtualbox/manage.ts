@@ -19,7 +19,7 @@ export function refusal(message: string, cause?: unknown): Failure {
 }
 
 /** Parses lines of `name<separator>value`, such as those of `--machinereadable`; removes quotes around values. */
-export function namedLines(text: string, separator: string): Map<string, string> {
+function namedLines(text: string, separator: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {
     const at = line.indexOf(separator);

@@ -6,6 +6,7 @@ import { program } from './doctor.ts';
 import { chooseEngine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
+import { PcNumbers } from './numbers.ts';
 import { VpcsPrograms } from './program.ts';
 
 export const vpcs = defineKind({
@@ -20,6 +21,7 @@ export const vpcs = defineKind({
   doctor: [program],
   unavailableReason: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),
 
+  host: () => new PcNumbers(),
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
