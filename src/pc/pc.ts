@@ -40,7 +40,9 @@ export class Pc {
     this.#timers = timers;
     this.#host = host;
     this.#shell = new Shell({
-      ...{ host, settings, dhcp },
+      host,
+      settings,
+      dhcp,
       print: (text) => outside.print(text.replaceAll('\n', '\r\n')),
       readFile: (name) => read(outside, name),
       writeFile: (name, text) => write(outside, name, text),

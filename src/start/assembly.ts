@@ -50,7 +50,9 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;
   const controller = new Controller({
-    ...{ config, store, shutdown },
+    config,
+    store,
+    shutdown,
     local: localTransport(new App(compute.routes, { lock }), () => compute.follow()),
     properties: creationMembers,
     consolePorts: compute.consolePorts,

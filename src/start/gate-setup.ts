@@ -34,7 +34,11 @@ export function createAccess(config: Config): Entrance {
     proxies: new TrustedProxies(trusted_proxies),
   });
   return {
-    ...{ accounts, authentication, admissions: new Admissions(authentication), tickets, guards },
+    accounts,
+    authentication,
+    admissions: new Admissions(authentication),
+    tickets,
+    guards,
     record: record ? recorder(record, `${protocol}://${host}:${port}`) : undefined,
   };
 }

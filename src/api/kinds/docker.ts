@@ -28,10 +28,12 @@ const adapters = between(0, 99);
 export const dockerSettings = {
   adapters: p(v.nullable(adapters), { node: 1, template: v.optional(adapters, 1) }),
   mac_address: p(v.nullable(MacAddress), {
-    ...{ node: (id: string) => nodeMac('02:42', id).toLowerCase(), template: macAddress },
+    node: (id: string) => nodeMac('02:42', id).toLowerCase(),
+    template: macAddress,
   }),
   console_resolution: p(v.nullable(resolution('must be such as 1024x768')), {
-    ...{ node: '1024x768', template: v.optional(resolution('width x height, such as 1024x768'), '1024x768') },
+    node: '1024x768',
+    template: v.optional(resolution('width x height, such as 1024x768'), '1024x768'),
   }),
   console_http_port: p(Integer, { node: 80, template: v.optional(between(1, 65535), 80) }),
   console_http_path: p(v.string(), { node: '/', template: v.optional(Text, '/') }),

@@ -31,7 +31,9 @@ const machine = (most: number) => ({
   ...usage,
   headless: switchRow,
   on_close: p(v.picklist(['power_off', 'shutdown_signal', 'save_vm_state']), {
-    ...{ node: 'power_off', template: onClose, effect: 'live' },
+    node: 'power_off',
+    template: onClose,
+    effect: 'live',
   }),
   adapters: p(between(0, most), { node: 0, template: v.optional(between(0, most), 1) }),
   use_any_adapter: switchRow,

@@ -132,7 +132,8 @@ async function makeAsFile(
   if (outcome.plan.changes.length > 0) process.exitCode = DIFFERS;
   if (session.json) {
     printJson(session, wanted, outcome.plan.lab, {
-      ...{ changes: done.map(shownChange), left: outcome.plan.changes.map(shownChange) },
+      changes: done.map(shownChange),
+      left: outcome.plan.changes.map(shownChange),
     });
     return { wanted, lab: outcome.plan.lab };
   }

@@ -120,7 +120,8 @@ function wrongAdapterTypes(
 /** Properties that are valid one by one but not together. */
 function wrongTogether(kind: NodeKind, own: Properties, within: Path, base?: Base): Wrong[] {
   const wrong = (name: string, message: string): Wrong => ({
-    ...{ path: ['properties', name], of: undefined },
+    path: ['properties', name],
+    of: undefined,
     message: `${[...within, name].join('.')}: ${message}`,
   });
   let predicted: Properties | undefined;

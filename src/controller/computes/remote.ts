@@ -100,7 +100,12 @@ export class RemoteTransport implements ComputeTransport {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const { protocol, host, port } = this.#address;
     const request = (protocol === 'https' ? requestHttps : requestHttp)({
-      ...{ host: reachableHost(host), port, method, path: target, agent, rejectUnauthorized: false },
+      host: reachableHost(host),
+      port,
+      method,
+      path: target,
+      agent,
+      rejectUnauthorized: false,
       headers: { ...headers, ...this.#headers },
       ...(signal ? { signal } : {}),
     });

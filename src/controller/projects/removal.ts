@@ -38,7 +38,9 @@ export async function deleteOnComputes(
       there.push(compute);
     } catch (error) {
       log.warn('project: deleted on a host when that is back', {
-        ...{ project: project.id, compute: compute.id, reason: messageOf(error) },
+        project: project.id,
+        compute: compute.id,
+        reason: messageOf(error),
       });
       await project.remoteChanges.deleted(compute, project.id);
       project.hosts.delete(compute);

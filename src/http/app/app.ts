@@ -182,7 +182,11 @@ export class App {
         params: decoded(params),
         body: route.options.body ? validatedBody(route.options.body, merged) : merged,
         headers: new Headers(headers),
-        ...{ query, signal, stream: null, host: '', client: THIS_PROCESS },
+        query,
+        signal,
+        stream: null,
+        host: '',
+        client: THIS_PROCESS,
       });
       if (answer instanceof Response) return answer;
       return { value: answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer) };

@@ -96,8 +96,17 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
     services.events.emit('log.warning', { message: `${name}: ${complaint}` }, project.id);
   }
   const container = await createContainer(engine, {
-    ...{ name, nodeId: id, projectId: project.id, image, imageName, startCommand: settings.start_command },
-    ...{ environment: { words, complaints }, mounts, helpers, level, labels },
+    name,
+    nodeId: id,
+    projectId: project.id,
+    image,
+    imageName,
+    startCommand: settings.start_command,
+    environment: { words, complaints },
+    mounts,
+    helpers,
+    level,
+    labels,
   });
   undo.move();
   return { id: container, volumes, isNew: true };
@@ -109,8 +118,15 @@ function environment(
   user: string,
 ): Environment {
   return environmentOf({
-    ...{ name, nodeId: id, projectId: project.id, projectPath: project.path, adapters: settings.adapters },
-    ...{ volumes, user, variables: project.variables, environment: settings.environment },
+    name,
+    nodeId: id,
+    projectId: project.id,
+    projectPath: project.path,
+    adapters: settings.adapters,
+    volumes,
+    user,
+    variables: project.variables,
+    environment: settings.environment,
     extraHosts: settings.extra_hosts,
     ...(display === undefined ? {} : { display }),
   });

@@ -43,7 +43,10 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, shared: Shared, state: State) {
     super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
+      module: MODULE,
+      rules: PORT_RULES,
+      consoleType,
+      adapters: state.settings.adapters,
       makePort: (...parts) => new LivePort(...parts),
     });
     this.#shared = shared;
@@ -82,9 +85,17 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   override describe() {
     const { settings, image, usage } = this.#state;
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, container_id: this.#container.id, image, usage },
-      ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      container_id: this.#container.id,
+      image,
+      usage,
+      console: this.console.port,
+      console_type: this.console.type,
+      aux: this.auxiliaryConsole.port,
       ...settings,
     };
   }

@@ -92,10 +92,17 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
 
   override describe() {
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, node_directory: this.directory },
-      ...{ dynamips_id: this.#id },
-      ...{ status: this.status, image: this.#image.shown, image_md5sum: this.#image.md5sum },
-      ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      node_directory: this.directory,
+      dynamips_id: this.#id,
+      status: this.status,
+      image: this.#image.shown,
+      image_md5sum: this.#image.md5sum,
+      console: this.console.port,
+      console_type: this.console.type,
+      aux: this.auxiliaryConsole.port,
       ...setupProperties(this.#setup),
     };
   }
@@ -194,9 +201,15 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     warnOfMemory(this, this.services, settings.ram);
     await this.makeDirectory(undo);
     const options = {
-      ...{ program, dynamipsId: this.#id, setup: this.#setup, image: this.#image, sharesMemory },
-      ...{ console: this.console.type === 'telnet', aux: this.auxiliaryConsole.port !== null },
-      ...{ ports: this.#routerPorts, configurations: this.#configurations },
+      program,
+      dynamipsId: this.#id,
+      setup: this.#setup,
+      image: this.#image,
+      sharesMemory,
+      console: this.console.type === 'telnet',
+      aux: this.auxiliaryConsole.port !== null,
+      ports: this.#routerPorts,
+      configurations: this.#configurations,
     };
     const runtime = await launchRouter(this.#routerNode, options, resources);
     this.#accompany(runtime, resources);
@@ -306,7 +319,10 @@ function imageOf(
   { images, config }: Services,
 ): Promise<Image> {
   return findImage('image', reference ?? '', md5sum, {
-    ...{ images, kind: imageKind('dynamips'), exception },
-    ...{ local: config.Server.local, project },
+    images,
+    kind: imageKind('dynamips'),
+    exception,
+    local: config.Server.local,
+    project,
   });
 }

@@ -45,7 +45,11 @@ export async function launchMachine(
   mustFitTogether(machine);
   const accelerated = await isAccelerated(emulator.path, settings.options, Qemu);
   const placeholders = {
-    ...{ name: node.name, nodeId: node.id, projectId: project.id, projectPath: project.path, console: console.port },
+    name: node.name,
+    nodeId: node.id,
+    projectId: project.id,
+    projectPath: project.path,
+    console: console.port,
     guestCid: node.host.reserveCid(console.port, resources),
   };
   const options = optionWords(settings.options, placeholders, Qemu.allow_unsafe_options);
@@ -64,25 +68,29 @@ export async function launchMachine(
   const { adapters, frames } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
-    ...{ emulator: emulator.path, platform: emulator.platform, name: node.name, nodeId: node.id },
-    ...{
-      settings,
-      hidden,
-      images,
-      disks: [...disks, ...configDisk],
-      accelerated,
-      adapters,
-      options,
-      vhost: frames.vhost,
-    },
+    emulator: emulator.path,
+    platform: emulator.platform,
+    name: node.name,
+    nodeId: node.id,
+    settings,
+    hidden,
+    images,
+    disks: [...disks, ...configDisk],
+    accelerated,
+    adapters,
+    options,
+    vhost: frames.vhost,
     console: { ...console, host: consoleHost(services.config) },
     ...(uefi ? { uefi } : {}),
     ...(settings.tpm ? { tpm: TPM_SOCKET } : {}),
     ...(savedState === undefined ? {} : { savedState }),
   });
   const start = {
-    ...{ emulator: emulator.path, words, priority: settings.process_priority },
-    ...{ throttling: settings.cpu_throttling, disks: disks.map(({ path }) => path) },
+    emulator: emulator.path,
+    words,
+    priority: settings.process_priority,
+    throttling: settings.cpu_throttling,
+    disks: disks.map(({ path }) => path),
     ...(uefi && savedState !== undefined ? { load: savedState } : {}),
     kept: { adapters, serial: console.type === 'telnet' },
     udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),

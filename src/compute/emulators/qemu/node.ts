@@ -66,7 +66,10 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, host: QemuHost, state: State) {
     super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
+      module: MODULE,
+      rules: PORT_RULES,
+      consoleType,
+      adapters: state.settings.adapters,
       makePort: (...parts) => new LivePort(...parts),
     });
     this.#host = host;
@@ -104,11 +107,17 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   override describe() {
     const { emulator, settings, images } = this.#state;
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, command_line: this.commandLine },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      command_line: this.commandLine,
       ...(this.runtime?.haltReason === undefined ? {} : { halt_reason: this.runtime.haltReason }),
-      ...{ console: this.console.port, console_type: this.console.type },
-      ...{ qemu_path: emulator.path, platform: emulator.platform },
+      console: this.console.port,
+      console_type: this.console.type,
+      qemu_path: emulator.path,
+      platform: emulator.platform,
       ...settings,
       ...Object.fromEntries(
         IMAGE_MEMBERS.flatMap((member) => [
@@ -261,7 +270,10 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     reattachTpm(this.#machineNode, resources);
     if (settings.create_config_disk) packAfterwards(this.#machineNode, resources);
     const program = {
-      ...{ handle, commandLine: record.command_line, kept, throttling: settings.cpu_throttling },
+      handle,
+      commandLine: record.command_line,
+      kept,
+      throttling: settings.cpu_throttling,
       disks: DRIVES.map((drive) => imageOf(images, drive))
         .filter((path) => path !== '')
         .map((path) => (hidden.linked_clone ? join(this.directory, 'disk') : path)),
@@ -345,8 +357,11 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     const found = { ...this.#state.images };
     const { images, config } = this.services;
     const options = {
-      ...{ images, kind: IMAGE_KIND, exception },
-      ...{ local: config.Server.local, project: this.project.path },
+      images,
+      kind: IMAGE_KIND,
+      exception,
+      local: config.Server.local,
+      project: this.project.path,
     };
     for (const member of IMAGE_MEMBERS) {
       const reference = body[member];

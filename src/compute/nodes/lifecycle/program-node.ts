@@ -93,7 +93,10 @@ export abstract class ProgramNode<
     this.exception = exception;
     this.relativeDirectory = nodeDirectory(module, this.id);
     this.ports = new AdapterPorts({
-      ...{ node: this, rules, services, adapters },
+      node: this,
+      rules,
+      services,
+      adapters,
       ...(portsPerAdapter === undefined ? {} : { portsPerAdapter }),
       ...(makePort ? { makePort } : {}),
     });
