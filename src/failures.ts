@@ -2,7 +2,7 @@
 
 /** All kinds of expected errors. */
 export type FailureCode =
-  | 'invalid' // the request makes no sense as it stands: 400
+  | 'invalid' // the request is invalid: 400
   | 'unauthorized' // 401
   | 'forbidden' // 403
   | 'not-found' // 404

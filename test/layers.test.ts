@@ -71,7 +71,7 @@ test('imports that point down or stay within a module are allowed', async (t) =>
   assert.deepEqual(await violations(directory), []);
 });
 
-test('an import that points up, sideways, in a circle or into the tools is found, and so is a file that nobody needs', async (t) => {
+test('an import that points up, sideways, in a circle or into the tools is found, and so is an unused file', async (t) => {
   const directory = await tree({
     'src/host/a.ts': ['../store/a.ts', 'type:../http/a.ts'],
     'src/store/a.ts': ['../events/a.ts', '../nowhere.ts'],

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 const root = join(import.meta.dirname, '..');
 const noShellcheck = spawnSync('shellcheck', ['--version']).status === 0 ? false : 'shellcheck is not installed';
 
-test('the scripts have none of the traps that shellcheck knows', { skip: noShellcheck }, () => {
+test('shellcheck finds no mistakes in the scripts', { skip: noShellcheck }, () => {
   const scripts = ['bin/setup', 'bin/demo', 'bin/test', 'bin/install', 'bin/bundle-install', 'bin/node', '.ci/run'];
   const { status, stdout } = spawnSync('shellcheck', scripts, { cwd: root, encoding: 'utf8' });
   assert.equal(status, 0, stdout);

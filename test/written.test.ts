@@ -22,7 +22,7 @@ test('all of docs/trust.md is written by its run', () => {
   assert.equal(withoutParts(read('docs/trust.md')).trim(), '');
 });
 
-test('no table of docs/performance.md is written by hand, but for the list of benches', () => {
+test('no table of docs/performance.md is written by hand, except for the list of benches', () => {
   const rows = withoutParts(read('docs/performance.md')).match(/^\|.*$/gm) ?? [];
   const others = rows.filter((row) => !/^\| (`[a-z-]+`|`--only`) \||^\|-/.test(row));
   assert.deepEqual(others, []);

@@ -17,7 +17,7 @@ export async function recover({ state, Server: { projects_path: projects } }: Co
       found.map(({ table, id }) => `${table} ${id}`),
     );
   return [
-    'The database is sound but for single records.\n',
+    'The database is sound except for single records.\n',
     records('These lacked only their last brace, and are whole again', repair.mended),
     records('These cannot be read, and were removed', repair.removed),
     records("These are mended from the labs' files at the next start", repair.left),
@@ -33,7 +33,7 @@ function reportOf({ rows, lost, incomplete, fromFiles, keptAs }: Salvage, projec
     ...counts,
     list('These could not be read', lost),
     incomplete ? 'More may be missing: parts of the database that name its records could not be read.\n' : '',
-    list('These labs open from their files, which may lack changes of the last seconds', fromFiles),
+    list('These labs open from their files; changes of the last seconds may be missing', fromFiles),
     `Projects below ${projects} that are not among them are found by their .gns3 files at the next start.\n`,
     `The damaged files are kept as ${keptAs}*: delete them when nothing is missing.\n`,
   ].join('');

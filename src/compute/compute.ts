@@ -14,6 +14,7 @@ import { reapOurs } from '../host/processes/child-processes.ts';
 import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
 import type { Documents } from '../store/documents.ts';
+import type { NodeType } from '../store/vocabulary.ts';
 import { SupervisorClient } from '../supervisor/client.ts';
 import { KINDS } from './emulators/registry.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
@@ -73,6 +74,7 @@ export class Compute {
     const switchedOn = new SwitchedOn(documents, ports.udp);
     const kinds = new Map(KINDS.flatMap(({ type, kept }) => (kept ? [[type, kept] as const] : [])));
     const survivingPrograms = new SurvivingPrograms({ supervisor, udp: ports.udp, events, instance, kinds });
+    const kindHosts = new Map<NodeType, unknown>();
     this.#services = {
       config,
       fabric,
@@ -88,7 +90,9 @@ export class Compute {
       instance,
       isShared,
       otherProjects,
+      kindHosts,
     };
+    for (const { type, host } of KINDS) kindHosts.set(type, host?.(this.#services));
     const projects = new Projects(this.#services);
     this.#projects = projects;
     const modules = new Map<string, string | undefined>(KINDS.map(({ type, module }) => [type, module]));
@@ -102,11 +106,11 @@ export class Compute {
     this.routes = [
       ...serverRoutes({
         nodeTypes: KINDS.map(({ type }) => type),
-        hindrances: () =>
+        unavailableKinds: () =>
           Promise.all(
-            KINDS.map(async ({ type, hindrance }) => ({
+            KINDS.map(async ({ type, unavailableReason }) => ({
               node_type: type,
-              hindrance: (await hindrance?.(config)) ?? null,
+              hindrance: (await unavailableReason?.(config)) ?? null,
             })),
           ),
         config,
@@ -125,7 +129,10 @@ export class Compute {
       ...networkRoutes(config, ports, projects),
       ...projectRoutes(projects, this.events, load),
       ...imageRoutes({ images, operations, user: (kind, filename) => userOf(projects, kind, filename) }),
-      ...KINDS.flatMap((kind) => [...(kind.hostRoutes?.(this.#services) ?? []), ...nodeRoutes(kind, projects)]),
+      ...KINDS.flatMap((kind) => [
+        ...(kind.hostRoutes?.(this.#services, kindHosts.get(kind.type)) ?? []),
+        ...nodeRoutes(kind, projects),
+      ]),
     ];
   }
 

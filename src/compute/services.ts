@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
+import type { NodeType } from '../store/vocabulary.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
@@ -34,6 +35,8 @@ export interface Services {
   readonly isShared: () => Promise<boolean>;
   /** Marks the processes of this daemon, so that it finds them again. */
   readonly instance: string;
+  /** What the nodes of a kind share, by kind: the result of `NodeKind.host`. */
+  readonly kindHosts: ReadonlyMap<NodeType, unknown>;
   /** Projects of this host, open or not, and their directories. */
   readonly otherProjects: () => Promise<readonly { id: string; path: string }[]>;
 }

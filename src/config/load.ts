@@ -36,7 +36,7 @@ export interface LoadedConfig {
 }
 
 /** The release's files, then ours; later files win. */
-export function configFiles({ workingDirectory, home }: Pick<ConfigSources, 'workingDirectory' | 'home'>): string[] {
+function configFiles({ workingDirectory, home }: Pick<ConfigSources, 'workingDirectory' | 'home'>): string[] {
   return [
     join(workingDirectory, 'gns3_server.conf'),
     join(home, '.config/GNS3/2.2/gns3_server.conf'),

@@ -143,7 +143,15 @@ const VMware = v.strictObject({
 
 /** Section name of the file -> its schema. */
 export const SECTIONS = {
-  ...{ Server, VPCS: Vpcs, TraceNG: TraceNg, Dynamips, IOU: Iou, Docker, Qemu, VirtualBox, VMware },
+  Server,
+  VPCS: Vpcs,
+  TraceNG: TraceNg,
+  Dynamips,
+  IOU: Iou,
+  Docker,
+  Qemu,
+  VirtualBox,
+  VMware,
 } as const;
 
 export type SectionName = keyof typeof SECTIONS;

@@ -92,7 +92,11 @@ export class Console {
   /** Adds a client, which first gets the scrollback (up to 64 KiB). */
   attach(client: ConsoleClient): ConsoleAttachment {
     const attached: Attached = {
-      ...{ client, queuedBytes: 0, deliveredBytes: 0, skippedBytes: undefined, deliveredAt: performance.now() },
+      client,
+      queuedBytes: 0,
+      deliveredBytes: 0,
+      skippedBytes: undefined,
+      deliveredAt: performance.now(),
     };
     this.#clients.add(attached);
     clients += 1;

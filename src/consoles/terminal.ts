@@ -132,8 +132,13 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       throw new Failure('conflict', `cannot start '${program}': its working directory '${directory}' does not exist`);
     }
     const request = {
-      ...{ program: absolute(path), arguments: given.arguments, directory, environment },
-      ...{ columns: given.columns ?? 80, rows: given.rows ?? 24, record: given.record ?? {} },
+      program: absolute(path),
+      arguments: given.arguments,
+      directory,
+      environment,
+      columns: given.columns ?? 80,
+      rows: given.rows ?? 24,
+      record: given.record ?? {},
       timerSlackMilliseconds: given.timerSlackMilliseconds ?? 0,
       ...(given.log === undefined ? {} : { log: given.log }),
       ...(given.taps === undefined ? {} : { taps: given.taps }),

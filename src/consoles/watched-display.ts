@@ -23,10 +23,14 @@ interface MessageKind {
 }
 
 const passed = (head: number, length: MessageKind['length'] = () => head): MessageKind => ({
-  ...{ head, length, passes: true },
+  head,
+  length,
+  passes: true,
 });
 const dropped = (head: number, length: MessageKind['length'] = () => head): MessageKind => ({
-  ...{ head, length, passes: false },
+  head,
+  length,
+  passes: false,
 });
 
 const KINDS: ReadonlyMap<number, MessageKind> = new Map([

@@ -43,10 +43,10 @@ import { LabWriter } from './lab/lab-writer.ts';
 import { Links } from './lab/links.ts';
 import { MacNumbers } from './lab/mac-numbers.ts';
 import { Nodes } from './lab/nodes.ts';
+import { PendingRemoteChanges } from './lab/pending-remote-changes.ts';
 import { PendingRenames } from './lab/pending-renames.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
-import { Traces } from './lab/traces.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
 import { ConsoleForwards, type ConsolePorts } from './nodes/console-forwards.ts';
@@ -159,7 +159,7 @@ export class Controller {
     this.tokenUses = new LastUses(store.documents, 'token-uses');
     const forwards = new ConsoleForwards(options.consolePorts, config.Server.host);
     this.#forwards = forwards;
-    const traces = new Traces(store.remoteObjects);
+    const remoteChanges = new PendingRemoteChanges(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
     this.#links = links;
@@ -212,7 +212,7 @@ export class Controller {
       nodes: this.#nodes,
       links,
       announcer,
-      traces,
+      remoteChanges,
       open: (project) => this.#projects.open(project),
     });
     this.#projects = new Projects({
@@ -224,7 +224,7 @@ export class Controller {
       drawings,
       nodes: this.#nodes,
       computes: this.#computes,
-      traces,
+      remoteChanges,
       found: async (id) => {
         if (await options.accounts.file.isShared()) await sharing.found(id);
       },
@@ -269,7 +269,11 @@ export class Controller {
       }),
       ...accountRoutes({
         ...options.accounts,
-        ...{ sharing, entries, projects, documents: store.documents, uses: this.tokenUses },
+        sharing,
+        entries,
+        projects,
+        documents: store.documents,
+        uses: this.tokenUses,
         becomesShared: () => this.#closeToOthers(),
       }),
       ...groupRoutes({ ...options.accounts, entries }),
@@ -289,7 +293,14 @@ export class Controller {
         imageUsers: new ImageUsers({ projects, templates: this.#templates }),
       }),
       ...projectRoutes({
-        ...{ projects: this.#projects, writer, announcer, sharing, entries, operations, usage, local },
+        projects: this.#projects,
+        writer,
+        announcer,
+        sharing,
+        entries,
+        operations,
+        usage,
+        local,
         journals: this.#journals,
         snapshots: countSnapshots,
       }),

@@ -77,14 +77,14 @@ async function examineAccounts({ loaded: { config } }: Patient): Promise<Verdict
   } catch (thrown) {
     return missing(
       messageOf(thrown),
-      'without it nobody can log in; root and the server’s user can, at the local socket',
+      'without it no account can log in; root and the server’s user can, at the local socket',
     );
   }
 }
 
 export const accounts: Check = {
   subject: 'accounts',
-  see: 'accounts#when-nobody-can-log-in',
+  see: 'accounts#when-no-account-can-log-in',
   examine: examineAccounts,
 };
 
@@ -93,14 +93,14 @@ async function examineAudit({ loaded: { config } }: Patient): Promise<Verdict | 
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   if (!found.isFile())
-    return warning(`${path} is no file: what people change is not written down`, 'move it away; a new one is made');
+    return warning(`${path} is not a file: changes are not recorded`, 'move it away; a new one is made');
   const wrong = await examineRights(path, config.state);
   if (wrong) return { ...wrong, state: 'warning' };
   const { bavail, bsize } = await statfs(config.state);
   const free = Math.round((bavail * bsize) / MIB);
   const detail = `${path}, ${(found.size / MIB).toFixed(1)} MiB of at most ${(2 * LARGEST_BYTES) / MIB}, ${free.toLocaleString('en')} MiB free`;
   if (free * MIB >= 2 * LARGEST_BYTES) return ok(detail);
-  return warning(detail, 'free some space: changes are made even so, and no line tells of them');
+  return warning(detail, 'free some space: changes are made all the same, but not recorded');
 }
 
 export const auditTrail: Check = { subject: 'audit trail', see: 'accounts#the-audit-trail', examine: examineAudit };
@@ -129,7 +129,10 @@ async function examineSocket({ loaded: { config }, daemon }: Patient): Promise<V
   const isOthers = ![0, found.uid].includes(ownUser());
   if (isOthers) return ok(`${path}, for ${userName(found.uid)} and root alone`);
   if (daemon === undefined) return ok(`${path}, left by a server that was killed; the next one takes its place`);
-  return warning(`nobody answers at ${path}`, 'start the server again: without it commands need address and password');
+  return warning(
+    `no server answers at ${path}`,
+    'start the server again: without it commands need address and password',
+  );
 }
 
 export const localSocket: Check = { subject: 'local socket', see: 'command-line#the-server', examine: examineSocket };

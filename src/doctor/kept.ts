@@ -91,7 +91,7 @@ async function examineSupervisor({ loaded: { config }, daemon }: Patient): Promi
   if (daemon !== undefined) return ok(`keeps the programs of nodes (pid ${pid})`);
   return warning(
     `programs of nodes run on without a server (supervisor: pid ${pid})`,
-    'start the server, which takes them back',
+    'start the server, which reattaches them',
   );
 }
 

@@ -1,7 +1,7 @@
 // Reads the kernel's files on limits and usage (proc(5)).
 import { readFileSync } from 'node:fs';
 
-/** The text of a file, undefined if it is not there or may not be read. */
+/** The text of a file, undefined if it is missing or may not be read. */
 export function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();

@@ -55,7 +55,7 @@ export const tun: Check = {
         words: `chmod 0666 /dev/net/tun; ${dropIn().words}`,
         commands: ['chmod 0666 /dev/net/tun', ...dropIn().commands],
       });
-    return warning(`is not there: ${cannot}`, {
+    return warning(`is missing: ${cannot}`, {
       words: 'modprobe tun; a container must be given the device',
       commands: ['modprobe tun'],
     });
@@ -163,7 +163,7 @@ export const forwardPolicy: Check = {
     if (nft === undefined || !hasOwnNetwork(patient.loaded.config) || !may) return undefined;
     const words = ['list', 'chain', 'ip', 'filter', 'FORWARD'];
     const { code, output } = await runProgram(nft, words, { limit: CHECK_MS - 100 });
-    if (code !== 0 || !/policy drop/.test(output)) return ok('lets pass what is forwarded, as far as iptables tells');
+    if (code !== 0 || !/policy drop/.test(output)) return ok('forwarded frames pass, as far as iptables shows');
     const rules = ['-i', '-o'].map((side) => `iptables -I FORWARD ${side} labwire-nat+ -j ACCEPT`);
     if (/labwire-nat/.test(output)) return ok('lets the NAT network pass');
     return warning('drops what is forwarded (as Docker sets it): NAT nodes reach nothing', commands(...rules));

@@ -67,27 +67,27 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
   #tell(action: string, event: object): void {
     const message = new Message(action, this.#payload(event), undefined, this.#sequence);
     for (const subscription of this.#subscriptions)
-      if (subscription.hearsPassing && subscription.admits(message)) subscription.push(message);
+      if (subscription.wantsProgress && subscription.admits(message)) subscription.push(message);
   }
 
   /**
    * Subscribes to the events of one project (and those without a project), or to all.
    * @param since undefined: without event numbers; 'now': numbered from now on; otherwise the number of the last event received, to resume
    * after it. Events no longer kept are reported as the subscription's gap.
-   * @param hearsPassing whether to receive transient events, too (see `tell`)
+   * @param wantsProgress whether to receive transient events, too (see `tell`)
    * @param admits whether the listener may receive a message; all if not given
    */
   subscribe(
     projectId?: string,
     since?: string,
-    hearsPassing = false,
+    wantsProgress = false,
     admits?: (message: Message) => boolean,
   ): Subscription {
     const numbering = since === undefined ? undefined : { epoch: this.epoch, position: () => this.#sequence };
     const subscription = new Subscription({
       projectId,
       numbering,
-      hearsPassing,
+      wantsProgress,
       admits,
       taken: ({ at }) => this.lag.observe((performance.now() - at) / 1000),
       forget: () => this.#subscriptions.delete(subscription),

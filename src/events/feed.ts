@@ -3,7 +3,7 @@ import type { Relayed } from '../api/events.ts';
 import type { Message } from './message.ts';
 import type { Subscription } from './subscription.ts';
 
-/** What a compute tells its controller, from the moment at which it was opened. */
+/** The events of a compute for its controller, from the moment at which it was opened. */
 export interface ComputeFeed {
   /** Sets what is called from now on; what came before is delivered first, in order. */
   listen(listener: { message: (message: Relayed) => void; close: () => void }): void;

@@ -25,7 +25,7 @@ export interface Gap {
 export interface SubscriptionParts {
   projectId: string | undefined;
   numbering: Numbering | undefined;
-  hearsPassing: boolean;
+  wantsProgress: boolean;
   /** Whether the listener may receive a message; all if not given. */
   admits?: ((message: Message) => boolean) | undefined;
   /** Called for each message taken. */
@@ -39,7 +39,7 @@ export class Subscription {
   /** Set for a listener that can resume. */
   readonly numbering: Numbering | undefined;
   /** Whether the listener receives transient events, too. */
-  readonly hearsPassing: boolean;
+  readonly wantsProgress: boolean;
   gap: Gap | undefined;
   #queue: Message[] = [];
   #head = 0;
@@ -52,7 +52,7 @@ export class Subscription {
     this.#parts = parts;
     this.projectId = parts.projectId;
     this.numbering = parts.numbering;
-    this.hearsPassing = parts.hearsPassing;
+    this.wantsProgress = parts.wantsProgress;
   }
 
   /** Whether the event is for this listener: of its project or of none, and allowed. */

@@ -18,7 +18,7 @@ export class CapturePart {
   begin = 0;
   /** The next file, started when this one was complete. */
   next: CapturePart | undefined;
-  /** The trailer is written, or was left out for lack of space. */
+  /** The trailer is written, or was left out because the disk is full. */
   complete = false;
   /** The file was deleted from the ring. */
   removed = false;

@@ -14,7 +14,7 @@ export interface CaptureSource {
   grown(): Promise<void>;
 }
 
-/** One reader. A slow one holds up nobody; one that falls behind a ring continues with the oldest remaining file. */
+/** One reader. A slow one delays no other; one that falls behind a ring continues with the oldest remaining file. */
 export class CaptureReader {
   readonly #file: CaptureSource;
   readonly #last: number | undefined;

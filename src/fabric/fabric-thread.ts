@@ -227,7 +227,7 @@ export class FabricThread {
       }
       return;
     }
-    if (report.kind === 'told') {
+    if (report.kind === 'message') {
       this.listeners.get(report.device)?.(report.message);
       return;
     }

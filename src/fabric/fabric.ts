@@ -92,17 +92,17 @@ export class Fabric extends EventEmitter<FabricEvents> {
   }
 
   /**
-   * Creates a device in memory; ports are added with {@link createPort}. `told` receives its messages. A group, such as a lab, stays on one
+   * Creates a device in memory; ports are added with {@link createPort}. `listener` receives its messages. A group, such as a lab, stays on one
    * thread.
    */
   async createDevice<Kind extends DeviceKind>(
     kind: Kind,
     settings: Settings<Kind>,
-    told: (message: Output<Kind>) => void = () => {},
+    listener: (message: Output<Kind>) => void = () => {},
     group = '',
   ): Promise<MemoryDevice<Kind>> {
     const device = new MemoryDevice(this.#threadOf(group), group, kind);
-    await device.create(settings, told);
+    await device.create(settings, listener);
     return device;
   }
 

@@ -21,9 +21,9 @@ export class MemoryDevice<Kind extends DeviceKind> {
   }
 
   /** @internal */
-  async create(settings: Settings<Kind>, told: (message: Output<Kind>) => void): Promise<void> {
+  async create(settings: Settings<Kind>, listener: (message: Output<Kind>) => void): Promise<void> {
     this.thread.groups.enter(this.id, this.group);
-    this.thread.listeners.set(this.id, told as (message: unknown) => void);
+    this.thread.listeners.set(this.id, listener as (message: unknown) => void);
     try {
       await this.thread.request('createDevice', { device: this.id, ...this.#as(settings) });
     } catch (error) {

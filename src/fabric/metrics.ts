@@ -19,7 +19,9 @@ export function fabricMetrics(fabric: Fabric): Metric[] {
     return asked;
   };
   const counter = (name: string, help: string, samples: (totals: FabricTotals) => Sample[]): Metric => ({
-    ...{ name, type: 'counter', help },
+    name,
+    type: 'counter',
+    help,
     samples: async () => samples(await totals()),
   });
   const traffic = (unit: 'frames' | 'bytes') => (all: FabricTotals) => [

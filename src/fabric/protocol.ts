@@ -68,7 +68,7 @@ export type Report =
   /** Whole records for capture files; the main thread owns each chunk until it releases it. */
   | { kind: 'captured'; chunks: { capture: number; memory: SharedArrayBuffer; length: number }[] }
   /** A message of a device in memory, or a port's InterfaceChange. */
-  | { kind: 'told'; device: number; message: unknown };
+  | { kind: 'message'; device: number; message: unknown };
 
 /** Indexes of the Int32Array that both threads share. */
 export const SIGNAL = {

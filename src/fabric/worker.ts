@@ -42,7 +42,7 @@ function makePlane(calls: FrameCalls): { plane: FramePlane; withoutLoop?: string
 function run(): void {
   const calls = new FrameCalls(new OpenDescriptors(descriptors));
   const { plane, withoutLoop } = makePlane(calls);
-  const verbs = new FabricVerbs(plane, (device, message) => report({ kind: 'told', device, message }));
+  const verbs = new FabricVerbs(plane, (device, message) => report({ kind: 'message', device, message }));
   Atomics.store(signals, SIGNAL.wakeUp, plane.wakeUp);
   report({ kind: 'ready', withoutLoop });
   while (!verbs.stopped && Atomics.load(signals, SIGNAL.leave) === 0) {

@@ -64,7 +64,9 @@ function partsOf(tokens: readonly Token[]): Part[] {
     used.set(base, times + 1);
     const next = headings.slice(position + 1).find((other) => other.heading.depth <= depth);
     return {
-      ...{ anchor: times === 0 ? base : `${base}-${times}`, title, depth },
+      anchor: times === 0 ? base : `${base}-${times}`,
+      title,
+      depth,
       tokens: tokens.slice(index, next?.index ?? tokens.length),
     };
   });

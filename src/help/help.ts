@@ -21,7 +21,7 @@ const LOOKS: Record<Look, Parameters<typeof styleText>[0]> = {
 };
 
 /** The list of all documents, in lines of at most `width` columns. */
-export function topicList(all: readonly Document[], width: number): string {
+function topicList(all: readonly Document[], width: number): string {
   const rows = all.map(({ topic, title }) => [topic, title]);
   return `${documentTable(['', ''], rows, width - 2)
     .map((line) => `  ${line}`)
@@ -60,7 +60,7 @@ function show(text: string, environment: Record<string, string | undefined>): vo
  * `labwired help`, with the words that follow.
  * @param before said first where the documents are listed
  * @param environment names the pager
- * @throws Failure `invalid` for a topic that is not there
+ * @throws Failure `invalid` for an unknown topic
  */
 export function runHelp(
   words: readonly string[],

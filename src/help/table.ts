@@ -27,7 +27,7 @@ function widthsOf(rows: readonly (readonly string[])[], columns: number, width: 
 
 /**
  * @param headings empty texts where the table has none
- * @returns lines of at most `width` columns, but for words that are longer
+ * @returns lines of at most `width` columns, except for words that are longer
  */
 export function documentTable(
   headings: readonly string[],

@@ -43,7 +43,7 @@ export function maskOf(prefix: number): Buffer {
   return mask;
 }
 
-/** Bits of a mask, undefined if the bytes are none. */
+/** Bits of a mask, undefined if the bytes are not a mask. */
 export function prefixOfMask(mask: Buffer): number | undefined {
   const bits = mask.readUInt32BE().toString(2).padStart(32, '0');
   return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;

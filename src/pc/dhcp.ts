@@ -152,7 +152,9 @@ export class DhcpClient {
     const data = dhcpBytes({ operation: 1, transaction, client, mac, options }, lease === undefined);
     watch.message(describeDhcp(parseDhcp(data)!));
     this.#host.udp.send({
-      ...{ from: CLIENT_PORT, to: SERVER_PORT, data },
+      from: CLIENT_PORT,
+      to: SERVER_PORT,
+      data,
       source: client,
       destination: lease?.server ?? BROADCAST,
     });

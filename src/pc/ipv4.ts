@@ -66,12 +66,12 @@ export class Ipv4 {
   }
 
   /** Checks whether another host has the address; reports its MAC address, or undefined after a timeout. Returns a function to stop. */
-  checkDuplicate(address: Buffer, told: (mac: Buffer | undefined) => void): () => void {
+  checkDuplicate(address: Buffer, done: (mac: Buffer | undefined) => void): () => void {
     let checks = 0;
     let timer = this.#timers.after(0, () => next());
     const end = (mac: Buffer | undefined): void => {
       stop();
-      told(mac);
+      done(mac);
     };
     const stop = (): void => {
       timer.stop();

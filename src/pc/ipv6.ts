@@ -93,7 +93,7 @@ export class Ipv6 {
   }
 
   /** Requests an address from routers; reports whether there is one. Returns a function to stop. */
-  autoconfigure(told: (found: boolean) => void): () => void {
+  autoconfigure(done: (found: boolean) => void): () => void {
     let tries = 0;
     let timer = this.#timers.after(0, () => next());
     const stop = (): void => {
@@ -103,7 +103,7 @@ export class Ipv6 {
     const next = (): void => {
       if (tries++ === SOLICITATIONS) {
         stop();
-        told(false);
+        done(false);
         return;
       }
       timer = this.#timers.after(SOLICITATION_MS, next);
@@ -113,7 +113,7 @@ export class Ipv6 {
       if (network === undefined) return;
       stop();
       this.settings = { address: lasting(autoconfigured(network, this.#link.mac)), prefix: 64 };
-      told(true);
+      done(true);
     };
     return stop;
   }

@@ -5,7 +5,7 @@ export const ETHERTYPE = { ipv4: 0x0800, arp: 0x0806, ipv6: 0x86dd } as const;
 export const ETHERNET_HEADER_BYTES = 14;
 /** Without its check sequence a frame has 60 bytes at least. */
 const SHORTEST_FRAME_BYTES = 60;
-/** The largest packet that a frame here carries, whatever MTU somebody sets. */
+/** The largest packet that a frame here carries, whatever MTU the user sets. */
 export const LARGEST_PACKET_BYTES = 9000;
 
 export class Link {

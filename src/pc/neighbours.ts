@@ -10,12 +10,12 @@ const QUESTIONS = 32;
 const TRIES = 3;
 const TRY_MS = 1000;
 
-type Told = (mac: Buffer | undefined) => void;
+type Resolved = (mac: Buffer | undefined) => void;
 
 interface Question {
   tries: number;
   timer: Timer | undefined;
-  readonly waiting: Told[];
+  readonly waiting: Resolved[];
 }
 
 interface Known {
@@ -53,10 +53,10 @@ export class Neighbours {
    * Reports the MAC address, at once if it is cached; undefined if three queries a second apart get no answer. Returns a function to stop
    * waiting.
    */
-  resolve(address: Buffer, told: Told): () => void {
+  resolve(address: Buffer, done: Resolved): () => void {
     const mac = this.find(address);
     if (mac !== undefined) {
-      told(mac);
+      done(mac);
       return () => {};
     }
     const key = formatAddress(address);
@@ -64,17 +64,17 @@ export class Neighbours {
     let question = this.#questions.get(key);
     if (question === undefined) {
       if (this.#questions.size >= QUESTIONS) {
-        told(undefined);
+        done(undefined);
         return () => {};
       }
       question = { tries: 0, timer: undefined, waiting: [] };
       this.#questions.set(key, question);
-      question.waiting.push(told);
+      question.waiting.push(done);
       this.#try(Buffer.from(address), key, question);
-    } else question.waiting.push(told);
+    } else question.waiting.push(done);
     const { waiting } = question;
     return () => {
-      const index = waiting.indexOf(told);
+      const index = waiting.indexOf(done);
       if (index >= 0) waiting.splice(index, 1);
     };
   }
@@ -120,6 +120,6 @@ export class Neighbours {
   #answer(key: string, question: Question, mac: Buffer | undefined): void {
     question.timer?.stop();
     this.#questions?.delete(key);
-    for (const told of question.waiting.splice(0)) told(mac);
+    for (const done of question.waiting.splice(0)) done(mac);
   }
 }

@@ -8,16 +8,16 @@ import { applyLease } from './shell/ip.ts';
 import { Shell } from './shell/shell.ts';
 import { type Clock, Timers } from './timers.ts';
 
-/** The environment of a PC. Apart from `told`, nothing may call the PC before it returns. */
+/** The environment of a PC. Apart from `done`, nothing may call the PC before it returns. */
 export interface PcEnvironment extends Clock {
   /** Takes a frame, which is its own to keep. */
   transmit(frame: Buffer): void;
   /** Shows text on the console, lines ended by CR LF. */
   print(text: string): void;
   /** Reads a file of the PC; reports undefined if there is none. */
-  readFile(name: string, told: (text: string | undefined) => void): void;
+  readFile(name: string, done: (text: string | undefined) => void): void;
   /** Writes a file of the PC and reports the problem, if any. */
-  writeFile(name: string, text: string, told: (problem: string | undefined) => void): void;
+  writeFile(name: string, text: string, done: (problem: string | undefined) => void): void;
   /** The user has ended the PC. */
   quit(): void;
 }
@@ -40,7 +40,9 @@ export class Pc {
     this.#timers = timers;
     this.#host = host;
     this.#shell = new Shell({
-      ...{ host, settings, dhcp },
+      host,
+      settings,
+      dhcp,
       print: (text) => outside.print(text.replaceAll('\n', '\r\n')),
       readFile: (name) => read(outside, name),
       writeFile: (name, text) => write(outside, name, text),

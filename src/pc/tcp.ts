@@ -75,7 +75,10 @@ export class Tcp {
     const length = data.length + ((flags & FLAG.fin) === 0 ? 0 : 1);
     this.send(
       {
-        ...{ from: to, to: from, window: 0, data: Buffer.alloc(0) },
+        from: to,
+        to: from,
+        window: 0,
+        data: Buffer.alloc(0),
         sequence: isAcknowledging ? acknowledgement : 0,
         acknowledgement: isAcknowledging ? 0 : sequence + length,
         flags: isAcknowledging ? FLAG.rst : FLAG.rst | FLAG.ack,

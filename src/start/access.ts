@@ -21,7 +21,7 @@ function hostAccount({ Server: { auth, user, password }, state }: Config): () =>
   const own = new AccountFile(state);
   const configured = { user, password };
   if (user === '') return () => own.read();
-  // A name without a password is ignored while authentication is off, and admits nobody when it is on.
+  // A name without a password is ignored while authentication is off, and admits no client when it is on.
   return async () => (auth || password !== '' ? configured : undefined);
 }
 
@@ -38,7 +38,7 @@ export function accountsOf(config: Config): HostAccounts {
     if (own === undefined && content.accounts.length === 0)
       throw new Failure(
         'unavailable',
-        `${new AccountFile(state).path} is missing: nobody can be let in until "labwired password" makes it.`,
+        `${new AccountFile(state).path} is missing: no client can log in until "labwired password" creates it.`,
       );
     if (last?.content !== content || last.own !== own) {
       const { accounts } = own === undefined ? NOBODY_IS_ASKED : oneAccount(own);

@@ -15,7 +15,7 @@ import { pageRoutes } from '../pages/routes.ts';
 import { AuditFile } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import type { HostAccounts } from './access.ts';
-import { entranceOf } from './gate-setup.ts';
+import { createAccess } from './gate-setup.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics-route.ts';
 
@@ -42,7 +42,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const observation = new Observation();
-  const { accounts, authentication, admissions, tickets, guards, record } = entranceOf(config, documents, (path) =>
+  const { accounts, authentication, admissions, tickets, guards, record } = createAccess(config, documents, (path) =>
     app.hasPath(path),
   );
   const isShared = () => accounts.file.isShared();
@@ -52,7 +52,9 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;
   const controller = new Controller({
-    ...{ config, store, shutdown },
+    config,
+    store,
+    shutdown,
     local: localTransport(new App(compute.routes, { lock }), () => compute.follow()),
     properties: creationMembers,
     consolePorts: compute.consolePorts,

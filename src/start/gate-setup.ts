@@ -22,7 +22,7 @@ export interface Entrance {
 }
 
 /** @param isRoute whether a path is one of a route; called when requests arrive */
-export function entranceOf(config: Config, documents: Documents, isRoute: (path: string) => boolean): Entrance {
+export function createAccess(config: Config, documents: Documents, isRoute: (path: string) => boolean): Entrance {
   const { host, port, protocol, record, allowed_hosts, allowed_origins, trusted_proxies } = config.Server;
   const accounts = accountsOf(config);
   const authentication = new Authentication(accounts.known, undefined, new Sessions(documents));
@@ -38,7 +38,11 @@ export function entranceOf(config: Config, documents: Documents, isRoute: (path:
     proxies: new TrustedProxies(trusted_proxies),
   });
   return {
-    ...{ accounts, authentication, admissions: new Admissions(authentication), tickets, guards },
+    accounts,
+    authentication,
+    admissions: new Admissions(authentication),
+    tickets,
+    guards,
     record: record ? recorder(record, `${protocol}://${host}:${port}`) : undefined,
   };
 }

@@ -11,7 +11,11 @@ export async function rehearse(): Promise<void> {
   const nowhere = '/nonexistent';
   const { config } = loadConfig({
     flags: [{ section: 'Server', key: 'port', value: '0', flag: '--port' }],
-    ...{ environment: {}, file: '/dev/null', workingDirectory: nowhere, home: nowhere, state: nowhere },
+    environment: {},
+    file: '/dev/null',
+    workingDirectory: nowhere,
+    home: nowhere,
+    state: nowhere,
   });
   configureLog({ debug: false, quiet: true, journal: false });
   // Nothing is started: neither store nor fabric is used.

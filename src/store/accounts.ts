@@ -108,7 +108,7 @@ export function checkedName(given: string): string {
 }
 
 /** @throws Failure `invalid` */
-export function checkedPassword(password: string): string {
+function checkedPassword(password: string): string {
   if (password.startsWith(TOKEN_PREFIX))
     throw new Failure('invalid', `password: begins with "${TOKEN_PREFIX}" as a token does; choose another.`);
   if ([...password].length >= LEAST_CHARACTERS) return password;
@@ -322,7 +322,7 @@ function requireFree(
 ): void {
   const names = [...others, ...accounts.map(({ name }) => name)];
   if (names.length === 0 && role !== 'admin')
-    throw new Failure('invalid', 'role: the first account has to be an admin, who can add and remove the others.');
+    throw new Failure('invalid', 'role: the first account must be an admin, who can add and remove the others.');
   if (accounts.length + given.length > MOST_ACCOUNTS)
     throw new Failure('conflict', `name: at most ${MOST_ACCOUNTS} accounts are possible; remove one first.`);
   for (const name of given) {

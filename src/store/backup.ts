@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
 import { exists } from '../host/files/exists.ts';
-import { isBelow, wayBelow, whereItWouldBe } from '../host/files/relative-path.ts';
+import { isBelow, relativeBelow, resolveExisting } from '../host/files/relative-path.ts';
 import { isReservedName } from '../host/files/reserved-names.ts';
 import { connect, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
@@ -49,7 +49,7 @@ export interface BackupReport {
  * @throws Failure `conflict`, `not-found`, `forbidden` or `out-of-space`; then nothing is left at the target
  */
 export async function backUp({ state, projects, target }: BackupPlan): Promise<BackupReport> {
-  const [from, labs, to] = (await Promise.all([state, projects, target].map(whereItWouldBe))) as [
+  const [from, labs, to] = (await Promise.all([state, projects, target].map(resolveExisting))) as [
     string,
     string,
     string,
@@ -101,7 +101,7 @@ async function moveProjects(database: string, from: string): Promise<void> {
       connection.all(paths, done as (error: Error | null, rows: unknown[]) => void),
     );
     for (const { id, path } of projects) {
-      const below = path === null ? undefined : wayBelow(from, path);
+      const below = path === null ? undefined : relativeBelow(from, path);
       if (below === undefined) continue;
       const change = "UPDATE project SET body = json_set(body, '$.path', ?) WHERE project_id = ?";
       await settle((done) => connection.run(change, [join(PROJECTS, below), id], done));

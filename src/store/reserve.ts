@@ -60,7 +60,7 @@ export class Reserve {
   }
 
   /**
-   * Runs the work. If it fails for lack of space, it is repeated with a part of the reserve, until that is used up.
+   * Runs the work. If it fails because the disk is full, it is repeated with a part of the reserve, until that is used up.
    * `tidy` frees what the work needed only for a moment.
    */
   async use<T>(work: () => Promise<T>, tidy: () => Promise<unknown> = async () => {}): Promise<T> {

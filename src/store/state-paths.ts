@@ -2,7 +2,7 @@
 // its own files, not the original's.
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { wayBelow } from '../host/files/relative-path.ts';
+import { relativeBelow } from '../host/files/relative-path.ts';
 
 export class StatePaths {
   /** The state directory as in the configuration. */
@@ -22,7 +22,7 @@ export class StatePaths {
 
   /** The stored form of an absolute path. */
   stored(path: string): string {
-    return wayBelow(this.directory, path) ?? wayBelow(this.real, path) ?? path;
+    return relativeBelow(this.directory, path) ?? relativeBelow(this.real, path) ?? path;
   }
 
   /** The absolute path of a stored one. */

@@ -145,7 +145,9 @@ export class Supervisor {
     this.#followed.clear();
     this.#hurry();
     const terminals = [...this.#programs].map(([id, { pid, record, exit }]) => ({
-      ...{ id, pid, record },
+      id,
+      pid,
+      record,
       ...(exit ? { exit } : {}),
     }));
     const welcome: Welcome = { protocol: PROTOCOL, pid: process.pid, terminals, makesTaps: true };

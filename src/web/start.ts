@@ -9,7 +9,7 @@ const MOST_FAILURES = 5;
 /** Address of the main script. */
 declare const BEGIN_SCRIPT: string;
 
-async function insist(load: () => Promise<unknown>): Promise<void> {
+async function loadWithRetry(load: () => Promise<unknown>): Promise<void> {
   for (let failures = 1; ; failures += 1) {
     try {
       await load();
@@ -41,8 +41,8 @@ function styleAgain(): Promise<unknown> {
 }
 
 // Module scripts run when the style sheet has loaded or failed.
-if (!isStyled()) await insist(styleAgain);
-await insist(async () => {
+if (!isStyled()) await loadWithRetry(styleAgain);
+await loadWithRetry(async () => {
   const { begin } = (await import(BEGIN_SCRIPT)) as typeof import('./begin.ts');
   await begin();
 });

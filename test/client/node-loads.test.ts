@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeLoads } from '../../src/client/server/node-loads.ts';
 
-test('how busy a program is comes from two looks at it; one that was started again begins anew', () => {
+test('the load of a program comes from two samples; a restarted program starts from zero', () => {
   const loads = new NodeLoads();
   const look = (cpu_seconds: number, at: number) => {
     loads.take([{ node_id: 'a', cpu_seconds, memory_bytes: 1 }], at);

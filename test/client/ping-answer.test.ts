@@ -90,7 +90,7 @@ test('why a ping has no answer is read in the words of each system', () => {
   assert.equal(readReason('10.0.0.2 icmp_seq=1 timeout\n'), undefined);
 });
 
-test('each system is asked as it wants to be, and tells its address', () => {
+test('each system is asked in its own way, and answers with its address', () => {
   assert.equal(pingLine('dynamips', '10.0.0.2', 3), 'ping 10.0.0.2 repeat 3');
   assert.equal(pingLine('qemu', '10.0.0.2', 3), 'ping -c 3 -W 2 10.0.0.2');
   assert.equal(readAddress('    inet 127.0.0.1/8 scope host lo\n    inet 10.0.0.1/24 scope global eth0\n'), '10.0.0.1');

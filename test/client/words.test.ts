@@ -55,7 +55,7 @@ test('texts of others cannot act on the terminal, and are cut between characters
   assert.deepEqual([0, 1023, 1536, 5 * 2 ** 30].map(inBytes), ['0 bytes', '1023 bytes', '1.5 KiB', '5.0 GiB']);
 });
 
-test('things are found by name, by id and by the beginning of one; what is ambiguous is told with the ids', () => {
+test('things are found by name, by id and by the beginning of one; what is ambiguous is reported with the ids', () => {
   const all = [
     { id: 'aaaaaaaa-0000-4000-8000-000000000001', name: 'Büro' },
     { id: 'bbbbbbbb-0000-4000-8000-000000000002', name: 'two words' },

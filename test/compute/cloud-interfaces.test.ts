@@ -172,7 +172,7 @@ test('when a thread of the fabric dies, a port on a bridge is a port of it again
   await answered(made);
 });
 
-test('a TAP that is not there is made, and goes with the node; the host itself is its other end', {
+test('a missing TAP is made, and goes with the node; the host itself is its other end', {
   skip,
 }, async (t) => {
   const name = `tap${uniqueName()}`;
@@ -184,7 +184,7 @@ test('a TAP that is not there is made, and goes with the node; the host itself i
   assert.equal(findLink(name), undefined);
 });
 
-test('a TAP that is there stays when the node goes', { skip }, async (t) => {
+test('an existing TAP stays when the node goes', { skip }, async (t) => {
   const name = `tap${uniqueName()}`;
   await ip('tuntap', 'add', 'dev', name, 'mode', 'tap');
   removeAfter(t, name);
@@ -243,7 +243,7 @@ test("a capture at a cloud's port shows what goes to the interface and what come
   assert.ok(bytes.includes(QUESTION.toString('hex')) && bytes.includes(`08060001080006040002`));
 });
 
-test('an interface that is not there: the NIO stays, the reason is told, and the start works once it is there', {
+test('a missing interface: the NIO stays, the reason is reported, and the start works once it is there', {
   skip,
 }, async (t) => {
   const [one, two] = [uniqueName(), uniqueName()];

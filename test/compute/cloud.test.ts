@@ -116,7 +116,7 @@ test('a connected cloud keeps its ports, whole or not at all; unplugged, its tun
   await lab.expect(200, 'PUT', cloud, { ports_mapping: [tunnel(lport, 9), tunnel(lport + 1, 9, 1)] });
 });
 
-test('a tunnel whose UDP port is taken: the NIO stays, the reason is told, the cloud stops until it is started again', async (t) => {
+test('a tunnel whose UDP port is taken: the NIO stays, the reason is reported, the cloud stops until it is started again', async (t) => {
   const thief = await Peer.open(t);
   const { lab, cloud } = await started(t, { ports_mapping: [tunnel(thief.port, 9)] });
   const nio = { type: 'nio_udp', lport: await freePort(), rhost: '127.0.0.1', rport: 9 };
@@ -131,7 +131,7 @@ test('a tunnel whose UDP port is taken: the NIO stays, the reason is told, the c
   assert.deepEqual(lab.events(), ['node.updated started']);
 });
 
-test('a tunnel to a name that nobody has: told as such', async (t) => {
+test('a tunnel to an unknown host name is reported as such', async (t) => {
   const entry = { ...tunnel(15_972, 9), rhost: 'no-such-host.invalid' };
   const { lab, cloud } = await started(t, { ports_mapping: [entry] });
   const nio = { type: 'nio_udp', lport: await freePort(), rhost: '127.0.0.1', rport: 9 };

@@ -137,7 +137,7 @@ exec ${runc} "$@"
   assert.equal(await status(other.lab, refused), 'stopped');
 });
 
-test('volumes may have odd names, and keep what is in them; a name that cannot be told from two is refused', {
+test('volumes may have odd names, and keep their content; a name that is ambiguous is refused', {
   skip,
 }, async (t) => {
   const { lab, project, directory } = await containers(t);

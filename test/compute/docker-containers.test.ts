@@ -73,7 +73,7 @@ for (const kernel_links of ['off', 'automatic'] as const)
     assert.equal(engine().docker('volume', 'ls', '-q'), '');
   });
 
-test('a container has what its node says: environment, hosts, command, interfaces; a change makes it anew and starts it again', {
+test('a container has the settings of its node: environment, hosts, command, interfaces; a change recreates and restarts it', {
   skip,
 }, async (t) => {
   const { lab, project } = await containers(t);
@@ -274,7 +274,7 @@ test('volumes begin with what the image has, and keep it with owners and modes, 
   assert.match(await other.run('cat /extra/own'), /mine/);
 });
 
-test('an image that is missing is told, and what is no image is refused', { skip }, async (t) => {
+test('a missing image is reported, and a file that is no image is refused', { skip }, async (t) => {
   const { lab, project } = await containers(t);
   assert.deepEqual(
     (await lab.expect(200, 'GET', '/docker/images')).map(({ image }: { image: string }) => image),

@@ -76,7 +76,7 @@ async function registry(
   return `127.0.0.1:${(server.address() as AddressInfo).port}/some/image:1.0`;
 }
 
-test('an image that is missing is pulled, with progress, unless somebody cancels', { skip }, async (t) => {
+test('a missing image is pulled, with progress, unless a client cancels', { skip }, async (t) => {
   const { lab, project } = await containers(t);
   let pause = 200;
   const image = await registry(t, { pause: () => pause });

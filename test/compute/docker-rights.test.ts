@@ -28,7 +28,7 @@ test('a container begins with rights over its own network alone, and cannot reac
   assert.match(await console.run('ip addr show dev eth0 | grep -c inet6'), /^[01]\s/);
 });
 
-test('one that is refused something gets more, step by step, as far as the host goes along; each step is told', {
+test('one that is refused something gets more, step by step, as far as the host goes along; each step is reported', {
   skip,
 }, async (t) => {
   const { lab, project } = await containers(t, { docker: { socket_path: engine().socketPath, privileged: 'never' } });

@@ -78,7 +78,7 @@ test('two containers ping on where a daemon that was killed comes back, and thei
   );
 });
 
-test('what a daemon has left is removed by the next one when nobody asks for it', { skip }, async (t) => {
+test('what a daemon has left is removed by the next one when no client asks for it', { skip }, async (t) => {
   const first = await containers(t);
   const node = await container(first.lab, first.project);
   await first.lab.expect(204, 'POST', `${node}/start`);
@@ -92,7 +92,7 @@ test('what a daemon has left is removed by the next one when nobody asks for it'
   assert.deepEqual(engine().containers(), []);
 });
 
-test('an Engine that ends under running nodes is told, and they can be started when it is back', {
+test('an Engine that ends under running nodes is reported, and they can be started when it is back', {
   skip,
 }, async (t) => {
   const { lab, project } = await containers(t);

@@ -292,7 +292,7 @@ test('ports of its own numbers and names are taken as they are given', async (t)
   await lab.expect(201, 'POST', `${hub}/adapters/0/ports/10/nio`, udp);
 });
 
-test('a capture can be read from its beginning while it grows, and the reader is told its end', async (t) => {
+test('a capture can be read from its beginning while it grows, and its end is reported to the reader', async (t) => {
   const { lab, hub, directory } = await started(t);
   const [a, toA] = await connected(t, lab, hub, 0);
   const port = `${hub}/adapters/0/ports/0`;

@@ -60,7 +60,7 @@ test('a file is answered with the media type of its name', async (t) => {
   }
 });
 
-test('a page that somebody put into a project cannot act with the rights of this server', async (t) => {
+test('a page that a user put into a project cannot act with the rights of this server', async (t) => {
   const { lab, path } = await started(t);
   await lab.request('POST', `${path}/files/page.html`, '<script>fetch("/v2/projects")</script>');
   const { headers } = await lab.request('GET', `${path}/files/page.html`);

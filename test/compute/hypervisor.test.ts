@@ -97,7 +97,7 @@ test('versions are read and compared', () => {
   );
 });
 
-test('a file that changes is told until the watch ends', async (t) => {
+test('a file that changes is reported until the watch ends', async (t) => {
   const path = join(await scratchDirectory(t), 'nvram');
   writeFileSync(path, 'before');
   let told = 0;

@@ -87,7 +87,7 @@ test('files of the router, its version and the second half of the NVRAM stay', (
   assert.throws(() => written(64, 'x'.repeat(file), undefined, former), /nvram: 64 KB are too few/);
 });
 
-test('configurations that are too long, and files that are none, are told', () => {
+test('configurations that are too long, and invalid files, are reported', () => {
   assert.throws(() => written(8, 'x'.repeat(2048), undefined), /nvram: 8 KB are too few/);
   const damaged = written(8, 'hostname A\n', undefined);
   damaged.writeUInt32BE(5000, 16);

@@ -112,7 +112,7 @@ test('a configuration that the NVRAM cannot hold is refused, and so are keepaliv
   assert.match((await start(router)).body.message, /^l1_keepalives: plain\.bin has none; switch them off/);
 });
 
-test('a licence is looked for where clients and users put it, checked for its form, and told to nobody', {
+test('a licence is searched where clients and users put it, checked for its form, and shown to no client', {
   skip,
 }, async (t) => {
   const home = await homeless(t);
@@ -168,7 +168,7 @@ test('a licence file that the configuration names is the only one', { skip }, as
   const doctor = async () => iouHost.examine(all.lab.config, undefined);
   assert.equal((await doctor())?.state, 'warning');
   const missing = await all.lab.expect(409, 'POST', `${router.path}/start`, { iourc_content: LICENCE });
-  assert.match(missing.message, /^iourc_path: .* is not there; correct it in section \[IOU\]/);
+  assert.match(missing.message, /^iourc_path: .* is missing; correct it in section \[IOU\]/);
   writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00]));
   const strange = await all.lab.expect(409, 'POST', `${router.path}/start`, {});
   assert.match(strange.message, /it is no text in UTF-8/);

@@ -157,7 +157,7 @@ test('a router gets its options, a map of its ports and a link to its image, and
   assert.deepEqual((await all.lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
-test('an image that ends by itself is told with its last words, and one that a user ends is not', {
+test('an image that ends by itself is reported with its last words, and one that a user ends is not', {
   skip,
 }, async (t) => {
   const all = await routers(t);

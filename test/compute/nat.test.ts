@@ -34,7 +34,7 @@ test('a NAT has one port, on the configured interface, whatever mapping it is gi
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).console_ports, []);
 });
 
-test('a NIO at a NAT whose interface cannot be used stays; the reason is told and the node stops', async (t) => {
+test('a NIO at a NAT whose interface cannot be used stays; the reason is reported and the node stops', async (t) => {
   const { lab, nat } = await started(t);
   const nio = { type: 'nio_udp', lport: 15_980, rhost: '127.0.0.1', rport: 9 };
   assert.deepEqual(await lab.expect(201, 'POST', `${nat}/adapters/0/ports/0/nio`, nio), nio);

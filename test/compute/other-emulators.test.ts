@@ -46,7 +46,7 @@ test('a TraceNG is kept and linked like any node, and says that its program is o
   await lab.expect(204, 'DELETE', `${node}/adapters/0/ports/0/nio`);
 });
 
-test('a TraceNG with an address that is none is refused, and is not there', async (t) => {
+test('a TraceNG with an invalid address is refused and not created', async (t) => {
   const lab = await startLab(t);
   const project = await lab.project();
   const body = { name: 'T', node_id: '11111111-2222-4333-8444-555555555555', ip_address: '1.2.3' };
@@ -90,7 +90,7 @@ async function virtualBox(t: TestContext) {
 
 const pipeOf = (folder: string, node: string): string => join(tmpdir(), folder, node.split('/').at(-1)!);
 
-test('VirtualBox is told to start, link, suspend and end a machine, whose frames and console come here', async (t) => {
+test('VirtualBox is asked to start, link, suspend and end a machine, whose frames and console come here', async (t) => {
   const { lab, calls, project } = await virtualBox(t);
   assert.deepEqual(await lab.expect(200, 'GET', '/virtualbox/vms'), [{ vmname: 'web', ram: 512 }]);
   calls();
@@ -167,7 +167,7 @@ test('VirtualBox is told to start, link, suspend and end a machine, whose frames
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
-test('what VirtualBox refuses is told in its words, and a machine has one node', async (t) => {
+test('what VirtualBox refuses is reported in its words, and a machine has one node', async (t) => {
   const { directory, lab, project } = await virtualBox(t);
   const node = await lab.node(project, 'virtualbox', { vmname: 'web', console_type: 'none' });
   await lab.expect(409, 'POST', `${project}/virtualbox/nodes`, { name: 'N2', vmname: 'other', adapters: 9 });
@@ -179,7 +179,7 @@ test('what VirtualBox refuses is told in its words, and a machine has one node',
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
-test('VMware is told to start, pause and end a machine, whose file is as it was afterwards', async (t) => {
+test('VMware is asked to start, pause and end a machine, whose file is as it was afterwards', async (t) => {
   const directory = await scratchDirectory(t);
   const path = script(join(directory, 'vmrun'), VMRUN);
   script(join(directory, 'vmware'), VMWARE);

@@ -126,7 +126,7 @@ test('a file where the project directory would be is refused with the reason', a
   assert.match(body.message, new RegExp(id));
 });
 
-test('a nearly full disk is told when a project is opened', async (t) => {
+test('a nearly full disk is reported when a project is opened', async (t) => {
   const disk = await scratchFileSystem(t, '1M');
   if (disk === undefined) return;
   const lab = await startLab(t, { projects_path: join(disk, 'projects') });

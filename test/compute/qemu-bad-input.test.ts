@@ -120,7 +120,7 @@ for (const row of ROWS) {
   });
 }
 
-test('an image that is cut is told to be damaged, and left as it is', { skip }, async (t) => {
+test('an image that is cut is reported to be damaged, and left as it is', { skip }, async (t) => {
   const { lab, project, images } = await machines(t);
   await cut(images, 70_000);
   const node = await lab.node(project, 'qemu', { ...SMALL, ...image });
@@ -157,7 +157,7 @@ test('names of all kinds come to the machine as they are', { skip }, async (t) =
   }
 });
 
-test('a machine that wants more memory than the host has is warned of, and told when there is none', {
+test('a machine that wants more memory than the host has gets a warning, and an error when there is none', {
   skip,
 }, async (t) => {
   const { lab, project, instance } = await machines(t);

@@ -58,7 +58,7 @@ test('emulators are listed once, with their versions, and for the platforms that
   for (const { path: qemu_path } of all) await lab.node(project, 'qemu', { qemu_path });
 });
 
-test('a client that names platforms in the body of its GET, as those of the release do, is told of these', async (t) => {
+test('a client that names platforms in the body of its GET, as those of the release do, gets these', async (t) => {
   if ((await findProgram('qemu-system-x86_64')) === undefined) return t.skip('qemu-system-x86_64 is not installed');
   const { lab } = await started(t);
   const server = new HttpServer(lab.app, { host: '127.0.0.1', port: 0 });
@@ -115,7 +115,7 @@ test('an image of several files is put in its place as a whole', { skip }, async
   assert.equal(information(join(folder, 'split.vmdk'))['virtual-size'], 4096 * 1024 * 1024);
 });
 
-test('a file that is there is not replaced, nor one of an image that has several', { skip }, async (t) => {
+test('an existing file is not replaced, nor one of an image that has several', { skip }, async (t) => {
   const { lab, folder } = await started(t);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'disk.raw'), 'mine');

@@ -134,15 +134,15 @@ test('without the rights for TAPs frames go by UDP, or machines are refused with
   skip: cannotMakeInterfaces,
 }, async (t) => {
   const pid = await powerless(t);
-  const lacks = 'the server lacks CAP_NET_ADMIN and CAP_NET_RAW';
+  const missing = 'the server has no CAP_NET_ADMIN and no CAP_NET_RAW';
   const server = { server: pid, makesTaps: true };
-  assert.deepEqual(await chooseFrames('automatic', server), { by: 'udp', vhost: false, reason: lacks });
+  assert.deepEqual(await chooseFrames('automatic', server), { by: 'udp', vhost: false, reason: missing });
   await assert.rejects(chooseFrames('tap', server), {
     code: 'conflict',
-    message: `Frames cannot go by TAPs: ${lacks}; mend that, or set frames = automatic in section [Qemu].`,
+    message: `Frames cannot go by TAPs: ${missing}; mend that, or set frames = automatic in section [Qemu].`,
   });
   const starter = await chooseFrames('automatic', { server: 'self', supervisor: pid, makesTaps: true });
-  assert.match(starter.reason ?? '', /keeps them lacks CAP_NET_ADMIN$/);
+  assert.match(starter.reason ?? '', /keeps them has no CAP_NET_ADMIN$/);
   const old = await chooseFrames('automatic', { server: 'self', supervisor: process.pid, makesTaps: false });
   assert.match(old.reason ?? '', /keeps them is of an older release$/);
   assert.equal((await chooseFrames('udp', { server: 'self', makesTaps: true })).by, 'udp');

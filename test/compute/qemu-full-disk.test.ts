@@ -13,7 +13,7 @@ const skip = noQemu || noGuest;
 /** What a guest takes on a busy host. */
 const GUEST_MS = 90_000;
 
-test('a machine whose disk finds no space stands still, is told, and goes on when there is room', {
+test('a machine whose disk finds no space stands still, is reported, and goes on when there is room', {
   skip,
 }, async (t) => {
   const projects_path = await scratchFileSystem(t, '64m');
@@ -37,7 +37,7 @@ test('a machine whose disk finds no space stands still, is told, and goes on whe
   await typist.until(/written 0/);
 });
 
-test('memory for which there is no space is not kept; the figures are told, and the machine goes on', {
+test('memory for which there is no space is not kept; the figures are reported, and the machine goes on', {
   skip: noQemu,
 }, async (t) => {
   const projects_path = await scratchFileSystem(t, '32m');

@@ -81,7 +81,7 @@ test('a guest that panics stays there with the reason; a reload starts it again'
   assert.match((await lab.told('log.error')).message, panicked);
 });
 
-test('a machine that an error of a disk halts is told with the disk, and tries again when it is started', {
+test('a machine that an error of a disk halts is reported with the disk, and tries again when it is started', {
   skip,
 }, async (t) => {
   const { lab, project, images } = await machines(t, { allow_unsafe_options: true });

@@ -45,7 +45,7 @@ test('a machine is held back to its share of the processor, which changes while 
   assert.deepEqual(programsOf(instance), []);
 });
 
-test('a machine whose limiter is killed goes on, and its user is told', { skip }, async (t) => {
+test('a machine whose limiter is killed goes on, and its user is informed', { skip }, async (t) => {
   const { lab, project, images, instance } = await machines(t);
   await bootSector(images, 'busy.img', ...BUSY);
   const node = await lab.node(project, 'qemu', {

@@ -39,7 +39,7 @@ test('a machine is created stopped, with what it has by default', { skip }, asyn
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).console_ports, []);
 });
 
-test('images are found by name, path and checksum, and told as clients know them', { skip }, async (t) => {
+test('images are found by name, path and checksum, and reported as clients know them', { skip }, async (t) => {
   const { lab, project, images, directory } = await machines(t);
   await mkdir(join(images, 'routers'), { recursive: true });
   await disk(images, 'a.qcow2');
@@ -167,7 +167,7 @@ test('an image or a copy that was exchanged meanwhile is looked at again', { ski
   await cycle();
   assert.match((await lab.told('log.warning')).message, /the image a\.qcow2 is damaged/);
   await rm(join(images, 'a.qcow2'));
-  assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /a\.qcow2 is not there any more/);
+  assert.match((await lab.expect(409, 'POST', `${node}/start`)).message, /a\.qcow2 is missing; upload it again/);
 });
 
 test('a machine is suspended, resumed, reset, and started again when something was changed', { skip }, async (t) => {
@@ -203,7 +203,7 @@ test('a machine is suspended, resumed, reset, and started again when something w
   assert.deepEqual(programsOf(instance), []);
 });
 
-test('a machine that is killed, or does not start, is told with its last words', { skip }, async (t) => {
+test('a machine that is killed, or does not start, is reported with its last words', { skip }, async (t) => {
   const { lab, project, instance } = await machines(t);
   const node = await lab.node(project, 'qemu', SMALL);
   await lab.expect(200, 'POST', `${node}/start`);
@@ -217,7 +217,7 @@ test('a machine that is killed, or does not start, is told with its last words',
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
 });
 
-test('the last words of a machine are told as plain text, and not at length', { skip }, async (t) => {
+test('the last words of a machine are reported as plain text, and not at length', { skip }, async (t) => {
   const { lab, project, directory, instance } = await machines(t);
   const node = await lab.node(project, 'qemu', SMALL);
   const log = join(directory, 'project-files/qemu', node.split('/').at(-1)!, 'qemu.log');

@@ -58,7 +58,7 @@ test('old words for acceleration become new ones', () => {
   assert.equal(normalisedOptions('-enable-hax'), '');
 });
 
-test('a serial port on a terminal that nobody sits at leads nowhere', () => {
+test('a serial port on a terminal without a program leads nowhere', () => {
   assert.deepEqual(words('-serial mon:stdio -nographic --serial stdio'), [
     '-serial',
     'null',

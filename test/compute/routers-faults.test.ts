@@ -45,7 +45,7 @@ test('an emulator that is missing, too old, strange or hangs is named when a rou
   assert.match((await lab.expect(409, 'POST', `${project}/dynamips/nodes`, body)).message, /apt install dynamips/);
 });
 
-test('an emulator that fails at the start is told in words, and nothing is left behind', async (t) => {
+test('an emulator that fails at the start is reported in words, and nothing is left behind', async (t) => {
   for (const [fault, reason] of [
     ['refuses', /refused 'vm start'.*unable to start/],
     ['dies', /vm start/],
@@ -66,7 +66,7 @@ test('an emulator that fails at the start is told in words, and nothing is left 
   }
 });
 
-test('a router that dies takes no other along, is told, and can be started again', { skip }, async (t) => {
+test('a router that dies takes no other along, is reported, and can be started again', { skip }, async (t) => {
   const instance = randomUUID();
   const made = await routers(t, ['c3600'], { instance });
   const { lab } = made;

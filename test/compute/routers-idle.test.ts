@@ -14,7 +14,7 @@ async function started(t: TestContext, made: Routers, platform: string, image: '
 
 // They wait most of the time.
 suite('idle values', { concurrency: 3 }, () => {
-  test('a search finds the value at which a router rests, tells how far it is, and keeps it', { skip }, async (t) => {
+  test('a search finds the value at which a router rests, reports how far it is, and keeps it', { skip }, async (t) => {
     const made = await routers(t, ['c3600'], { console: [12_000, 12_099], udp: [14_000, 14_099] });
     const { lab } = made;
     const path = await started(t, made, 'c3600', 'c3600');

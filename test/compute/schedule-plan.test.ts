@@ -46,7 +46,7 @@ test('a step without an end holds until the round is over', () => {
   );
 });
 
-test('times that make no sense are refused by name', () => {
+test('times that are invalid are refused by name', () => {
   const steps = [{ at: 1, outgoing: {} }];
   assert.throws(() => planOf(base, { steps, rounds: 2 }), /period: is required/);
   assert.throws(() => planOf(base, { steps, period: 1 }), /steps\.0\.at: must be less than the period/);

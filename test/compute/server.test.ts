@@ -22,7 +22,7 @@ function lines(t: TestContext, response: Response): () => Promise<unknown> {
   };
 }
 
-test('a controller is told the version it needs and the types that this build runs', async (t) => {
+test('a controller gets the version that it needs and the types that this build runs', async (t) => {
   const lab = await startLab(t);
   const capabilities = await lab.expect(200, 'GET', '/capabilities');
   assert.equal(capabilities.version, '2.2.57');
@@ -72,7 +72,7 @@ test('the debug report shows what runs where, as plain text', async (t) => {
   assert.match(body, /API version 2\.2\.57/);
 });
 
-test('a project stream begins with a ping and tells what happens in the project, and only there', async (t) => {
+test('a project stream begins with a ping and reports what happens in the project, and only there', async (t) => {
   const lab = await startLab(t);
   const [path, other] = [await lab.project(), await lab.project()];
   const next = lines(t, await lab.app.request(`/v2/compute${path}/notifications`));
@@ -112,7 +112,7 @@ test("a compute's stream begins with a ping, names the project of each event, an
   assert.ok(after >= 900, `${after} ms`);
 });
 
-test('a compute that stops tells its listeners and ends their streams', async (t) => {
+test('a compute that stops informs its listeners and ends their streams', async (t) => {
   const lab = await startLab(t);
   const path = await lab.project();
   const next = lines(t, await lab.app.request(`/v2/compute${path}/notifications`));

@@ -106,7 +106,7 @@ test('a PC is created stopped, with a console port, a directory that is not made
   assert.deepEqual(lab.events('file.created'), [], 'creation is not announced');
 });
 
-test('a script that is there already is not overwritten when its node is created again', async (t) => {
+test('an existing script is not overwritten when its node is created again', async (t) => {
   const lab = await startLab(t);
   const id = randomUUID();
   const path = await lab.project(id);

@@ -143,7 +143,7 @@ test('two PCs, the first and the last of 256 addresses, ping each other over UDP
   await first.client.sees(/icmp_seq=2 ttl=64[\s\S]*00:50:79:66:68:00 +10\.0\.0\.2/);
 });
 
-test('kill -9 of the program is seen at once with its last output, and clients are told', { skip }, async (t) => {
+test('kill -9 of the program is seen at once with its last output, and clients are informed', { skip }, async (t) => {
   const { pc, client } = await startPc(t);
   client.send('echo last words\n');
   await client.sees(/\r\nlast words\r\n/);
@@ -237,7 +237,7 @@ test('an idle PC is not woken thousands of times a second', { skip }, async (t) 
   assert.equal(readFileSync(file, 'utf8').trim(), '5000000');
 });
 
-test('the start is told from the first words of the program', () => {
+test('the outcome of a start is read from the first words of the program', () => {
   const banner = "\r\r\nWelcome to Virtual PC Simulator, version 0.5b2\r\r\n\r\nPress '?' to get help.\r\n";
   assert.equal(startOutcome(''), 'starting');
   assert.equal(startOutcome('\r\nWelcome to Virtual PC Simulator'), 'starting');

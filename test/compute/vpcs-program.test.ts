@@ -21,7 +21,7 @@ async function program(t: TestContext, script: string, name = 'vpcs') {
 
 const BANNER = 'echo; echo "Welcome to Virtual PC Simulator, version 0.8.3"';
 
-test('the installed vpcs is found by name and tells its version', async (t) => {
+test('the installed vpcs is found by name and reports its version', async (t) => {
   const path = await findProgram('vpcs');
   if (path === undefined) return t.skip('vpcs is not installed');
   const found = await new VpcsPrograms().find('vpcs');

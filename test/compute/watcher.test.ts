@@ -24,7 +24,7 @@ function told(lab: Lab): string[] {
     .map(({ action, event }) => `${action.slice('file.'.length)} ${(event as { path: string }).path}`);
 }
 
-test('a file that anybody adds, changes or removes is told with its path, size and time', async (t) => {
+test('a file that any program adds, changes or removes is reported with its path, size and time', async (t) => {
   const { lab, id, directory } = await started(t);
   const file = join(directory, 'note.txt');
   await writeFile(file, 'one');
@@ -41,7 +41,7 @@ test('a file that anybody adds, changes or removes is told with its path, size a
   assert.equal(lab.messages.find(({ action }) => action === 'file.deleted')?.projectId, id);
 });
 
-test('an upload is told once, whether the file is new or replaced; an unfinished one is not told', async (t) => {
+test('an upload is reported once, whether the file is new or replaced; an unfinished one is not reported', async (t) => {
   const { lab, path } = await started(t);
   await lab.expect(200, 'POST', `${path}/files/deep/er/a.bin`, 'x');
   await lab.told('file.created');
@@ -51,7 +51,7 @@ test('an upload is told once, whether the file is new or replaced; an unfinished
   assert.deepEqual(told(lab), ['created deep/er/a.bin', 'updated deep/er/a.bin']);
 });
 
-test('a file that is moved is told at both places, a directory that goes is told by its files', async (t) => {
+test('a file that is moved is reported at both places, a directory that goes is reported by its files', async (t) => {
   const { lab, directory } = await started(t);
   await mkdir(join(directory, 'a/b'), { recursive: true });
   await writeFile(join(directory, 'a/b/f'), 'x');
@@ -65,7 +65,7 @@ test('a file that is moved is told at both places, a directory that goes is told
   await lab.told('file.deleted', ({ path }) => path === 'a/b/h');
 });
 
-test('the topology and a capture that grows are not told; that a capture appears and goes is', async (t) => {
+test('the topology and a capture that grows are not reported; that a capture appears and goes is', async (t) => {
   const { lab, directory } = await started(t);
   await writeFile(join(directory, 'lab.gns3'), '{}');
   await writeFile(join(directory, 'lab.gns3.backup'), '{}');
@@ -86,7 +86,7 @@ test('the topology and a capture that grows are not told; that a capture appears
   assert.deepEqual(told(lab), [`created ${captured}`, `deleted ${captured}`, 'created last']);
 });
 
-test('a file that is written all the time is told now and then, at the end with its last size', async (t) => {
+test('a file that is written all the time is reported now and then, at the end with its last size', async (t) => {
   const { lab, directory } = await started(t);
   const file = join(directory, 'log');
   await writeFile(file, '');
@@ -100,7 +100,7 @@ test('a file that is written all the time is told now and then, at the end with 
   assert.ok(updates <= 4, `${updates} updates of one second of writing`);
 });
 
-test('links are told, never followed', async (t) => {
+test('links are reported, never followed', async (t) => {
   const { lab, directory } = await started(t);
   const outside = await scratchDirectory(t);
   await symlink(outside, join(directory, 'out'));
@@ -111,7 +111,7 @@ test('links are told, never followed', async (t) => {
   assert.deepEqual(told(lab), ['created out', 'created last']);
 });
 
-test('after closing nothing is told any more', async (t) => {
+test('after closing nothing is reported any more', async (t) => {
   const { lab, path, directory } = await started(t);
   await lab.expect(204, 'POST', `${path}/close`);
   await writeFile(join(directory, 'late'), 'x');

@@ -32,7 +32,7 @@ test('without any source everything has its default, below the state directory',
   assert.ok(Object.isFrozen(config) && Object.isFrozen(config.Server));
 });
 
-test('HTTPS is served whichever way the configuration says so, and the address that is told says the same', () => {
+test('HTTPS is served whichever way the configuration says so, and the address that is reported says the same', () => {
   for (const [text, expected] of [
     ['protocol = https', [true, 'https']],
     ['ssl = true', [true, 'https']],

@@ -171,7 +171,7 @@ test('a socket that was idle for long has its ten seconds when output comes', (t
   assert.ok(socket.closed);
 });
 
-test('the clients of a console that ends are told so', () => {
+test('the clients of a console that ends get a message', () => {
   const { console, socket } = attached();
   console.closeClients('PC1 has stopped');
   assert.equal(socket.closed?.reason, 'PC1 has stopped');

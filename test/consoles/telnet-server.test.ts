@@ -77,7 +77,7 @@ function tenSecondsLater(t: TestContext): void {
   t.mock.method(performance, 'now', () => now() + 10_500);
 }
 
-test('a client that stops reading holds up nobody, and is disconnected and told why after ten seconds', async (t) => {
+test('a client that stops reading delays no other, and is disconnected with the reason after ten seconds', async (t) => {
   const { console, port } = await serve(t);
   const [alive, stalled] = [await Client.open(t, port), await Client.open(t, port)];
   await until('two clients', () => console.clientCount === 2);

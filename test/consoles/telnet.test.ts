@@ -28,7 +28,7 @@ function receive(made: TelnetSession, chunks: Buffer[]) {
   };
 }
 
-test('a client is told that the server echoes, sends no go-aheads and speaks binary, and is asked for its window', () => {
+test('a client learns that the server echoes, sends no go-aheads and speaks binary, and is asked for its window', () => {
   const options = { greeting: '' };
   const common = [IAC, WILL, ECHO, IAC, WILL, SGA, IAC, WILL, BINARY, IAC, DO, BINARY];
   assert.deepEqual([...new TelnetSession({ ...options, windowSize: false }).start()], common);

@@ -85,7 +85,7 @@ test('a program learns of a new window size; nonsense sizes are ignored', async 
   assert.match(shell.text(), /^ready\r\n30 100\r\n$/);
 });
 
-test('all output is seen before the exit, and the exit tells code and last lines without escape sequences', async (t) => {
+test('all output is seen before the exit, and the exit reports code and last lines without escape sequences', async (t) => {
   const script =
     'i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf "\\033[1mthe end\\033[0m\\n"; exit 7';
   const shell = await run(t, script);
@@ -199,7 +199,7 @@ test('input for a program that dies while it does not read goes nowhere', async 
   assert.equal(shell.terminal.write(Buffer.from('x')), false);
 });
 
-test('a program that polls is woken less often when told so, with all its threads', async (t) => {
+test('a program that polls is woken less often on request, with all its threads', async (t) => {
   const script = 'cat /proc/self/timerslack_ns';
   const shell = await run(t, script, { timerSlackMilliseconds: 5 });
   await shell.exit;
@@ -210,7 +210,7 @@ test('a program that polls is woken less often when told so, with all its thread
   assert.notEqual(other.text(), '5000000\r\n');
 });
 
-test('a program or directory that is not there is a conflict that names it and the fix', async (t) => {
+test('a missing program or directory is a conflict that names it and the fix', async (t) => {
   const directory = await scratch(t);
   const file = join(directory, 'not-executable');
   await writeFile(file, '');

@@ -113,7 +113,7 @@ test('whatever a client makes up, no message that changes something begins in wh
   );
 });
 
-test('whoever watches sends nobody away, logs in by a password, and waits for no text to its end', () => {
+test('a viewer disconnects no other, logs in by a password, and waits for no text to its end', () => {
   const alone = Buffer.concat([VERSION, NO_PASSWORD, Buffer.from([0])]);
   assert.deepEqual(pass([alone]), GREETING, 'all are to go on watching');
   const answer = Buffer.alloc(16, 7);

@@ -9,7 +9,7 @@ import { addPeople, asker, serve, told } from './people-here.ts';
 
 const HUB = { name: 'Secret hub', node_type: 'ethernet_hub', compute_id: 'local' };
 
-test('events and operations of a lab are told to those who had it, and go with it', async (t) => {
+test('events and operations of a lab are reported to those who had it, and go with it', async (t) => {
   const served = await serve(t);
   const { daemon } = served;
   const people = await addPeople(served, { ada: 'admin', ann: 'user', bob: 'user', obs: 'observer' });

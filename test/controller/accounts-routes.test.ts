@@ -50,7 +50,7 @@ test('what a lab is asked for asks for that lab, and what changes asks for more 
   }
 });
 
-test('no route tells or changes anything of a lab that is not shared, and an observer changes nothing at all', async (t) => {
+test('no route shows or changes anything of a lab that is not shared, and an observer changes nothing at all', async (t) => {
   const { daemon, file } = await serve(t);
   const roles = { ada: 'admin', bob: 'user', eve: 'user', olga: 'observer' } as const;
   for (const [name, role] of Object.entries(roles)) await file.add([{ name, role, password: PASSWORD }], []);
@@ -134,7 +134,7 @@ test('no route tells or changes anything of a lab that is not shared, and an obs
   }
 });
 
-test('a lab that is loaded is whose who loads it, one that is found is nobody’s, and figures are for an admin’s programs', async (t) => {
+test('a loaded lab belongs to the account that loads it, a found one has no owner, and figures are for an admin’s programs', async (t) => {
   const { daemon, file, state } = await serve(t);
   await file.add([{ name: 'ada', role: 'admin', password: PASSWORD }], []);
   await file.add([{ name: 'bob', role: 'user', password: PASSWORD }], []);

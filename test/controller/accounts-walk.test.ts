@@ -187,7 +187,7 @@ async function prepare(t: TestContext) {
   return { walk, state, walkers, routes: daemon.app.routes, send, pathOf };
 }
 
-test('no identity is told or lets happen by any route what is not its own', async (t) => {
+test('no route shows an account or lets it change what it may not', async (t) => {
   const { walk, state, walkers, routes, send, pathOf } = await prepare(t);
   const before = await state();
   const { asked, findings } = await walk();

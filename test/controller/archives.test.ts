@@ -230,7 +230,7 @@ test('a running virtual PC prevents an export, a hub does not', async (t) => {
   await exported(server, project);
 });
 
-test('a file whose name no archive can hold is left out, and listeners are told', async (t) => {
+test('a file whose name no archive can hold is left out, and listeners are informed', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('lab');
   await writeFile(join(project.path, 'back\\slash'), 'x');
@@ -409,7 +409,7 @@ test('images travel with the archive if they are asked to, and are ready for use
   assert.deepEqual([listed.filename, listed.filesize], ['router.bin', image.length]);
 });
 
-test('an export with images that are not there names the image', async (t) => {
+test('an export with missing images names the image', async (t) => {
   const server = await LabServer.start(t);
   const nodes = [
     {
@@ -614,7 +614,7 @@ test('a file of zeros takes no space once it is unpacked', async (t) => {
   if (blocks * 512 >= disk.length) t.diagnostic('this file system keeps no holes');
 });
 
-test('a full disk is told, and nothing is left on it', async (t) => {
+test('a full disk is reported, and nothing is left on it', async (t) => {
   const disk = await scratchFileSystem(t, '4m');
   if (disk === undefined) return;
   const server = await LabServer.start(t, { projects_path: join(disk, 'projects') });

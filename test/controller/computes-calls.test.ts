@@ -133,7 +133,7 @@ test('an answer that is no JSON, none at all, endless, or cut off is a 409', asy
   assert.ok(it.calls.length > 0);
 });
 
-test('a compute that is not there is a 409 at once, and no other one notices', async (t) => {
+test('a missing compute is a 409 at once, and does not delay others', async (t) => {
   const { it, server } = await pair(t);
   await it.close();
   await until(async () => !(await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the loss');

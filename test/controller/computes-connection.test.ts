@@ -110,7 +110,7 @@ async function webSocketServer(t: TestContext): Promise<{ url: string; sockets: 
   return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, server };
 }
 
-test('a console that nobody reads is not taken from its compute; when it is read, nothing is missing', async (t) => {
+test('a console that no client reads is not taken from its compute; when it is read, nothing is missing', async (t) => {
   const { url, sockets } = await webSocketServer(t);
   const [socket, [far]] = await Promise.all([
     openRemoteSocket(url, { headers: {}, signal: new AbortController().signal, vanished: () => {} }),

@@ -28,7 +28,7 @@ async function pair(t: TestContext, answers: StandIn['answers'] = {}): Promise<{
 
 const pc = (more: object = {}): object => ({ name: 'PC1', node_type: 'vpcs', compute_id: 'it', ...more });
 
-test('a compute is told of a project before its first node there, and of nothing earlier', async (t) => {
+test('a compute is informed of a project before its first node there, and of nothing earlier', async (t) => {
   const { it, server } = await pair(t);
   const project = await server.project('lab', { variables: [{ name: 'V', value: 'x' }] });
   assert.deepEqual(it.calls, []);

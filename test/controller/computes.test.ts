@@ -96,7 +96,7 @@ test('computes and their passwords survive a restart, where only this user can r
   );
 });
 
-test('a compute is connected to once, whoever asks at the same time, and told of in order', async (t) => {
+test('a compute is connected to once, however many clients ask at the same time, and gets projects in order', async (t) => {
   const it = await StandIn.start(t);
   const server = await LabServer.start(t);
   const socket = await server.stream('/v2/notifications');
@@ -109,7 +109,7 @@ test('a compute is connected to once, whoever asks at the same time, and told of
   await lines.return?.();
 });
 
-test('usage comes from pings; a compute that is lost is told of, and found again', async (t) => {
+test('usage comes from pings; a lost compute is reported, and found again', async (t) => {
   const it = await StandIn.start(t);
   const server = await LabServer.start(t);
   const read = () => server.expect(200, 'GET', '/v2/computes/it');
@@ -162,16 +162,16 @@ test('the compute of this process cannot be removed, and goes on', async (t) => 
   await server.hub(await server.project(), 'Hub');
 });
 
-test('what somebody has to put right at a compute is a 409 that says it, and stays in last_error', async (t) => {
+test('what a user must correct at a compute is a 409 that says it, and stays in last_error', async (t) => {
   const server = await LabServer.start(t);
   for (const [said, answer] of [
     [/version 2\.2\.0, this server 2\.2\.57/, { version: '2.2.0', node_types: [] }],
     [/no version/, { hello: 'world' }],
     [/not JSON/, (_request, response) => response.end('<html>')],
     [/user and password/, refusing(401)],
-    [/no such server/, refusing(404)],
+    [/No compatible server/, refusing(404)],
     [/not ready/, refusing(503)],
-    [/no such server/, (_request, response) => response.writeHead(302, { Location: 'http://127.0.0.1/' }).end()],
+    [/No compatible server/, (_request, response) => response.writeHead(302, { Location: 'http://127.0.0.1/' }).end()],
   ] as const satisfies [RegExp, StandIn['answers'][string]][]) {
     const it = await StandIn.start(t, { 'GET /capabilities': answer });
     const { message } = await server.expect(409, 'POST', '/v2/computes', it.body());

@@ -138,7 +138,7 @@ test('a record that is no JSON takes no other with it: the lab is open again wit
   assert.deepEqual(await startOn(left, left.state), { ...WHOLE, template: false, compute: false });
 });
 
-test('records that a rebuilt database lacks are named, and a lab whose records are not known opens from its file', async (t) => {
+test('records missing in a rebuilt database are named, and a lab whose records are not known opens from its file', async (t) => {
   const left = await killed(t);
   const path = join(left.state, 'labwire.db');
   await overwrite(path, ((await pageOf(path, 'document')) - 1) * PAGE, PAGE);

@@ -68,7 +68,7 @@ test('the last 500 lines of each lab are kept, of each as much as fits, until th
   assert.deepEqual([journals.of('a').length, journals.of('b').length], [0, 1]);
 });
 
-test('an entry is about a node when it tells its state, or calls it by its name and no longer one', () => {
+test('an entry is about a node when it has its state, or names it', () => {
   const said = (message: string) => ({ at: '', level: 'info' as const, message, node_id: null, status: null });
   const node = { id: 'a', name: 'PC1' };
   const words = ['PC1: off', 'PC11 is off', 'the PC1', 'PC1-b', 'PC11 and PC1.', 'R1'];
@@ -82,7 +82,7 @@ test('an entry is about a node when it tells its state, or calls it by its name 
   );
 });
 
-test('the stream of a journal begins with what is kept, goes on with what is told, and ends with the server', async () => {
+test('the stream of a journal begins with the stored messages, continues with new ones, and ends with the server', async () => {
   const announcer = createAnnouncer();
   const journals = new Journals(announcer);
   const warn = (message: string, lab: string): void => announcer.project.emit('log.warning', { message }, lab);

@@ -102,7 +102,7 @@ test('while a compute has not agreed to a change, the link is what it was', asyn
 
 // On a connection that was used before, what had no answer is asked once more.
 for (const answers of [['refuse'], ['agree', 'refuse'], ['vanish', 'vanish'], ['agree', 'vanish', 'vanish']] as const) {
-  test(`a change at which the computes ${answers.join(', then ')} is taken back at both ends, and nobody hears of it`, async (t) => {
+  test(`a change at which the computes ${answers.join(', then ')} is rolled back at both ends, and no client sees it`, async (t) => {
     const { it, server, url, path, nodes, link } = await lab(t);
     const before = await link();
     const events = await server.record(`${url}/notifications/ws`);
@@ -127,7 +127,7 @@ for (const answers of [['refuse'], ['agree', 'refuse'], ['vanish', 'vanish'], ['
   });
 }
 
-test('where a change could not be taken back either, the next change tells both ends all', async (t) => {
+test('where the rollback of a change failed, too, the next change sends everything to both ends', async (t) => {
   const { it, server, path, link } = await lab(t);
   const before = await link();
   inTurn(it, NIO, ['agree', 'refuse', 'refuse']);

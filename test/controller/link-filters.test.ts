@@ -23,7 +23,7 @@ async function linkedPair(t: TestContext): Promise<{ server: LabServer; project:
   return { server, project, link: `/v2/projects/${project.project_id}/links/${id}` };
 }
 
-test('an expression that is none is refused by name, and the filters before it stay', async (t) => {
+test('an invalid expression is refused by name, and the filters before it stay', async (t) => {
   const pair = await linkedPair(t);
   if (pair === undefined) return;
   const { server, link } = pair;

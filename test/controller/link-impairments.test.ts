@@ -48,7 +48,7 @@ const impairments = {
   backward: { loss: { percent: 1.5, correlation: 25 } },
 };
 
-test('a link shows its impairments, keeps them when a client knows nothing of them, and gives them up when told', async (t) => {
+test('a link shows its impairments, keeps them when a client does not know them, and removes them on request', async (t) => {
   const { server, link, read } = await pair(t);
   assert.equal('impairments' in (await read()), false);
   assert.deepEqual((await server.expect(201, 'PUT', link, { impairments })).impairments, impairments);

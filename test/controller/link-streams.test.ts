@@ -64,7 +64,7 @@ const recorded = async ({ server, url }: Wired): Promise<Body> => {
   return ends.map(({ statistics }: Body) => statistics.capture).find((capture: Body) => capture !== null);
 };
 
-test('one socket tells the counters of all links, then those that changed, and nothing while nothing does', async (t) => {
+test('one socket reports the counters of all links, then those that changed, and nothing while nothing does', async (t) => {
   const it = await wired(t);
   const heard = new Heard(it.server, `${it.path}/links/statistics/ws?interval=200`);
   await until(() => heard.texts.length > 0, 'the first message');
@@ -143,7 +143,7 @@ test('a capture is followed over a socket, header first, whole or from near its 
   assert.deepEqual(await readFile(join(it.project.path, 'project-files/captures/c.pcap')), whole.all);
 });
 
-test('a client that does not read for a while gets every byte, and what a ring gave up meanwhile is told', async (t) => {
+test('a client that does not read for a while gets every byte, and what a ring gave up meanwhile is reported', async (t) => {
   const it = await wired(t);
   const ring = { capture_file_name: 'r.pcap', ring_size: 131_072, ring_files: 2 };
   await it.server.expect(201, 'POST', `${it.url}/start_capture`, ring);

@@ -132,7 +132,7 @@ test('an import, a duplicate, a snapshot and a restoration that are cancelled in
   await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
 });
 
-test('a copy that nobody cancels has a large file as it is, and its operation counts all of it', async (t) => {
+test('a copy that is not cancelled has a large file as it is, and its operation counts all of it', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project();
   await largeFile(project, 20);

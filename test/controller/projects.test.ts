@@ -37,7 +37,7 @@ test('a lab is as it was after closing and opening, and after a restart of the s
   assert.equal(again.link_id, link.link_id);
 });
 
-test('every operation tells what it did, and nothing else', async (t) => {
+test('every operation reports its outcome, and nothing else', async (t) => {
   const server = await LabServer.start(t);
   const wide = await server.record('/v2/notifications/ws');
   const project = await server.project('lab', { auto_close: false });
@@ -233,7 +233,7 @@ test('a listener that comes back within the time of grace finds the lab open, an
   await back.cancel();
 });
 
-test('a listener whose connection broke is told what it has missed, or that it cannot be told any more', async (t) => {
+test('a listener whose connection broke gets the events that it missed, or learns that they are lost', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project();
   const path = `/v2/projects/${project.project_id}`;

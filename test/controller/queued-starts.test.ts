@@ -11,7 +11,7 @@ import { LabServer, until } from './lab-server.ts';
 /** As many machines as start at the same time. */
 const SLOTS = 2 * availableParallelism();
 
-test('a start that waits for its turn is taken back by a stop, a deletion and a closing, at once', {
+test('a pending start is cancelled by a stop, a deletion and a closing, at once', {
   skip: noQemu,
 }, async (t) => {
   const server = await LabServer.start(t);

@@ -114,7 +114,7 @@ test('a name is given to one project only, however it is asked for', async (t) =
   }
 });
 
-test('creations with one id make one thing, and each is told the one that is kept', async (t) => {
+test('creations with one id make one thing, and each answer has the one that is kept', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('lab', { auto_close: false });
   const path = `/v2/projects/${project.project_id}`;
@@ -254,7 +254,7 @@ test('what a compute says of a node that is being deleted, or is gone, writes no
   );
 });
 
-test('what a compute says while it is told of a change is not lost, nor is the change', async (t) => {
+test('what a compute says while a change is sent to it is not lost, nor is the change', async (t) => {
   const it = await StandIn.start(t, {
     'POST /projects/[^/]+/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },
     'POST /projects': {},
@@ -310,7 +310,7 @@ test('a label that comes with a name keeps its own place; the text is the name',
   assert.deepEqual((await server.expect(200, 'PUT', url, { name: 'C' })).label, { ...label, text: 'C', x: null });
 });
 
-test('the end of a link tells the file of a capture that was stopped', async (t) => {
+test('the end of a link names the file of a capture that was stopped', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('lab', { auto_close: false });
   const [one, other] = [await server.hub(project, 'A'), await server.hub(project, 'B')];

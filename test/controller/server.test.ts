@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { LabServer } from './lab-server.ts';
 
-test('clients are told the release, old ones too, and a different one is refused', async (t) => {
+test('clients learn the release, old ones too, and a different one is refused', async (t) => {
   const server = await LabServer.start(t);
   assert.deepEqual(await server.expect(200, 'GET', '/v2/version'), { version: '2.2.57', local: true });
   assert.deepEqual(await server.expect(200, 'GET', '/v1/version'), { version: '2.2.57' });
@@ -48,7 +48,7 @@ test('debug files say what there is, in local mode only, and hold no password', 
   const text = await readFile(join(directory, 'controller.txt'), 'utf8');
   assert.match(text, /named lab .* opened, 1 nodes, 0 links\n {4}ethernet_hub H on local: started/);
   const far = await readFile(join(directory, 'compute_far.txt'), 'utf8');
-  assert.match(far, /does not tell/);
+  assert.match(far, /sent no report/);
   assert.doesNotMatch(text + far + (await readFile(join(directory, 'compute_local.txt'), 'utf8')), /very-secret/);
   const closed = await LabServer.start(t, { local: 'false' });
   assert.equal((await closed.call('POST', '/v2/debug')).status, 403);

@@ -187,7 +187,7 @@ test('a snapshot keeps files as they are and everything where it is', async (t) 
   assert.ok(archive.includes('content'));
 });
 
-test('what a restoration tells: the nodes, the opening, the snapshot; no closing and no deletion', async (t) => {
+test('the events of a restoration: the nodes, the opening, the snapshot; no closing and no deletion', async (t) => {
   const lab = await subject(t);
   const { server, project, path } = lab;
   const one = await server.hub(project, 'H1');

@@ -102,7 +102,7 @@ test('all symbols of all themes exist', async (t) => {
   assert.equal(themes['Affinity-square-blue']?.['frame_relay_switch'], ':/symbols/affinity/square/blue/isdn.svg');
 });
 
-test('a symbol is found in every spelling of its id, and the computer stands in for what is not there', async (t) => {
+test('a symbol is found in every spelling of its id, and the computer replaces a missing one', async (t) => {
   const { app } = await started(t);
   const router = await raw(app, ':/symbols/classic/router.svg');
   for (const spelling of [

@@ -21,7 +21,7 @@ test('the configurations that templates name are there after the start, with a p
   for (const name of NAMES) assert.match(await readFile(join(directory, name), 'utf8'), /%h/, name);
 });
 
-test('a configuration that somebody changed stays as it is, and what was half written goes', async (t) => {
+test('a configuration that a user changed stays as it is, and what was half written goes', async (t) => {
   const directory = await scratchDirectory(t);
   const mine = join(directory, 'vpcs_base_config.txt');
   await writeFile(mine, 'mine');

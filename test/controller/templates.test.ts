@@ -225,7 +225,7 @@ test('built-in templates can be changed until the next start, but neither delete
   assert.equal(later.templates.get(VPCS).default_name_format, 'PC{0}');
 });
 
-test('of two clients that create the same id at once one is told that it is taken', async (t) => {
+test('of two clients that create the same id at once one gets a conflict', async (t) => {
   const it = await lab(t);
   const answers = await Promise.all(
     ['A', 'B', 'C'].map((name) => it.call('POST', '/v2/templates', pc({ name, template_id: UNKNOWN }))),

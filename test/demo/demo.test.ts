@@ -82,7 +82,7 @@ test('a server without vpcs says so, and no half of a lab stays behind', async (
   assert.deepEqual(await projects(url), []);
 });
 
-test('every address that will not do is told in words that help', async (t) => {
+test('every unusable address is reported in words that help', async (t) => {
   const protectedServer = await daemon(t, {
     LABWIRE_SERVER_AUTH: 'true',
     LABWIRE_SERVER_USER: 'ann',

@@ -21,7 +21,7 @@ function ipv4(protocol: string, payload: string): Buffer {
   return frame(`${PC2} ${PC1} 0800 45 00 0054 0001 0000 40 ${protocol} 0000 0a000001 0a000002 ${payload}`);
 }
 
-test('a frame is told with its sender, its receiver and what it wants', () => {
+test('a frame is reported with its sender, its receiver and what it wants', () => {
   assert.equal(describeFrame(QUESTION), '00:50:79:66:68:00 > everybody          ARP   who has 10.0.0.2? Tell 10.0.0.1');
   assert.equal(describeFrame(ANSWER), '00:50:79:66:68:01 > 00:50:79:66:68:00  ARP   10.0.0.2 is at 00:50:79:66:68:01');
   assert.match(describeFrame(CLAIM), /ARP {3}does anybody else have 10\.0\.0\.1\?$/);
@@ -38,7 +38,7 @@ test('a frame is told with its sender, its receiver and what it wants', () => {
   assert.match(describeFrame(frame(`${PC2} ${PC1} 0026 4242 03`)), / 802\.3, 38 bytes$/);
 });
 
-test('a frame that is cut off anywhere is told all the same', () => {
+test('a frame that is cut off anywhere is reported all the same', () => {
   for (const whole of [QUESTION, ANSWER, ipv4('01', '08 00 0000 1234 0003 0000')]) {
     for (let length = 0; length < whole.length; length += 1) assert.ok(describeFrame(whole.subarray(0, length)));
   }
@@ -80,7 +80,7 @@ test('frames of a capture are the same however its bytes arrive', async () => {
   assert.deepEqual(await collect([file.subarray(0, -1)]), expected.slice(0, 1), 'half a frame is none');
 });
 
-test('a capture that is none is refused', async () => {
+test('an invalid capture is refused', async () => {
   await assert.rejects(collect([Buffer.alloc(24)]), { code: 'invalid', message: /not in pcap format/ });
   const endless = Buffer.concat([microsecondPcap.header({ linkType: 'DLT_EN10MB' }), Buffer.alloc(16, 0xff)]);
   await assert.rejects(collect([endless]), { code: 'invalid', message: /damaged/ });

@@ -7,7 +7,7 @@ import { answerTo } from '../pc-console.ts';
 
 const ID = '6a6d8a3f-5d7f-4a53-9a3c-1df5d3f4c0aa';
 
-test('a request is told as it is made, with short identifiers and no line that runs over the edge', () => {
+test('a request is reported as it is made, with short identifiers and no line that runs over the edge', () => {
   assert.deepEqual(requestLines('GET', '/v2/version'), ['GET /v2/version']);
   assert.deepEqual(requestLines('POST', `/v2/projects/${ID}/nodes`, { name: 'PC1', x: -1 }), [
     'POST /v2/projects/6a6d8a3f…/nodes {"name":"PC1","x":-1}',
@@ -22,7 +22,7 @@ test('a request is told as it is made, with short identifiers and no line that r
   );
 });
 
-test('frames are told with the time since the first', () => {
+test('frames are reported with the time since the first', () => {
   const bytes = Buffer.alloc(3);
   const lines = frameLines([
     { time: 5_000_000, bytes },

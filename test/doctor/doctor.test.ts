@@ -54,7 +54,7 @@ async function program(directory: string, script: string, name = 'vpcs'): Promis
   return path;
 }
 
-test('a host with everything gets no complaint about what is there, and nothing on it is changed', async (t) => {
+test('a complete host gets no complaint, and nothing on it is changed', async (t) => {
   const home = await scratch(t);
   const path = await program(home, 'echo "Welcome to Virtual PC Simulator, version 0.8.3"');
   const before = await readdir(home);
@@ -81,7 +81,7 @@ test('a missing program is named with its fix, and a script sees it by the exit 
   assert.match(of('vpcs')?.fix ?? '', /apt install vpcs.*vpcs_path/);
 });
 
-test('by what frames of QEMU come and go is told with the reason', { skip: noQemu }, async (t) => {
+test('how frames of QEMU travel is reported with the reason', { skip: noQemu }, async (t) => {
   const home = await scratch(t);
   const told = async (frames: string) =>
     (await ask({ home, environment: { LABWIRE_QEMU_FRAMES: frames } })).of('QEMU frames');
@@ -118,7 +118,7 @@ test('what only some machines need is named where it is missing, with the packag
   }
 });
 
-test('VirtualBox and VMware are told with where they are driven from, or what they lack', async (t) => {
+test('VirtualBox and VMware are reported with their programs, or with the missing ones', async (t) => {
   const home = await scratch(t);
   const absent = await ask({ home });
   const given = await ask({
@@ -149,7 +149,7 @@ test('a program that hangs is named; it does not hold up the report', async (t) 
   assert.match(of('vpcs')?.detail ?? '', /did not answer/);
 });
 
-test('a configuration that stops the server is told with its place, an odd one with its line', async (t) => {
+test('a configuration that stops the server is reported with its place, an odd one with its line', async (t) => {
   const home = await scratch(t);
   const file = join(home, 'gns3_server.conf');
   await writeFile(file, '[Server]\nport = many\n');
@@ -170,7 +170,7 @@ test('a configuration that stops the server is told with its place, an odd one w
   assert.equal((await ask({ home })).of('configuration')?.state, 'ok');
 });
 
-test('a port that another program has is told apart from the one of the running server', async (t) => {
+test('a port that another program has is distinguished from the one of the running server', async (t) => {
   const home = await scratch(t);
   const listen =
     "require('net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
@@ -227,7 +227,7 @@ test('an address that the network can reach is not taken without a password, and
   assert.match(nowhere.of('listen address')?.detail ?? '', /no address of this machine/);
 });
 
-test('a state directory that cannot be one, or that everybody can look into, is told', async (t) => {
+test('a state directory that cannot be one, or that all users can read, is reported', async (t) => {
   const home = await scratch(t);
   await writeFile(join(home, 'file'), '');
   const file = await ask({ home, state: join(home, 'file/state') });
@@ -241,7 +241,7 @@ test('a state directory that cannot be one, or that everybody can look into, is 
   assert.match(of('state directory')?.fix ?? '', /^chmod o-rwx /);
 });
 
-test('a port range that is used up or narrow is told before a lab finds out', async (t) => {
+test('a port range that is used up or narrow is reported before a lab finds out', async (t) => {
   const home = await scratch(t);
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -258,7 +258,7 @@ test('a port range that is used up or narrow is told before a lab finds out', as
   assert.ok(Number(/ (\d+) of them free/.exec(of('console ports (TCP)')?.detail ?? '')?.[1]) <= 10);
 });
 
-test('a certificate that cannot be used is told', async (t) => {
+test('a certificate that cannot be used is reported', async (t) => {
   const home = await scratch(t);
   assert.equal((await ask({ home })).of('certificate'), undefined);
   const files = { LABWIRE_SERVER_CERTFILE: join(home, 'c.pem'), LABWIRE_SERVER_CERTKEY: join(home, 'k.pem') };
@@ -267,7 +267,7 @@ test('a certificate that cannot be used is told', async (t) => {
   assert.match(of('certificate')?.detail ?? '', /c\.pem/);
 });
 
-test('the account, its first password and who may read them are told', async (t) => {
+test('the account, its first password and who may read them are reported', async (t) => {
   const home = await scratch(t);
   const environment = { LABWIRE_SERVER_HOST: '0.0.0.0' };
   assert.equal((await ask({ home })).of('account'), undefined, 'nobody is asked on loopback');
@@ -290,7 +290,7 @@ test('the account, its first password and who may read them are told', async (t)
   assert.deepEqual([damaged?.state, /^mv /.test(damaged?.fix ?? '')], ['missing', true]);
 });
 
-test('accounts, the audit trail and the local socket are told, with what keeps the server from them', async (t) => {
+test('accounts, the audit trail and the local socket are reported, with what keeps the server from them', async (t) => {
   const home = await scratch(t);
   const state = join(home, 'state');
   await mkdir(state, { mode: 0o700 });
@@ -326,7 +326,7 @@ test('accounts, the audit trail and the local socket are told, with what keeps t
   await writeFile(file.path, text);
   await rm(audit.path);
   await mkdir(audit.path);
-  assert.match((await ask({ home })).of('audit trail')?.detail ?? '', /is no file: what people change is not/);
+  assert.match((await ask({ home })).of('audit trail')?.detail ?? '', /is not a file: changes are not recorded/);
 
   const path = join(state, 'labwired.sock');
   const socket = async () => (await ask({ home })).of('local socket');
@@ -349,7 +349,7 @@ test('accounts, the audit trail and the local socket are told, with what keeps t
   );
 });
 
-test('a database that is damaged, of a later release, or open to others is told, and left as it is', async (t) => {
+test('a database that is damaged, of a later release, or open to others is reported, and left as it is', async (t) => {
   const home = await scratch(t);
   const stateDirectory = join(home, 'state');
   assert.equal((await ask({ home })).of('database'), undefined);
@@ -377,7 +377,7 @@ test('a database that is damaged, of a later release, or open to others is told,
   assert.deepEqual([damaged?.state, /labwired recover/.test(damaged?.fix ?? '')], ['missing', true]);
 });
 
-test('programs that run on without a server, and a supervisor that others could reach, are told', async (t) => {
+test('programs that run on without a server, and a supervisor that others could reach, are reported', async (t) => {
   const home = await scratch(t);
   const directory = join(home, 'state/supervisor');
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -391,7 +391,7 @@ test('programs that run on without a server, and a supervisor that others could 
   assert.equal((await ask({ home })).of('supervisor')?.fix, `chmod 700 ${directory}`);
 });
 
-test('a check that fails or never ends is told as such, and the others are not lost', async () => {
+test('a check that fails or never ends is reported as such, and the others are not lost', async () => {
   const see = 'install#limits';
   const checks: Check[] = [
     { subject: 'hangs', see, examine: () => new Promise(() => {}) },
@@ -413,7 +413,7 @@ test('a check that fails or never ends is told as such, and the others are not l
   assert.match(findings[1]?.detail ?? '', /no luck/);
 });
 
-test('what mends a host is told as a text for a shell, in which nothing that others named becomes a command', () => {
+test('the fixes for a host are a text for a shell, in which nothing that others named becomes a command', () => {
   const report = fixReport('1.2.3', [
     { subject: 'memory', see: 'install#limits', ...ok('plenty') },
     { subject: 'file', see: 'install#directories', ...missing('/a\nreboot: gone', commands("chmod 600 '/a\nreboot'")) },
@@ -457,7 +457,7 @@ test('the report for people is aligned, with what to do below each problem', () 
   );
 });
 
-test('the command line tells its outcome by the exit code, and writes nothing but the report', async (t) => {
+test('the command line reports its outcome by the exit code, and writes nothing but the report', async (t) => {
   const home = await scratch(t);
   const doctor = (...words: string[]) =>
     spawnSync(process.execPath, [main, 'doctor', ...words], {

@@ -26,7 +26,7 @@ test('limits are read by their names', () => {
   assert.equal(softLimit('Max locks', limits), undefined);
 });
 
-test('ports that the kernel gives to others are told, unless they are reserved', () => {
+test('ports that the kernel gives to others are reported, unless they are reserved', () => {
   assert.equal(sharedWithKernel(20_000, 30_000, '32768\t60999', ''), undefined);
   assert.deepEqual(sharedWithKernel(20_000, 40_000, '32768\t60999', ''), [32_768, 40_000]);
   assert.deepEqual(sharedWithKernel(20_000, 40_000, '1024 65535', '20000-30000'), [20_000, 40_000]);

@@ -19,7 +19,7 @@ function examine(t: TestContext, check: Check, keys: Record<string, string> = {}
 
 const NONE = { DEFAULT_NAT_INTERFACE: 'lw-none' };
 
-test('with a bridge NAT is behind it; where that is not allowed the fix is told; off is off', async (t) => {
+test('with a bridge NAT is behind it; where that is not allowed the fix is reported; off is off', async (t) => {
   const bridge = { DEFAULT_NAT_INTERFACE: 'lo' };
   assert.deepEqual(await examine(t, nat, bridge), { state: 'ok', detail: 'behind the bridge lo' });
   const refused = await examine(t, nat, { ...bridge, ALLOWED_INTERFACES: 'eth9' });
@@ -28,7 +28,7 @@ test('with a bridge NAT is behind it; where that is not allowed the fix is told;
   for (const check of [forwarding, forwardPolicy]) assert.equal(await examine(t, check, bridge), undefined);
 });
 
-test('without a bridge NAT has a network, or what it lacks is told with the fix', async (t) => {
+test('without a bridge NAT has a network, or the missing parts are reported with the fix', async (t) => {
   const verdict = await examine(t, nat, NONE);
   if (verdict?.state === 'ok') assert.match(verdict.detail, /network of the server's own, 192\.168\.\d+\.0\/24/);
   else assert.match(verdict?.fix ?? '', /apt install nftables|interfaces\.conf|nat_subnet/);
@@ -40,7 +40,7 @@ test('interfaces that are allowed and not there are named', async (t) => {
   assert.equal((await examine(t, allowedInterfaces, { ALLOWED_INTERFACES: 'lo' }))?.state, 'ok');
 });
 
-test('what clouds cannot do here is told with the fix, and nothing of it stops the server', async (t) => {
+test('what clouds cannot do here is reported with the fix, and nothing of it stops the server', async (t) => {
   for (const check of [tun, capabilities, forwarding, forwardPolicy]) {
     const verdict = await examine(t, check, NONE);
     assert.notEqual(verdict?.state, 'missing');

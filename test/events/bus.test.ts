@@ -40,7 +40,7 @@ test('a project listener hears its project and what names none; order is the ord
   assert.equal(bus.listeners('p1'), 0);
 });
 
-test('a listener that takes nothing is ended and told, the others go on', async () => {
+test('a listener that takes nothing is ended and reported, the others go on', async () => {
   const bus = new EventBus<Anything>();
   const stalled = bus.subscribe('p');
   const good = bus.subscribe('p');
@@ -95,7 +95,7 @@ test('in process, what one end has not passed on counts as unsent at the other',
   assert.equal(far.bufferedAmount, 42);
 });
 
-test('what is told is the payload as it was when it was emitted', async () => {
+test('what is reported is the payload as it was when it was emitted', async () => {
   const properties = { list: [1] };
   const payload = { name: 'A', properties };
   const frozen = new EventBus<Anything>();

@@ -17,7 +17,7 @@ function built(blueprint: Blueprint): string[] {
   });
 }
 
-test('what was asked for is asked again in an order in which it can be done, each with its last settings', () => {
+test('requests are repeated in an order in which they can be done, each with its last settings', () => {
   const blueprint = new Blueprint();
   blueprint.note('createDevice', hub(1));
   blueprint.note('createPort', { port: 2, device: atHub(1) });

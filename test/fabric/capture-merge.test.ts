@@ -158,7 +158,7 @@ test('equal times, cut records and pieces of any size lose and exchange nothing'
 
 const CAPTURE_KINDS = ['pcap', 'nsecpcap', 'pcapng'] as const;
 
-test('damage ends its capture alone, and the file tells of it', { skip: missing }, async (t) => {
+test('damage ends its capture alone, and the file says so', { skip: missing }, async (t) => {
   const good = fileOf({
     frames: [
       [1, 60],

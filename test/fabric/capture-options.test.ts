@@ -147,7 +147,7 @@ test('a reader that falls behind a ring goes on with what is left, and whole rec
   );
 });
 
-test('readers that come at any time, leave or never read get and cost nobody anything', async (t) => {
+test('readers that come at any time, leave or never read get their data and cost no other reader anything', async (t) => {
   const file = join(await scratchDirectory(t), 'c.pcap');
   const { send, stop, output, port } = await captured(t, { file });
   const early = [all(output), all(output)];

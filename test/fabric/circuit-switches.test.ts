@@ -150,7 +150,7 @@ test('frames on the management DLCIs that are no enquiries are dropped', async (
   assert.deepEqual(one.peer.heard, []);
 });
 
-test('a full status tells as many circuits as a frame has room for', async (t) => {
+test('a full status reports as many circuits as a frame has room for', async (t) => {
   const circuits = Array.from(
     { length: 900 },
     (_, index): FrameRelayCircuit => [

@@ -108,7 +108,7 @@ test('frames overtake those that a delay holds, and are counted as out of order'
   assert.equal((await port.cableStatistics()).outgoing.reordered, 4);
 });
 
-test('frames of a jittered delay keep their order when they are told to', async (t) => {
+test('frames of a jittered delay keep their order if the setting says so', async (t) => {
   const delay = { ms: 20, jitter: 15, distribution: 'pareto', keep_order: true } as const;
   const { peer, port, out } = await rig(t, { outgoing: { delay } });
   await out(...numbers(300));
@@ -116,7 +116,7 @@ test('frames of a jittered delay keep their order when they are told to', async 
   assert.equal((await port.cableStatistics()).outgoing.reordered, 0);
 });
 
-test('the delay that was achieved is told: never less than asked for, with its spread', async (t) => {
+test('the achieved delay is reported: never less than configured, with its spread', async (t) => {
   const { peer, port, out } = await rig(t, { outgoing: { delay: { ms: 25 } } });
   await out(...numbers(50));
   await peer.take(50);

@@ -77,7 +77,7 @@ test('a frame goes where its address was heard, and to all ports until then', as
   ]);
 });
 
-test("groups are flooded, a group is nobody's address, and a frame for its own port stays there", async (t) => {
+test("groups are flooded, a group is no host's address, and a frame for its own port stays there", async (t) => {
   const { device, at } = await switchWith(t, [access(1), access(1), access(1)]);
   const [a] = at as [At, At, At];
   const group = frame('01:80:c2:00:00:00', mac(1), 'to a group');
@@ -249,7 +249,7 @@ test('a port that leaves takes its addresses along, and one that is not configur
   assert.deepEqual(a.peer.heard, []);
 });
 
-test('the table of addresses is bounded, told to be full once, and can be cleared', async (t) => {
+test('the table of addresses is bounded, reported to be full once, and can be cleared', async (t) => {
   const { device, at, told } = await switchWith(t, [access(1), access(1)]);
   const [a, b] = at as [At, At];
   const most = 16_384;

@@ -158,7 +158,7 @@ test('a change of the rate leaves what waits in its order', () => {
   assert.equal(pipeline.arrival(0, 1000), 1001);
 });
 
-test('a pipeline keeps its order when it is told to, and not otherwise', () => {
+test('a pipeline keeps its order if the setting says so, and not otherwise', () => {
   const arrivals = (keep: boolean): number[] => {
     const delay = { ms: 50, jitter: 20, distribution: 'normal', keep_order: keep } as const;
     const pipeline = new ImpairmentPipeline({ delay }, seeded(5));

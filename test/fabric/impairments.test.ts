@@ -50,7 +50,7 @@ test('a corrupt frame is altered in a quarter around its middle, in every byte t
   assert.notEqual(runt[0], 7);
 });
 
-test('settings that do nothing are told from those that do', () => {
+test('settings that do nothing are distinguished from those that do', () => {
   assert.equal(impairs({}), false);
   assert.equal(impairs({ frequencyDrop: 0, packetLoss: 0, corrupt: 0, delay: { latency: 0, jitter: 5 } }), false);
   assert.equal(impairs({ frequencyDrop: -1 }), true);

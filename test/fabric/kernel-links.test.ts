@@ -118,7 +118,7 @@ test('the next frame takes the new way when a cable is suspended, resumed and re
   assert.ok((await a.port.statistics()).drops.noCable > 0);
 });
 
-test('a port that is closed leaves nothing behind, and its node reaches nobody', { skip }, async (t) => {
+test('a closed port leaves nothing behind, and its node reaches no other', { skip }, async (t) => {
   const fabric = await startFabric(t);
   const [a, b] = await linked(t, fabric);
   await a.namespace.run('ping', '-c', '1', '-W', '10', '10.99.0.2');
@@ -131,7 +131,7 @@ test('a port that is closed leaves nothing behind, and its node reaches nobody',
   );
 });
 
-test('with kernel links off frames go as before, and the reason is told', { skip }, async (t) => {
+test('with kernel links off frames go as before, and the reason is reported', { skip }, async (t) => {
   const fabric = await startFabric(t, 'off');
   const [a, b] = await linked(t, fabric);
   await transfer(a.namespace, b.namespace, '10.99.0.2', MEGABYTE);

@@ -61,7 +61,7 @@ test("a node that takes the gateway for itself, by its MAC, gets nothing that is
   assert.equal(b.peer.heard.length, 0);
 });
 
-test('who asks for DHCP asks the services and nobody else, also by the address of the gateway', async (t) => {
+test('DHCP requests go to the services and to no other port, also by the address of the gateway', async (t) => {
   const { told, host, a, b } = await segment(t);
   const asked = [dhcp(BROADCAST, A), dhcp(GATEWAY, A)];
   await a.send(...asked, frame(BROADCAST, A));

@@ -131,7 +131,7 @@ test('expressions take the frames that libpcap itself takes', { skip }, async ()
   }
 });
 
-test('frames that a packet filter takes are lost in both directions, the others pass, and the count is told', {
+test('frames that a packet filter takes are lost in both directions, the others pass, and the count is reported', {
   skip,
 }, async (t) => {
   const fabric = await startFabric(t);

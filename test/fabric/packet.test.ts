@@ -164,7 +164,7 @@ test('an interface that is deleted while it is used is found again when one of i
   assert.deepEqual((await a.port.statistics()).interfaces, []);
 });
 
-test('an interface that cannot be had is told by its name and the fix', { skip }, async (t) => {
+test('an interface that cannot be had is reported by its name and the fix', { skip }, async (t) => {
   const fabric = await startFabric(t);
   const { port } = await emulatorPort(t, fabric);
   await assert.rejects(port.connect({ kind: 'packet', interface: 'lw-no-such' }), {

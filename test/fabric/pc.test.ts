@@ -45,7 +45,7 @@ class FabricPc {
   }
 }
 
-test('a PC in which something fails ends alone, and is told of; the others and their cables go on', async (t) => {
+test('a PC in which something fails ends alone, and is reported; the others and their cables go on', async (t) => {
   const input = Pc.prototype.input;
   t.mock.method(Pc.prototype, 'input', function (this: Pc, text: string) {
     if (text === 'fail') throw new Error('a fault in the PC');

@@ -53,7 +53,7 @@ test('pcapng times are exact to the nanosecond, also beyond 2106', () => {
   }
 });
 
-test('whole records are told from a piece of one, in every format', () => {
+test('whole records are distinguished from a piece of one, in every format', () => {
   for (const format of CAPTURE_FORMATS) {
     const encoding = ENCODINGS[format];
     const records = Buffer.alloc(200);

@@ -134,7 +134,7 @@ test('the sockets of a dead thread are closed, and none is left when the fabric 
   assert.equal(count(), before);
 });
 
-test('what cannot be had again is told, and the rest goes on', async (t) => {
+test('what cannot be had again is reported, and the rest goes on', async (t) => {
   const fabric = await startFabric(t);
   const hub = await fabric.createDevice('hub', {});
   const [a, b, c] = [await hubPort(t, fabric, hub), await hubPort(t, fabric, hub), await hubPort(t, fabric, hub)];

@@ -240,7 +240,7 @@ test('a checksum that the kernel left open is completed, whatever the length, an
   assert.equal(cut!.readUInt16BE(frame.transport + 6), 0xffff);
 });
 
-test('a super-frame whose headers make no sense is not admitted', () => {
+test('a super-frame whose headers are invalid is not admitted', () => {
   const workshop = new Workshop();
   const shape = SHAPES['TCP over IPv4']!;
   const frame = superFrame(shape);

@@ -213,7 +213,7 @@ test('jumbo frames of 9,014 and of 65,535 bytes pass a fused cable; a UDP cable 
   }
 });
 
-test('a TAP that cannot be had is told by its name and the fix', { skip }, async (t) => {
+test('a TAP that cannot be had is reported by its name and the fix', { skip }, async (t) => {
   const fabric = await startFabric(t);
   const link = uniqueName();
   removeAfter(t, link);

@@ -37,7 +37,8 @@ class Stopwatch {
 rig(
   {
     name: 'consoles',
-    promise: "a console's client that stops reading is told and dropped after ten seconds, and no other waits for it",
+    promise:
+      "a console's client that stops reading is disconnected with the reason after ten seconds, and delays no other",
     skip: missing('vpcs'),
   },
   async (t) => {
@@ -105,7 +106,7 @@ rig(
       { what: 'from the program to the clients that read, median', value: `${percentile(lags, 0.5).toFixed(1)} ms` },
       late,
       {
-        what: 'until the first that did not read was dropped and told',
+        what: 'until the first that did not read was disconnected with the reason',
         value: `${(telnetDropped / 1000).toFixed(1)} s`,
       },
       { what: 'memory that the server took for it, at most', value: `${Math.round(peak - memory)} MiB` },

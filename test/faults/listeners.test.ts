@@ -21,7 +21,7 @@ const PATIENCE = 200_000;
 const LATE_MS = 250;
 
 rig(
-  { name: 'listeners', promise: 'a listener that stops reading is told and dropped, and no other waits for it' },
+  { name: 'listeners', promise: 'a listener that stops reading is disconnected with the reason, and delays no other' },
   async (t) => {
     const daemon = await startDaemon(t);
     const lab = await Lab.create(daemon);
@@ -109,7 +109,7 @@ rig(
       { what: `events a second (${measured} in all)`, value: perSecond },
       { what: 'from the event to the other listeners, median', value: `${lag.median.toFixed(1)} ms` },
       late,
-      { what: 'events until the stalled one was dropped and told', value: sent },
+      { what: 'events until the stalled one was disconnected with the reason', value: sent },
     ];
   },
 );

@@ -21,7 +21,7 @@ function leadsToNothing(topic: string, anchor: string): boolean {
   return !document || (anchor !== '' && !document.parts.some((part) => part.anchor === anchor));
 }
 
-test('every line of the doctor leads to a heading that is there', () => {
+test('every line of the doctor leads to an existing heading', () => {
   assert.ok(CHECKS.length > 30);
   const lost = CHECKS.filter(({ see }) => {
     const [topic = '', anchor = ''] = see.split('#');
@@ -30,7 +30,7 @@ test('every line of the doctor leads to a heading that is there', () => {
   assert.deepEqual(lost, []);
 });
 
-test('every link of a document leads to a document, a heading or a file that is there', () => {
+test('every link of a document leads to a document, a heading or an existing file', () => {
   const lost: string[] = [];
   for (const { topic, tokens } of all) {
     marked.walkTokens(tokens as Token[], (token) => {
@@ -176,7 +176,7 @@ test('a part is shown alone, and found by its anchor or by words of its heading'
   }
 });
 
-test('what is not there is answered by what is most like it', () => {
+test('an unknown topic is answered by the most similar one', () => {
   assert.throws(() => find(all, ['qemo']), /There is no document "qemo"\. The nearest: qemu, /);
   assert.throws(() => find(all, ['privileges']), /Headings with that word: .*clouds#privileges/);
   assert.throws(

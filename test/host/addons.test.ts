@@ -67,7 +67,7 @@ test('the directory that the administrator names is taken first', () => {
   assert.deepEqual(readdirSync(chosen), []);
 });
 
-test('a temporary directory that is not there is passed over', () => {
+test('a missing temporary directory is skipped', () => {
   const { places } = report([], { TMPDIR: '/nonexistent' });
   assert.equal(places.length, ADDONS.length);
   for (const line of places) assert.doesNotMatch(line, /nonexistent/);

@@ -379,7 +379,7 @@ test('dot segments that stay inside and links that stay inside work', async (t) 
   assert.equal(await readFile(join(root, 'dir/inside.txt'), 'utf8'), 'through the link');
 });
 
-test('each kind of thing that is no regular file is told apart, and none of them blocks', async (t) => {
+test('each kind of thing that is no regular file is distinguished, and none of them blocks', async (t) => {
   const { root } = await tree(t);
   execFileSync('mkfifo', [join(root, 'fifo')]);
   const server = createServer().listen(join(root, 'socket'));

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { directoryHolder, holdDirectory } from '../../src/host/files/directory-lock.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
-test('a directory has one holder at a time, which others are told; kill -9 gives it free', async (t) => {
+test('a directory has one holder at a time, whom others see; kill -9 releases it', async (t) => {
   const directory = await scratchDirectory(t);
   const module = new URL('../../src/host/files/directory-lock.ts', import.meta.url);
   const script = `import { holdDirectory } from '${module}'; await holdDirectory(process.argv[1]); console.log('held'); setInterval(() => {}, 1e6);`;
@@ -26,7 +26,7 @@ test('a directory has one holder at a time, which others are told; kill -9 gives
   assert.ok(again?.isHeld);
 });
 
-test('there is nothing to hold of a directory that is not there', async (t) => {
+test('there is nothing to hold of a missing directory', async (t) => {
   await using lock = await holdDirectory(`${await scratchDirectory(t)}/missing`);
   assert.equal(lock?.isHeld, false);
 });

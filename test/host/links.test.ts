@@ -26,7 +26,7 @@ test('the interfaces of the host are listed as the kernel knows them', async () 
   assert.ok(links().some(({ name }) => name === 'lo'));
 });
 
-test('an interface that is not there is told by its name', () => {
+test('a missing interface is reported by its name', () => {
   assert.equal(findLink('lw-no-such'), undefined);
   assert.equal(findLink('a name that is too long for an interface'), undefined);
   assert.throws(() => changeLink('lw-no-such', { up: true }), { code: 'conflict', message: /no interface lw-no-such/ });

@@ -45,7 +45,7 @@ test('a watchdog that is meant for another process is left to that process', { s
   assert.deepEqual([await next(), await next()], ['READY=1', 'STATUS=the next after READY']);
 });
 
-test('a daemon goes on when nobody listens to its notifications, and says so once', (t) => {
+test('a daemon goes on when no program listens to its notifications, and says so once', (t) => {
   const lines: string[] = [];
   configureLog({ write: (line) => lines.push(line) });
   t.after(() => configureLog({ write: (line) => process.stderr.write(line) }));

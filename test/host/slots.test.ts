@@ -40,7 +40,7 @@ test('a slot that is given back twice is free once', async () => {
   await third;
 });
 
-test('those who wait leave the line when they are told to, and take no slot', async () => {
+test('waiting requests leave the queue when they are cancelled, and take no slot', async () => {
   const slots = new Slots(1);
   const held = await slots.take();
   const leaving = new AbortController();

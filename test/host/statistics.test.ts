@@ -12,13 +12,13 @@ test('many listeners see the same load: figures are taken again only after a whi
   assert.equal(meter.usage().cpu_usage_percent, first);
 });
 
-test('the fill level of a disk is what df tells', async () => {
+test('the fill level of a disk is what df reports', async () => {
   const told = Number(execFileSync('df', ['--output=pcent', '/'], { encoding: 'utf8' }).match(/(\d+)%/)![1]);
   const measured = await diskUsage('/');
   assert.ok(Math.abs(Math.ceil(measured) - told) <= 1, `${measured} %, df: ${told} %`);
 });
 
-test('the loopback interface is told with address, mask and its mark', async () => {
+test('the loopback interface is reported with address, mask and its mark', async () => {
   const all = await networkInterfaces([]);
   assert.deepEqual(
     all.find(({ name }) => name === 'lo'),
@@ -38,13 +38,13 @@ test('the loopback interface is told with address, mask and its mark', async () 
   );
 });
 
-test('interfaces without an address are told, too', async () => {
+test('interfaces without an address are reported, too', async () => {
   const told = (await networkInterfaces([])).map(({ name }) => name);
   const there = execFileSync('ls', ['/sys/class/net'], { encoding: 'utf8' }).trim().split(/\s+/);
   assert.deepEqual(told, there.filter((name) => name !== 'bonding_masters').toSorted());
 });
 
-test('an administrator can restrict the interfaces that are told', async () => {
+test('an administrator can restrict the interfaces that are reported', async () => {
   assert.deepEqual(
     (await networkInterfaces(['lo'])).map(({ name }) => name),
     ['lo'],

@@ -18,7 +18,7 @@ async function addresses(): Promise<[SocketAddress, SocketAddress]> {
   ];
 }
 
-test('a datagram to nobody fails with the name of the error and of the call', () => {
+test('a datagram to a closed port fails with the name of the error and of the call', () => {
   assert.throws(() => sendUnixDatagram('/nonexistent/socket', Buffer.from('READY=1')), {
     name: 'SystemError',
     code: 'ENOENT',

@@ -137,7 +137,7 @@ test('a path reaches its route as it stands on the wire: dot segments are not fo
   }
 });
 
-test('failures become their status; an unexpected error tells the client nothing of the inside', async () => {
+test('failures become their status; an unexpected error shows the client nothing of the inside', async () => {
   const cases: [code: string, status: number, extra: object][] = [
     ['forbidden', 403, { exception: 'VPCSError' }],
     ['not-found', 404, { exception: 'VPCSError' }],

@@ -51,7 +51,7 @@ test('a new password counts at once, and the old one no more', async () => {
   assert.equal(await decide('new password'), 'right');
 });
 
-test('who guesses waits longer and longer, while others, and who was let in before, are served', async () => {
+test('a client that guesses waits longer and longer; others, and clients that are already authenticated, are served', async () => {
   let now = 0;
   const authentication = new Authentication(() => oneAccount(account), new Guesses(() => now));
   const guess = (password: string, address: string) =>
@@ -73,7 +73,7 @@ test('who guesses waits longer and longer, while others, and who was let in befo
   assert.equal((await guess('at once', '192.0.2.1')).kind, 'wrong');
 });
 
-test('of a class behind one address nobody waits for who mistypes, and nobody guesses at all accounts at once', async () => {
+test('in a class behind one address no client waits because another one mistypes, and none can guess at all accounts at once', async () => {
   let now = 0;
   const names = Array.from({ length: 30 }, (_, index) => `student ${index}`);
   const accounts = names.map((name, index) => ({
@@ -125,7 +125,7 @@ test('a host with many IPv6 addresses is one guesser, and ten thousand guessers 
   assert.equal(wrong('10.0.0.0'), 6, 'the oldest were forgotten, not the newest');
 });
 
-test('a hash tells nothing twice, and a damaged or absurdly costly one lets nobody in', async () => {
+test('equal passwords have different hashes, and a damaged or absurdly costly hash admits no client', async () => {
   const [one, two] = await Promise.all([hashPassword('same'), hashPassword('same')]);
   assert.notEqual(one, two);
   assert.ok(await verifyPassword('same', one!));
@@ -150,7 +150,7 @@ test('guesses that come at the same time count one by one: none is looked at aft
   assert.equal((await guess(account.password, '192.0.2.3')).kind, 'right');
 });
 
-test('each account has its own password, a name that is not there costs as much as one that is, and tokens are known by their hash', async () => {
+test('each account has its own password, an unknown name costs as much as a known one, and tokens are known by their hash', async () => {
   const [first, second] = await Promise.all([hashPassword('password of ann'), hashPassword('password of bob')]);
   const token = `lwt_${'x'.repeat(43)}`;
   let accounts: KnownAccounts = {
@@ -188,5 +188,5 @@ test('each account has its own password, a name that is not there costs as much 
   assert.equal(await authentication.stillThere(tag), undefined, 'another role ends what lasts');
   assert.equal(await decide(basic('ann', 'password of ann')), 'ann user');
   accounts = { asked: false, accounts: [], tokens: [] };
-  assert.equal(await decide(basic('ann', 'whatever')), 'nobody');
+  assert.equal(await decide(basic('ann', 'whatever')), 'off');
 });

@@ -111,7 +111,7 @@ test('a person who is refused sees a page with a sentence, a program its JSON', 
   assert.equal(JSON.parse((await fetchFrom(served, '/', { headers: scripted })).text).status, 403);
 });
 
-test('only a trusted proxy tells whether its client speaks HTTPS, and who it is', async (t) => {
+test('only a trusted proxy decides whether its client speaks HTTPS, and who it is', async (t) => {
   const served = await serve(t);
   const forwarded = {
     ...{ host: 'lab.local', origin: 'https://lab.local', 'x-forwarded-proto': 'https' },

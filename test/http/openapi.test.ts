@@ -37,7 +37,7 @@ test('the document that the server answers is valid OpenAPI 3.1', async (t) => {
   assert.equal(await again.text(), text);
 });
 
-test('every route of the server says what it is for, and nothing is said of routes that are not there', async (t) => {
+test('every route of the server has a description, and no description is without a route', async (t) => {
   const server = await LabServer.start(t);
   const { paths } = await served(server);
   const operations = Object.entries<Json>(paths).flatMap(([path, methods]) =>
@@ -99,14 +99,14 @@ test('a route shows its parameters, its body, and how it ends', async () => {
   assert.ok(paths['/v2/things/ws'].get.responses['101']);
 });
 
-test('objects whose members nobody here knows are objects', async (t) => {
+test('objects with unknown members are objects', async (t) => {
   const server = await LabServer.start(t);
   const { paths } = await served(server);
   const link = paths['/v2/projects/{project_id}/links'].post.requestBody.content['application/json'].schema;
   assert.equal(link.properties.link_style.type, 'object');
 });
 
-test('the document is not made before somebody asks for it', async () => {
+test('the document is not made before a client asks for it', async () => {
   const asked: string[] = [];
   const watched = new Proxy<Route>(
     route('GET /v2/things', {}, () => undefined),

@@ -99,7 +99,7 @@ test('curl --http2 gets its answer by HTTP/1.1, and who sends a request right be
   await nobodyLeft(served);
 });
 
-test('a reset after any part of a request with an upgrade harms nobody', async (t) => {
+test('a reset after any part of a request with an upgrade harms no other connection', async (t) => {
   const served = await serve(t);
   const requests = [
     'GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
@@ -122,7 +122,7 @@ test('a reset after any part of a request with an upgrade harms nobody', async (
   await nobodyLeft(served);
 });
 
-test('over TLS, too, a reset at any moment harms nobody, and an opening works', async (t) => {
+test('over TLS, too, a reset at any moment harms no other connection, and an opening works', async (t) => {
   const served = await serve(t, true);
   const { port } = served;
   for (const request of [opening('/v2/socket'), opening('/v2/thing', { Upgrade: 'x', Host: 'evil.example' })]) {

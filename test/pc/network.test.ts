@@ -186,7 +186,7 @@ test('DHCP gives an address, keeps it up before it ends, and gives it back', () 
   assert.equal(pc.type('ip dhcp'), "DDD\nCan't find dhcp server\n");
 });
 
-test('a lease that nobody prolongs ends, and the address with it', () => {
+test('a lease that is not renewed ends, and the address with it', () => {
   const { wire } = twoPcs();
   const pc = wire.add().start();
   const server = Buffer.from([10, 0, 0, 254]);

@@ -46,7 +46,7 @@ test('every form of an address is taken, and what cannot be one is refused with 
   for (const [line, answer] of set) assert.match(pc.type(line), answer, line);
 });
 
-test('`show` tells the settings in the forms that scripts read', () => {
+test('`show` lists the settings in the forms that scripts read', () => {
   const { one } = twoPcs();
   one.type('ip dns 8.8.8.8 8.8.4.4');
   one.type('ip domain lab.test');

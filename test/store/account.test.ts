@@ -29,7 +29,7 @@ test('a changed password is seen by who has read the file before, and the initia
   assert.equal((await new AccountFile(directory).change('zoe', 'a third one')).user, 'zoe');
 });
 
-test('a damaged account file is an error that tells the way out, not a new account', async (t) => {
+test('a damaged account file is an error that names the way out, not a new account', async (t) => {
   const file = new AccountFile(await scratchDirectory(t));
   await file.ensure();
   for (const text of ['', '{}', '{"user":"admin","password":"in clear"}']) {

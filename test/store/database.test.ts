@@ -76,7 +76,7 @@ test('what fails fails alone: others that are committed with it are kept, and no
   assert.deepEqual(await words(database), ['taken', 'a', 'b', 'd']);
 });
 
-test('closing finishes what was asked for before, and refuses what comes later', async (t) => {
+test('closing finishes earlier requests, and refuses later ones', async (t) => {
   const directory = await scratchDirectory(t);
   const database = await Database.open(join(directory, 'test.db'), TABLE);
   const before = [database.run(INSERT, 'a'), database.run(INSERT, 'b'), database.run(INSERT, 'c')];
@@ -87,7 +87,7 @@ test('closing finishes what was asked for before, and refuses what comes later',
   assert.deepEqual(await words(again), ['a', 'b', 'c']);
 });
 
-test('migrations are applied once each, in order, and keep what is there', async (t) => {
+test('migrations are applied once each, in order, and keep existing data', async (t) => {
   const directory = await scratchDirectory(t);
   await using first = await opened(directory);
   await first.run(INSERT, 'old');
@@ -187,7 +187,7 @@ test('a database that cannot be written is refused by its path', async (t) => {
   await assert.rejects(opened(directory), failure('conflict', /test\.db cannot be (opened|written).*make it/));
 });
 
-test('nobody else may read the database, for it holds passwords of computes', async (t) => {
+test('no other user may read the database, for it holds passwords of computes', async (t) => {
   const directory = await scratchDirectory(t);
   await chmod(directory, 0o755);
   await using database = await opened(directory);

@@ -67,7 +67,7 @@ for (const count of [3, 600]) {
   });
 }
 
-test('a record that no file can hold is refused as it is on the main thread; a damaged one is told apart', async () => {
+test('a record that no file can hold is refused as on the main thread; a damaged one is distinguished', async () => {
   const many = Array.from({ length: 400 }, (_unused, number) => node(number));
   const records = (last: unknown): string =>
     JSON.stringify([...many.map((one) => ['node', one.node_id, JSON.stringify(one)]), ['node', 'x', last]]);
@@ -82,7 +82,7 @@ test('a record that no file can hold is refused as it is on the main thread; a d
   assert.ok(await labTextBeside(request(JSON.stringify(node(1)))));
 });
 
-test('a topology that is written as it is has the same text, made beside whoever else wants the main thread', async () => {
+test('a topology that is written as it is has the same text, and does not block the main thread', async () => {
   for (const count of [3, 600, 20_000]) {
     const lab = { nodes: Array.from({ length: count }, (_unused, number) => node(number)) };
     const topology = topologyOf(project, { ...lab, links: [], drawings: [], computes: [] }, VERSION);

@@ -14,7 +14,7 @@ import { salvageDatabase } from '../../src/store/salvage.ts';
 import { Store } from '../../src/store/store.ts';
 import { failure, scratchDirectory } from './scratch.ts';
 
-test('a database that is a pipe or a directory is told at once, at the start and to recover', async (t) => {
+test('a database that is a pipe or a directory is reported at once, at the start and to recover', async (t) => {
   for (const make of [
     (path: string) => Promise.resolve(execFileSync('mkfifo', [path])),
     (path: string) => mkdir(path),
@@ -29,7 +29,7 @@ test('a database that is a pipe or a directory is told at once, at the start and
   }
 });
 
-test('a pipe in the place of the kept space hinders nobody', async (t) => {
+test('a pipe in the place of the reserved space blocks no start', async (t) => {
   const stateDirectory = await scratchDirectory(t);
   execFileSync('mkfifo', [join(stateDirectory, 'reserve')]);
   await using store = await Store.open({ stateDirectory });
@@ -37,7 +37,7 @@ test('a pipe in the place of the kept space hinders nobody', async (t) => {
   await store.documents.delete('settings', 'a');
 });
 
-test('a file in the place of the symbols is told with the key that names another', async (t) => {
+test('a file in the place of the symbols is reported with the key that names another', async (t) => {
   const path = join(await scratchDirectory(t), 'symbols');
   await writeFile(path, '');
   await assert.rejects(
@@ -46,7 +46,7 @@ test('a file in the place of the symbols is told with the key that names another
   );
 });
 
-test('what is no certificate or key is told, whatever it is', async (t) => {
+test('what is no certificate or key is reported, whatever it is', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
   t.after(() => rm(directory, { recursive: true }));
   const certificate = join(directory, 'certificate.pem');

@@ -94,7 +94,7 @@ test('changes that are applied together take effect together; of one record the 
   );
 });
 
-test('the file of a lab lacks a change until it is confirmed that this very change was written', async (t) => {
+test('the file of a lab does not count as written until this very change was written', async (t) => {
   const { store } = await withLab(t, 'as found');
   const dirty = async () => (await store.labs.state(ID))!.dirty;
   assert.equal(await dirty(), false);
@@ -128,7 +128,7 @@ test('a new lab has yet to be written, an ended one is gone, a project takes its
   assert.deepEqual(await store.labs.list(), []);
 });
 
-test('a lab of thousands of records is taken up and read in one piece', async (t) => {
+test('a lab of thousands of records is stored and read in one piece', async (t) => {
   const { store } = await withLab(t);
   const nodes = Array.from({ length: 5000 }, (_, index) => node(`n${5000 - index}`, { x: index }));
   await store.labs.begin(ID, { ...EMPTY, nodes });

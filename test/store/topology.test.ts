@@ -219,7 +219,7 @@ const UNKNOWN_PLACES = [
   'topology.nodes[1].label.shadow',
 ];
 
-test('members that nobody here knows are left out and named, unless the file is new and of a release that wrote none', () => {
+test('members that are unknown are left out and named, unless the file is new and of a release that wrote none', () => {
   const { topology, unknown } = parseTopology(changed(UNKNOWN));
   assert.deepEqual(unknown.sort(), UNKNOWN_PLACES);
   assert.deepEqual(parseTopology(serializeTopology(topology)).topology, topology);
@@ -268,7 +268,7 @@ test('a router without an image is refused in a file that is new here', () => {
   assert.equal(parseTopology(text).topology.topology.nodes[0]?.node_type, 'dynamips');
 });
 
-test('of a long file the first mistake is told, of a short one the first five', () => {
+test('of a long file the first mistake is reported, of a short one the first five', () => {
   const withNodes = (count: number): string => {
     const lab = sample();
     return JSON.stringify({ ...lab, topology: { ...lab.topology, nodes: Array(count).fill({}) } });

@@ -78,7 +78,7 @@ test('the next daemon finds the programs of the last one: their records, their o
   await until('the end of the supervisor', () => !isRunning(pid!));
 });
 
-test('a program that ends while no daemon is there is told to the next, with its last output', async (t) => {
+test('a program that ends while no daemon runs is reported to the next, with its last output', async (t) => {
   const place = supervisorState();
   const first = clientOf(place);
   const before = listening();
@@ -199,7 +199,7 @@ test('programs are found in the directory that earlier releases used, which gets
   second.forget(handle);
 });
 
-test('a state directory with a long name is no hindrance', async () => {
+test('a state directory may have a long name', async () => {
   const { state, instance } = supervisorState();
   const client = clientOf({ state: join(state, 'a'.repeat(100), 'b'.repeat(100)), instance });
   const heard = listening();

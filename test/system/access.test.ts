@@ -25,7 +25,7 @@ function handshake(url: string, headers: Record<string, string> = {}): Promise<n
 
 const basic = (credentials: string) => ({ authorization: `Basic ${Buffer.from(credentials).toString('base64')}` });
 
-test('with auth nobody gets in without the password: no request, no page, no notification, no console', {
+test('with auth no client gets in without the password: no request, no page, no notification, no console', {
   skip: missing('vpcs'),
 }, async (t) => {
   const daemon = await startDaemon(t, { config: '[Server]\nauth = True\nuser = ann\npassword = p:ss wörd\n' });
@@ -83,7 +83,7 @@ test('with a certificate everything is HTTPS, consoles in the browser included',
   assert.equal((await daemon.get('/v2/computes'))[0].connected, true);
 });
 
-test('a certificate that is not there stops the start by name', async (t) => {
+test('a missing certificate stops the start by name', async (t) => {
   const { code, said } = await ownDaemon(t, {
     flags: ['--ssl', '--certfile', '/none.pem', '--certkey', '/none.pem'],
   }).refusal();
@@ -91,7 +91,7 @@ test('a certificate that is not there stops the start by name', async (t) => {
   assert.match(said, /^labwired: certfile \/none\.pem cannot be read: ENOENT$/m);
 });
 
-test('nobody opens a server to the network without a password by mistake', async (t) => {
+test('no server is opened to the network without a password by mistake', async (t) => {
   const { code, said } = await ownDaemon(t, { host: '0.0.0.0', config: '[Server]\nauth = false\n' }).refusal();
   assert.equal(code, 1);
   assert.match(said, /host = 0\.0\.0\.0 is open to the network without a password: .*--insecure/);
@@ -101,7 +101,7 @@ test('nobody opens a server to the network without a password by mistake', async
   await eventually('an answer', async () => (await locked.ask('GET', '/v2/version')).status === 401);
 });
 
-test('beyond loopback the first start makes a password that the log does not tell, and "labwired password" changes it', async (t) => {
+test('beyond loopback the first start makes a password that is not logged, and "labwired password" changes it', async (t) => {
   const daemon = await startDaemon(t, { host: '0.0.0.0' });
   const file = join(daemon.state, 'initial-password');
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -129,7 +129,7 @@ test('beyond loopback the first start makes a password that the log does not tel
   assert.equal(await status(basic(`zoe:${generated}`)), 200);
 });
 
-test('who guesses passwords is told to wait, and those who are in go on', async (t) => {
+test('a client that guesses passwords must wait, and authenticated ones go on', async (t) => {
   const daemon = await startDaemon(t, { config: '[Server]\nauth = True\nuser = ann\npassword = right one\n' });
   const ask = (credentials: string) => daemon.ask('GET', '/v2/version', { headers: basic(credentials) });
   assert.equal((await ask('ann:right one')).status, 200);

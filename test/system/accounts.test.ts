@@ -40,7 +40,7 @@ test('the first account ends what was open to everybody, and removing one ends a
   const left = once(anonymous.socket, 'close');
 
   for (const [words, message] of [
-    [['user', 'add', 'ada'], /first account has to be an admin/],
+    [['user', 'add', 'ada'], /first account must be an admin/],
     [['user', 'add', 'a:da', '--role', 'admin'], /cannot be the name/],
     [['user', 'add', 'ada', '--role', 'king'], /use observer, user, admin/],
     [['user', 'remove', 'ada'], /no account "ada"/],
@@ -54,7 +54,7 @@ test('the first account ends what was open to everybody, and removing one ends a
   assert.match(user(daemon, ['user', 'add', 'ada', '--role', 'admin'], 'short').stderr, /fewer than 8/);
   assert.equal((await daemon.ask('GET', '/v2/projects')).status, 200, 'nothing was changed by what was refused');
 
-  assert.match(user(daemon, ['user', 'add', 'bob', 'ada'], 'long enough').stderr, /first account has to be an admin/);
+  assert.match(user(daemon, ['user', 'add', 'bob', 'ada'], 'long enough').stderr, /first account must be an admin/);
   add(daemon, 'ada', 'admin');
   assert.equal((await daemon.ask('GET', '/v2/projects')).status, 401, 'with the next request');
   assert.equal((await left)[0], 1008);

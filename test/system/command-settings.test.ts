@@ -349,7 +349,14 @@ test('templates are made of a type, or of an appliance whose image is there, and
   };
   writeFileSync(join(state, 'appliances/box.gns3a'), JSON.stringify(box));
   assert.match(await labwired.say('appliance', 'list', 'black'), /\nBlack Box +1\.0 +qemu +box\.img$/);
-  await labwired.fails(1, /Black Box 1\.0 lacks box\.img \(MD5 /, 'template', 'create', '--appliance', 'Black Box');
+  await labwired.fails(
+    1,
+    /Black Box 1\.0 is missing box\.img \(MD5 /,
+    'template',
+    'create',
+    '--appliance',
+    'Black Box',
+  );
   writeFileSync(join(directory, 'other-name.img'), image);
   await labwired.say('image', 'upload', 'other-name.img', '--type', 'qemu');
   assert.match(await labwired.say('appliance', 'list'), /\nBlack Box +1\.0 +qemu +all there$/);

@@ -71,7 +71,7 @@ test('an existing gns3_server.conf is found where the release has it, and used',
   assert.equal(dirname(created.json.path), join(daemon.directory, 'GNS3/projects'));
 });
 
-test('an unknown key is told with its line, and does not keep the server from starting', async (t) => {
+test('an unknown key is reported with its line, and does not keep the server from starting', async (t) => {
   const daemon = await startDaemon(t, { config: '[Server]\n# a comment\nhots = 127.0.0.1\n\n[Toaster]\nheat = 3\n' });
   assert.match(daemon.log, /warn .*labwired\.conf line 3: \[Server\] has no key "hots"/);
   assert.match(daemon.log, /warn .*labwired\.conf line 6: the section \[Toaster\] is not known/);
@@ -93,7 +93,7 @@ for (const [what, config, said] of [
   ['a password without a user', '[Server]\nauth = true\npassword = x\n', /user is empty: set both/],
   ['a line that is none', '[Server]\nhost\n', /line 2: /],
 ] as const) {
-  test(`${what} in the configuration stops the start, and the message tells the place and the fix`, async (t) => {
+  test(`${what} in the configuration stops the start, and the message reports the place and the fix`, async (t) => {
     const daemon = ownDaemon(t, { config });
     const refusal = await daemon.refusal();
     assert.equal(refusal.code, 1);

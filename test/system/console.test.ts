@@ -65,7 +65,7 @@ test('a telnet client and a browser see the same console, and who comes later se
   await again.sees(/xyz> $/);
 });
 
-test('a console port that another program took meanwhile is told at the start, which leaves nothing behind', {
+test('a console port that another program took meanwhile is reported at the start, which leaves nothing behind', {
   skip: missing('vpcs'),
 }, async (t) => {
   const daemon = await startDaemon(t);

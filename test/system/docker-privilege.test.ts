@@ -55,14 +55,14 @@ async function trial(t: TestContext): Promise<void> {
   assert.equal(second.state, 'warning');
   assert.match(
     `${second.detail}: ${second.fix}`,
-    /lacks CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_SYS_PTRACE.*as docs\/docker\.md says/,
+    /has no CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_SYS_PTRACE.*as docs\/docker\.md says/,
   );
   await daemon.delete(lab.path);
   assert.deepEqual(engine.containers(), []);
 }
 
 test(
-  "a user whom the Engine's socket does not let in, or who may not make interfaces, is told the fix, as the doctor tells it",
+  "a user who may not use the Engine's socket, or not create interfaces, gets the fix, as the doctor reports it",
   {
     skip: missing('setpriv') || (process.getuid!() === 0 ? false : 'only root can become another user'),
   },

@@ -32,7 +32,7 @@ async function closeBehindItsBack(t: TestContext, daemon: Daemon, descriptor: nu
   return true;
 }
 
-test('a thread of the fabric that dies takes no lab with it: frames pass again, users are told, the lab can be worked on', async (t) => {
+test('a thread of the fabric that dies takes no lab with it: frames pass again, users are informed, the lab can be worked on', async (t) => {
   const daemon = await startDaemon(t);
   const lab = await Lab.create(daemon);
   const [near, far] = [await lab.hub('Near'), await lab.hub('Far')];

@@ -7,7 +7,7 @@ import { startDaemon } from './daemon.ts';
 import { Lab } from './lab.ts';
 import { Listener } from './notifications.ts';
 
-test('whoever writes into a project directory is seen at the streams of compute and controller, without a flood', async (t) => {
+test('a file that any program writes into a project directory is seen at the streams of compute and controller, without a flood', async (t) => {
   const daemon = await startDaemon(t);
   const lab = await Lab.create(daemon);
   await lab.hub('Hub1');

@@ -78,7 +78,7 @@ test('images that a compute misses are sent there, once', { skip: noQemu }, asyn
   assert.equal((await controller.get(`${url}/nodes`)).length, 4, 'nothing is left of a node whose image is nowhere');
 });
 
-test('a lab that is exported with its images runs on a server that has none of them', { skip: noQemu }, async (t) => {
+test('a lab that is exported with its images runs on a server without them', { skip: noQemu }, async (t) => {
   const from = await startDaemon(t, { program: FROM_SOURCE });
   const to = await startDaemon(t, { program: FROM_SOURCE });
   const disk = makeDisk(from, 'disk.qcow2');

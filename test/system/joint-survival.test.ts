@@ -72,7 +72,7 @@ function lost(said: string): number {
   return Math.max(0, ...numbers.slice(1).map((number, index) => number - numbers[index]! - 1));
 }
 
-test('machines and containers go on while the daemon is killed, and are all taken back; pings across their cables are lost for a moment', {
+test('machines and containers go on while the daemon is killed, and all are reattached; pings across their cables are lost for a moment', {
   skip: missing('qemu-system-x86_64') || noGuest,
 }, async (t) => {
   const { daemon, lab, engine, machines, containers } = await startedLab(t);

@@ -51,7 +51,7 @@ test('a second daemon on the same state directory refuses with the directory and
   await lab.pc('PC1');
 });
 
-test('kill -9 of a virtual PC is told with its last words, and it can be started again', {
+test('kill -9 of a virtual PC is reported with its last words, and it can be started again', {
   skip: missing('vpcs'),
 }, async (t) => {
   const daemon = await startDaemon(t);

@@ -114,7 +114,7 @@ test('nodes of a type look and begin as those of its built-in template, and the 
   assert.match(text, /symbol: :\/symbols\/computer\.svg/);
 });
 
-test('a change is told before, and touches nothing else', async (t) => {
+test('a change is shown before, and touches nothing else', async (t) => {
   const { client, file, asked, counts } = await bench(t);
   file(CLASS);
   await client.say('apply');
@@ -136,7 +136,7 @@ test('a change is told before, and touches nothing else', async (t) => {
   assert.deepEqual(plan.changes, []);
 });
 
-test('what the file does not have is deleted when somebody says so, and what is asked for is said at its place', async (t) => {
+test('what the file does not have is deleted on confirmation, and the question is asked at its place', async (t) => {
   const { client, file, asked, counts } = await bench(t);
   file(CLASS);
   await client.say('apply');
@@ -410,7 +410,7 @@ test('two applies at once make one lab', async (t) => {
   }
 });
 
-test('a lab that is closed is opened by apply, and a server that is not there is named', async (t) => {
+test('a lab that is closed is opened by apply, and a missing server is named', async (t) => {
   const { client, file } = await bench(t);
   file(CLASS);
   await client.say('apply');

@@ -126,7 +126,7 @@ async function killed({ controller, between }: Pair): Promise<void> {
   await controller.start();
 }
 
-test('a node that was being made on another compute is not there after a kill', async (t) => {
+test('a node that was being created on another compute does not exist after a kill', async (t) => {
   const both = await pair(t);
   const { between, make, there } = both;
   const kept = make();

@@ -71,7 +71,7 @@ test('the size of a terminal and a Break reach a node of another daemon', { skip
   assert.doesNotMatch(window.output, /"type"/, 'a control message is no input');
 });
 
-test('a compute of the release is told no control message, and whoever sends a Break is told why not', async (t) => {
+test('a compute of the release gets no control message, and a client that sends a Break learns why', async (t) => {
   const it = await StandIn.start(t, {
     'POST /projects': {},
     'POST /projects/[^/]+/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },

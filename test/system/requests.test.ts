@@ -88,7 +88,7 @@ test('a request with a body that is too large gets to read why, whatever its met
     refused(await daemon.ask(method, path, { body, headers }), 413, /larger than 1048576/);
 });
 
-test('a body that never ends is answered, and its connection is closed, whoever has refused it', async (t) => {
+test('a body that never ends is answered, and its connection is closed, whichever part has refused it', async (t) => {
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, ' '), Buffer.from('\r\n')]);
   const requests = [
     ['413', 'POST /v2/projects', ''],
@@ -121,7 +121,7 @@ test('a body that never ends is answered, and its connection is closed, whoever 
   );
 });
 
-test('paths and methods that are not there are told in the form that clients know', async () => {
+test('unknown paths and methods are reported in the form that clients know', async () => {
   for (const path of ['/v2/nothing', '/v2/version/', '/v2//version', '/V2/version', '/v2/projects/a/b/c/d']) {
     const { status, text, headers } = await daemon.ask('GET', path);
     assert.deepEqual([status, text], [404, '404: Not Found'], path);

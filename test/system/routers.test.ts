@@ -85,7 +85,7 @@ test('routers, their consoles and their links are there again after a kill of th
   await new Typist(t, other.console).sees(READY);
 });
 
-test('routers whose emulator hangs are stopped and deleted, and their user is told that their configuration is lost', {
+test('routers whose emulator hangs are stopped and deleted, and their user is informed that their configuration is lost', {
   skip: noDynamips,
 }, async (t) => {
   const { lab, made } = await routers(t, 'Stopped', 'Deleted', 'Neighbour');

@@ -139,7 +139,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.deepEqual(await statuses(lab), ['started', 'stopped', 'stopped', 'stopped']);
   });
 
-  test('a PC that ended while the daemon was away is told with its last words, and can be started', {
+  test('a PC that ended while the daemon was away is reported with its last words, and can be started', {
     skip,
   }, async (t) => {
     const { daemon, lab, pcs } = await startedLab(t);
@@ -153,7 +153,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });
 
-  test('a supervisor that is killed takes its PCs along: clients are told, nothing stays, and nodes start again', {
+  test('a supervisor that is killed takes its PCs along: clients are informed, nothing stays, and nodes start again', {
     skip,
   }, async (t) => {
     const { daemon, lab, pcs } = await startedLab(t);
@@ -168,7 +168,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });
 
-  test('kill -9 in the middle of taking back, again and again, loses no PC', { skip }, async (t) => {
+  test('kill -9 in the middle of reattaching, again and again, loses no PC', { skip }, async (t) => {
     const { daemon, lab, pcs } = await startedLab(t, 5);
     const pids = pidsOf(pcs);
     await daemon.kill();
@@ -184,7 +184,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });
 
-  test('what cannot be taken back is ended and told: a supervisor without its socket, one that does not answer', {
+  test('what cannot be reattached is ended and reported: a supervisor without its socket, one that does not answer', {
     skip,
   }, async (t) => {
     const { daemon, lab, pcs } = await startedLab(t);
@@ -218,6 +218,6 @@ suite('labs that run', { concurrency: 3 }, () => {
     rmSync(lab.project.path, { recursive: true });
     await daemon.start();
     await eventually('the end of the PCs', () => pidsOf(pcs).every((pid) => pid === undefined));
-    await eventually('the news in the log', () => /could not be taken back/.test(daemon.log));
+    await eventually('the news in the log', () => /could not be reattached/.test(daemon.log));
   });
 });

@@ -54,7 +54,7 @@ test('an upload that is interrupted goes on where it stopped; images come back a
 
   const { code, error, out } = await labwired.run(...upload);
   assert.deepEqual([code, out], [0, 'Image "disk ü.img" is on the server.\n'], error);
-  assert.match(error, /^Going on behind [\d.]+ MiB that are there already\.\n$/, 'no bar without a terminal');
+  assert.match(error, /^Continuing: [\d.]+ MiB are already on the server\.\n$/, 'no bar without a terminal');
   assert.match(await labwired.say('image', 'list'), /\ndisk ü\.img +qemu +128\.0 MiB/);
 
   // It comes from another host, by way of the server.
@@ -82,7 +82,7 @@ test('an upload that is interrupted goes on where it stopped; images come back a
   assert.deepEqual([rest.code, rest.out], [0, 'Image "disk ü.img" is in copy.img\n'], rest.error);
   for (const { log } of [labwired.daemon, compute])
     assert.match(log, /method=GET path=\S*\/qemu\/images\/\S+ status=206 /, 'only what is missing was sent');
-  assert.match(rest.error, /^Going on behind [\d.]+ MiB that are here already\.\n$/);
+  assert.match(rest.error, /^Continuing: [\d.]+ MiB are already here\.\n$/);
   assert.deepEqual(copies(), ['copy.img']);
   assert.ok(readFileSync(join(directory, 'copy.img')).equals(readFileSync(file)));
   writeFileSync(join(directory, part), 'something else');

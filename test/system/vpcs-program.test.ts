@@ -40,7 +40,7 @@ async function failedStart(lab: Lab, pc: NodeObject): Promise<{ message: string;
   return { message: json.message, seconds };
 }
 
-test('a missing vpcs is named when a PC starts, with the setting that tells where it is', async (t) => {
+test('a missing vpcs is named when a PC starts, with the setting that reports where it is', async (t) => {
   const lab = await Lab.create(await daemonWith(t, undefined));
   const pc = await lab.pc('PC1');
   assert.match((await failedStart(lab, pc)).message, /no program '\/.*\/vpcs' found.*vpcs_path in section \[VPCS\]/);

@@ -44,7 +44,7 @@ test('all calls of the client are tried', () => {
   assert.deepEqual(Object.keys(CALLS), Object.keys(api));
 });
 
-test('a status is told in the words of the server, or by its number', async (t) => {
+test('a status is reported in the words of the server, or by its number', async (t) => {
   let withSentence = true;
   let status = 0;
   await answering(t, (_request, response) => {
@@ -83,7 +83,7 @@ test('an answer that is cut off, in its head or in its body, and one of somethin
   }
 });
 
-test('what is not answered for ten seconds is told, and can be given up', async (t) => {
+test('what is not answered for ten seconds is reported, and can be given up', async (t) => {
   await answering(t, () => {});
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (const [name, call] of Object.entries(CALLS)) {
@@ -93,7 +93,7 @@ test('what is not answered for ten seconds is told, and can be given up', async 
     t.mock.timers.tick(1);
     assert.equal(unanswered.value, 1, name);
     stopWaiting();
-    assert.match((await refusal).message, /may be done all the same/, name);
+    assert.match((await refusal).message, /may have been made all the same/, name);
     assert.equal(unanswered.value, 0, name);
   }
   // Long work is in the list of tasks.

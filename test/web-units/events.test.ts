@@ -63,7 +63,7 @@ test('changes of the time without a connection come in order, and are counted', 
   assert.equal(lab.canAsk, true);
 });
 
-test('a connection that breaks while it is told what it has missed loses nothing', async (t) => {
+test('a connection that breaks while missed events are sent loses nothing', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('cut twice', { auto_close: false });
   const { lab, way } = await shown(t, server, project.project_id);

@@ -148,7 +148,7 @@ test('what was typed stays after a refusal, whose reasons stand at the fields th
   });
 });
 
-test('what somebody else changes is taken up, and marked where one is typing', () => {
+test('a change of another user appears, and is marked in a field that is being edited', () => {
   const { model, field } = form({ name: 'PC1', image: 'a.img', ram: 64 });
   model.type(field('ram'), '128');
   model.follow({ name: 'R1', image: 'a.img', ram: 256 });

@@ -75,7 +75,7 @@ test('an upload whose earlier piece came further than was known goes on from the
   assert.equal(task.state, 'done');
 });
 
-test('a pause ends the piece, and going on sends the rest; a cancel takes away what is there', async () => {
+test('a pause ends the piece, and going on sends the rest; a cancel removes what was sent', async () => {
   const server = new Server(['hangs', 'hangs']);
   const { task, end } = started(server);
   await turn();

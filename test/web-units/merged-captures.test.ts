@@ -37,7 +37,7 @@ test('frames of several captures come in the order of their times', () => {
   assert.equal(merger.take(720).length, 1);
 });
 
-test('frames that come too late are put where they belong, and numbered anew', () => {
+test('frames that come too late are put where they belong, and numbered again', () => {
   const ring = new Ring();
   assert.equal(ring.insert([frame(10, 0), frame(30, 0)]), false);
   assert.equal(ring.insert([frame(5, 1), frame(20, 1)]), true);

@@ -150,7 +150,7 @@ test('of several connections between the same ports the one of the chosen packet
   assert.deepEqual(turns(followed(all, 8)), await theirs(t, all, 1));
 });
 
-test('what was not captured is told as missing, once the other end has acknowledged it', () => {
+test('what was not captured is reported as missing, once the other end has acknowledged it', () => {
   const lost = [...OPENING, asked, said(1, 'hello '), said(12, 'you')];
   const open = followed(lost);
   assert.deepEqual([open.sides[1].bytes, open.waiting, open.sides[1].missing], [6, 3, 0], 'it may still come');

@@ -15,7 +15,7 @@ test('the look of a label is read and changed part by part, and what is not know
   assert.match(slanted, /letter-spacing: 2;/);
 });
 
-test('of a label without a style, or with one that nobody can read, only what was chosen is written', () => {
+test('of a label without a style, or with an unreadable one, only the chosen members are written', () => {
   assert.equal(restyled(null, { size: 7.5 }), 'font-size: 7.5;');
   assert.equal(restyled('', { isBold: false }), '');
   assert.deepEqual(lookOf('fill: red;font-size: 1000;;:x'), {

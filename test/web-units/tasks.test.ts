@@ -63,7 +63,7 @@ test('what ended within a moment is not shown; what failed later stays with its 
   );
 });
 
-test('the bar never goes back, though more is found to do or a cut takes bytes back', () => {
+test('the bar never goes back, though more is found to do or a cut loses bytes', () => {
   const clock = new Clock();
   clock.tell({ done: 80 * MIBIBYTE });
   const before = clock.tasks.list()[0]?.fraction ?? 0;

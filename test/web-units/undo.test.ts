@@ -118,20 +118,20 @@ test('links and drawings that were deleted come back as they were, and can be de
   assert.deepEqual([await call('GET', `${path}/links`), await call('GET', `${path}/drawings`)], [[], []]);
 });
 
-test('what somebody else has changed or deleted since is not undone, nor half of a step; earlier steps still are', async (t) => {
+test('what another user has changed or deleted since is not undone, nor half of a step; earlier steps still are', async (t) => {
   const { server, project, history, known, read, call, path } = await setUp(t);
   const [one, two] = [await server.hub(project, 'One', { x: 0 }), await server.hub(project, 'Two', { x: 0 })];
   for (const node of [one, two]) known.set(node.node_id, node);
   await history.update([{ kind: 'node', id: two.node_id, fields: { z: 4 } }]);
   await history.update([one, two].map(({ node_id: id }) => ({ kind: 'node', id, fields: { x: 50 } })));
   await call('PUT', `${path}/nodes/${two.node_id}`, { x: 77 });
-  await assert.rejects(history.undo(), /somebody else has changed Two/);
+  await assert.rejects(history.undo(), /another user has changed Two/);
   assert.deepEqual([(await read('node', one.node_id)).x, (await read('node', two.node_id)).x], [50, 77]);
   await history.undo();
   assert.equal((await read('node', two.node_id)).z, two.z);
   const drawing = await history.make<Body>('drawing', { svg: '<svg></svg>' });
   await call('DELETE', `${path}/drawings/${drawing.drawing_id}`);
-  await assert.rejects(history.undo(), /the drawing is not there any more/);
+  await assert.rejects(history.undo(), /the drawing was deleted/);
   assert.equal(history.undoable.value, 0);
 });
 
@@ -187,11 +187,11 @@ test('schedules are started and ended again, and those of others stay', async (t
   assert.equal((await now()).state, 'running');
   // Somebody else's.
   await call('POST', `${path}/links/${id}/schedule`, dead(3));
-  await assert.rejects(history.undo(), /somebody else has changed the schedule/);
+  await assert.rejects(history.undo(), /another user has changed the schedule/);
   assert.equal((await now()).steps[0].at, 3);
 });
 
-test('a schedule that is over by itself can be taken back and done again', async (t) => {
+test('a schedule that ended can be undone and redone', async (t) => {
   const { server, project, path, history, call } = await setUp(t);
   const [a, b] = [await server.hub(project, 'A', {}), await server.hub(project, 'B', {})];
   const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
@@ -225,11 +225,11 @@ test('settings of a node go back, and those that others have changed meanwhile s
   await history.redo();
   assert.equal(await count(), 6);
   await call('PUT', `${path}/nodes/${id}`, { properties: ports(7) });
-  await assert.rejects(history.undo(), /somebody else has changed Other/);
+  await assert.rejects(history.undo(), /another user has changed Other/);
   assert.equal(await count(), 7);
 });
 
-test('copies of nodes with their drawings are one step, which is taken back only while nobody has used them', async (t) => {
+test('copies of nodes with their drawings are one step, which is undone only while they are unused', async (t) => {
   const { server, project, path, history, known, call, read } = await setUp(t);
   const pc: Body = await call('POST', `${path}/nodes`, {
     name: 'PC',
@@ -284,7 +284,7 @@ test('a setting of several nodes goes back for those that took it, as one step',
   assert.equal((await read('node', hubs[0].node_id)).start_order ?? 0, 0);
 });
 
-test('names that were taken are told with those that the server has chosen, also when a name is taken back', async (t) => {
+test('taken names are reported with those that the server has chosen, also when a name is undone', async (t) => {
   const { server, project, path, history, known, named, call, read } = await setUp(t);
   const [one, two] = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
   for (const node of [one, two]) known.set(node.node_id, node);

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, eventually } from '../system/daemon.ts';
+import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
 
@@ -67,7 +67,7 @@ function assertLittleMore(t: TestContext, what: string, bytes: number): void {
   assert.ok(bytes < HEAP_GROWTH, `${bytes} bytes more after ${what}`);
 }
 
-test('a snapshot is made, restored and deleted in the page, and a name that is taken is told beside it', {
+test('a snapshot is made, restored and deleted in the page, and a name that is taken is reported beside it', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const { daemon, address } = await serve(t);
@@ -87,7 +87,7 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
   await window.getByRole('rowheader', { name: 'before' }).waitFor();
   await make();
   await window.getByText('there is already a snapshot "before"').waitFor();
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
   await daemon.post(`/v2/projects/${id}/nodes`, { name: 'Late', node_type: 'ethernet_hub', compute_id: 'local' });
   await writeFile(disk, 'overwritten');
@@ -114,7 +114,7 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
   );
 });
 
-test('a lab is copied, exported and imported with progress; a running node, a damaged archive and a cancel are told', {
+test('a lab is copied, exported and imported with progress; a running node, a damaged archive and a cancel are reported', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const { daemon } = await serve(t);
@@ -136,7 +136,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
   await window.getByLabel('Compression').selectOption('none');
   await window.getByRole('button', { name: 'Download' }).click();
   await window.getByText('The node "PC1" is running').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await daemon.post(`/v2/projects/${id}/nodes/${pc}/stop`);
 
   // Downloads get the password only where the browser was asked for it.
@@ -216,5 +216,5 @@ test('a lab is copied, exported and imported with progress; a running node, a da
     .getByText(/Import: Damaged: /)
     .waitFor();
   assert.equal((await daemon.get('/v2/projects')).length, labs.length);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 });

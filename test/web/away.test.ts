@@ -123,9 +123,9 @@ test('a lab that closes when it is left says so, and can be kept', { skip: WITHO
   await page.locator('.live[data-connection="live"]').waitFor();
   await page.locator('[data-node]').waitFor(); // the page may listen before it knows the lab
   await page.getByRole('link', { name: 'Labs' }).first().click();
-  await page.getByText('Closes stops in half a minute').waitFor();
+  await page.getByText('Closes stops in 30 seconds').waitFor();
   await page.getByRole('button', { name: 'Keep it running' }).click();
-  await page.getByText('Closes stops in half a minute').waitFor({ state: 'hidden' });
+  await page.getByText('Closes stops in 30 seconds').waitFor({ state: 'hidden' });
   assert.equal((await daemon.get(`/v2/projects/${id}`)).auto_close, false);
   assert.deepEqual(complaints, []);
 });

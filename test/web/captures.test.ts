@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { decode } from '../../src/web/capture/decode/decode.ts';
 import { until } from '../controller/lab-server.ts';
 import { CORPUS } from '../web-units/corpus.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { type Body, cells, pane, rows, star } from './capture-star.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 test('eight captures run at once, and the page and the API go on answering', { skip: WITHOUT_BROWSER }, async (t) => {
@@ -34,11 +34,11 @@ test('eight captures run at once, and the page and the API go on answering', { s
       [['00:50:79:66:68:00', 'ff:ff:ff:ff:ff:ff', 'ARP', 'who has 10.0.0.2? Tell 10.0.0.1']],
     );
   }
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   assert.deepEqual(complaints, []);
 });
 
-test('list, filter, layers and bytes are right; the download is the file; the end is told', {
+test('list, filter, layers and bytes are right; the download is the file; the end is reported', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const { server, project, links, send } = await star(t, await serveInside(t), 1);
@@ -94,7 +94,7 @@ test('list, filter, layers and bytes are right; the download is the file; the en
 
   await page.getByText('In Wireshark').click();
   await page.getByText(`curl -sN http://127.0.0.1:${server.port}${link}/pcap | wireshark -k -i -`).waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Stop capture' }).click();
   await page.getByText('The capture has ended.').waitFor();
   assert.deepEqual(complaints, []);
@@ -131,7 +131,7 @@ test('a capture is asked for with its filter and its ring, and each of its files
   assert.match((await page.locator('[data-field="filter"] .problem').textContent())!, /syntax error|orr/);
   assert.equal((await server.expect(200, 'GET', link)).capturing, false);
   assert.equal(await filter.inputValue(), 'arp orr icmp');
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await filter.fill('ether[0] == 0');
   await start.click();
   await page.getByRole('button', { name: 'Middle – H1', exact: true }).waitFor();
@@ -154,7 +154,7 @@ test('a capture is asked for with its filter and its ring, and each of its files
   const file = await readFile(join(project.path, 'project-files/captures', numbered));
   assert.deepEqual(await readFile((await download.path())!), file);
   assert.equal(file.readUInt32LE(0), 0xa1b23c4d, 'the mark of nanoseconds');
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   // The browser itself notes the filter that was refused.
   assert.deepEqual(
     complaints.filter((complaint) => !/status of 400/.test(complaint)),
@@ -162,7 +162,7 @@ test('a capture is asked for with its filter and its ring, and each of its files
   );
 });
 
-test('a flood leaves the page alive, and what was dropped is told', { skip: WITHOUT_BROWSER }, async (t) => {
+test('a flood leaves the page alive, and what was dropped is reported', { skip: WITHOUT_BROWSER }, async (t) => {
   const { server, project, links, send } = await star(t, await serveInside(t), 1);
   const link = `/v2/projects/${project.project_id}/links/${links[0].link_id}`;
   const browser = await startBrowser(t);

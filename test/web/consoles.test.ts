@@ -9,10 +9,10 @@ import { cannotMakeInterfaces } from '../fabric/namespaces.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { doubleClick } from './firefox.ts';
-import { hindrances } from './hindrances.ts';
 import { Room, type Served, serve } from './served.ts';
 
 interface LabOnPage {
@@ -153,7 +153,7 @@ test('where no secure context is: copy, paste, paste 200 lines slowly, find, sav
   for (const index of [0, 1])
     await page.locator('.pane:not([hidden])').nth(index).getByText('everybody', { exact: true }).first().waitFor();
   await page.getByRole('button', { name: 'Send to all' }).click();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   // The dock is made higher by keys; the terminals take the room, and F6 leads out of them.
   const rows = () => page.locator('.pane.active .xterm-rows > div').count();

@@ -9,9 +9,9 @@ import { basicHeader } from '../../src/http/access/authentication.ts';
 import { bootSector, noQemu, SMALL, TYPEWRITER } from '../compute/qemu-support.ts';
 import { lit as litOf, RfbClient, see } from '../compute/rfb-client.ts';
 import { eventually } from '../system/daemon.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
-import { hindrances } from './hindrances.ts';
 import { type Served, serve } from './served.ts';
 import { OLGA, people } from './several.ts';
 
@@ -59,7 +59,7 @@ async function watched(
   await page.keyboard.type('WWWWWWWWWW');
   await page.locator('.dock-menu summary').click();
   assert.deepEqual(await page.locator('.dock-menu').getByRole('button').allInnerTexts(), ['Own window']);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   assert.ok(sent.includes(3), 'it asks for the picture');
   assert.ok(!sent.some((type) => [4, 5, 255].includes(type)), `no keys, no pointer: ${sent}`);
   await page.close();
@@ -80,7 +80,7 @@ async function watched(
   for (const each of [watcher, typist]) each.end();
 }
 
-test('the display of a machine shows its BIOS, takes keys of who may type and of nobody else, and comes again after a cut', {
+test('the display of a machine shows its BIOS, accepts keys only from clients that may type, and comes again after a cut', {
   skip: WITHOUT_BROWSER || noQemu,
 }, async (t) => {
   const served = await people(t);
@@ -117,7 +117,7 @@ test('the display of a machine shows its BIOS, takes keys of who may type and of
   const box = (await page.locator('.display canvas').boundingBox())!;
   const pane = (await page.locator('.display').boundingBox())!;
   assert.ok(box.height <= pane.height && box.width <= pane.width, 'it is scaled into its pane');
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   await watched(browser, served, { lab: project_id, node: node_id });
 
@@ -151,7 +151,7 @@ test('the display of a machine shows its BIOS, takes keys of who may type and of
   // A server that is away says so, and so does one that comes back; the machine went on meanwhile.
   await daemon.end('SIGTERM');
   await page.getByText('Not connected, trying again').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await daemon.start();
   await page.getByText('Not connected, trying again').waitFor({ state: 'detached' });
   // The browser complains of openings that come while the machine stops or the server is away, and of this test's looking.
@@ -181,7 +181,7 @@ test('a display with a password asks for it, says that another one is wrong, and
   await password.press('Enter');
   await page.getByText('That was not the password of this display.').waitFor();
   assert.equal(await lit(page), 0, 'nothing is shown without it');
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await password.fill('s3cret');
   await password.press('Enter');
   await eventually(

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cannotMakeInterfaces } from '../fabric/namespaces.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, type Visit, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrancesInAll } from './hindrances.ts';
 import { Room, serve } from './served.ts';
 
 /** Bytes of scripts and styles that the first screen may take on the wire. */
@@ -33,11 +33,11 @@ test('without any network the labs are listed, nothing else is asked for, and no
   const visited = await visit(browser, address);
   assert.equal(await visited.page.evaluate(() => isSecureContext), false);
   await assertFirstVisit(visited);
-  assert.deepEqual(await hindrancesInAll(visited.page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(visited.page), []);
   assert.deepEqual(visited.complaints, []);
 });
 
-test('a server that asks for a password lets nobody in without it', { skip: WITHOUT_BROWSER }, async (t) => {
+test('a server with a password shows nothing without it', { skip: WITHOUT_BROWSER }, async (t) => {
   const { daemon, address } = await serve(t);
   await daemon.post('/v2/projects', { name: 'There already', auto_close: false });
   const browser = await startBrowser(t);

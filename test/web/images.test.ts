@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
+import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
 
@@ -53,7 +53,7 @@ test('a large image arrives whole over a slow way that is cut, and can be paused
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${way.port}/images`);
   await page.getByText('There are no images here yet.').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   const heapBefore = await heapOf(page);
 
   way.rate = (SIZE_MIB * MIBIBYTE) / 60;
@@ -65,7 +65,7 @@ test('a large image arrives whole over a slow way that is cut, and can be paused
   const uploads = () =>
     daemon.get('/v2/operations').then((list) => list.filter(({ kind }: { kind: string }) => kind === 'upload'));
   const [{ operation_id: id }] = await eventually('the upload', uploads, (list) => list[0]?.done > 0);
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
   // One goes on working elsewhere.
   await page.getByRole('link', { name: 'Labs' }).first().click();
@@ -144,5 +144,5 @@ test('an upload that is cancelled, or for which the disk has no room, leaves not
   await page.getByText(/filesize: 16777216 bytes are needed in .*, \d+ are free/).waitFor();
   await page.getByRole('button', { name: 'Try again: Upload large.qcow2' }).waitFor();
   assert.deepEqual(await files(), []);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 });

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { frameSender } from '../controller/frame-sender.ts';
 import { until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -83,7 +83,7 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   assert.equal(await share.getAttribute('aria-invalid'), 'true');
   assert.equal(await page.getByLabel('Loss, share, B → A').getAttribute('aria-invalid'), 'false');
   assert.deepEqual([await share.inputValue(), (await read()).impairments.forward.loss.percent], ['150', 50]);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Discard' }).click();
   assert.equal(await share.inputValue(), '50');
 
@@ -191,7 +191,7 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
     .getByText(/bytes from 10\.0\.0\.2 icmp_seq=([2-9]|\d\d) /)
     .first()
     .waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   // The browser itself notes each of the three values that were refused.
   assert.deepEqual(
     complaints.filter((complaint) => !/status of 400/.test(complaint)),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 test('the look of a label is chosen, drawn and undone; a console that is a web page is a link', {
@@ -55,7 +55,7 @@ test('the look of a label is chosen, drawn and undone; a console that is a web p
     return [fill, fontStyle];
   });
   assert.deepEqual(look, ['rgb(255, 0, 0)', 'italic']);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   const undo = page.getByRole('button', { name: 'Undo' });
   for (let count = 0; count < 4; count++) await undo.click();
   await until(

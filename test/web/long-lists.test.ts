@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 const NODES = 300;
@@ -61,7 +61,7 @@ for (const width of [1280, 320]) {
     await until(async () => (await count()) === 1, 'one row');
     await lists.getByRole('searchbox').fill('');
     await row('N1').waitFor();
-    assert.deepEqual(await hindrances(page), []);
+    assert.deepEqual(await accessibilityFaults(page), []);
     await row('N3').click();
     await page.getByRole('complementary', { name: 'Details' }).getByRole('heading', { name: 'N3' }).waitFor();
     assert.deepEqual(complaints, []);

@@ -7,9 +7,9 @@ import { FrameReader } from '../../src/web/capture/frames.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { CORPUS } from '../web-units/corpus.ts';
 import { SYN, segment } from '../web-units/tcp-stream.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { cells, pane, rows, star } from './capture-star.ts';
-import { hindrances } from './hindrances.ts';
 
 const TIME = 1;
 const LINK = 2;
@@ -65,7 +65,7 @@ test('eight captures are one list by time, with their links; another joins; a st
     [...names].toSorted(),
     Array.from({ length: 8 }, (_, index) => `Middle – H${index + 1}`),
   );
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   // All of it as a file, and as a line for Wireshark with an input for each link.
   const [file] = await Promise.all([
@@ -107,7 +107,7 @@ test('eight captures are one list by time, with their links; another joins; a st
   );
   await stream.getByLabel('Direction').selectOption('10.0.0.2:80 → 10.0.0.1:40000');
   assert.match((await stream.locator('pre').textContent())!, /\n?0000000b {2}65 6e 64 +end\n$/);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     stream.getByRole('button', { name: 'Save' }).click(),

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
 import { type LabServer, until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, type VisitOptions, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -137,18 +137,18 @@ test('on a phone the lists stand for the map, and go on to the details; beside t
   assert.equal(await button('Lists').getAttribute('aria-pressed'), 'true');
   // Nobody has to scroll for them.
   assert.ok((await lists.boundingBox())!.y < 500);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   await lists.getByRole('button', { name: 'A on' }).click();
   const details = page.getByRole('complementary', { name: 'Details' });
   await details.getByRole('heading', { name: 'A' }).waitFor();
   assert.equal(await lists.isVisible(), false);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   await button('Map').click();
   await node(page, 'B').waitFor();
   assert.equal(await details.isVisible(), false);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   // What is done upon the map shows it, and then the lists are there again.
   await button('Lists').click();
   await page.getByRole('button', { name: 'Add node' }).click();
@@ -165,7 +165,7 @@ test('on a phone the lists stand for the map, and go on to the details; beside t
   await button('Details').click();
   await details.getByRole('heading', { name: 'A' }).waitFor();
   await node(page, 'A').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   const at = await middle(page, 'A');
   await page.mouse.click(at.x, at.y + 150);
   await details.waitFor({ state: 'hidden' });

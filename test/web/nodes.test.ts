@@ -7,9 +7,9 @@ import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { bootSector, noQemu, PANIC, SMALL } from '../compute/qemu-support.ts';
 import { until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 function pick(page: Page, name: string): Promise<void> {
@@ -112,7 +112,7 @@ test('nodes of every type that this host can make are renamed and set by their f
   // Of the document the forms read what they need, each path once.
   assert.ok(described.length > 0 && !described.includes(null), described.join());
   assert.equal(new Set(described).size, described.length, described.join());
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   assert.deepEqual(complaints, []);
 });
 
@@ -170,7 +170,7 @@ test('a bad value is marked at its field, by the page or by the server, and stay
   assert.deepEqual([now.start_order, now.properties.ports_mapping[2].vlan], [5, 7]);
 });
 
-test('two browsers edit one node: neither loses what it typed, and each is told of the other', {
+test('two browsers edit one node: neither loses its input, and each sees the change of the other', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
@@ -189,7 +189,7 @@ test('two browsers edit one node: neither loses what it typed, and each is told 
   await one.getByLabel('Delay s', { exact: true }).fill('2.5');
   await other.getByLabel('Start order', { exact: true }).fill('9');
   await save(other);
-  await one.getByText('Somebody else has changed this meanwhile to 9.').waitFor();
+  await one.getByText('Another user has changed this meanwhile to 9.').waitFor();
   assert.equal(await one.getByLabel('Start order', { exact: true }).inputValue(), '1');
   await one.getByRole('button', { name: 'Take theirs' }).click();
   await save(one);
@@ -198,7 +198,7 @@ test('two browsers edit one node: neither loses what it typed, and each is told 
   assert.deepEqual([now.start_order, now.start_delay], [9, 2.5]);
 });
 
-test('a file that is edited in place is on the disk, and what somebody else wrote into it is not lost', {
+test('a file that is edited in place is on the disk, and what another user wrote into it is not lost', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
@@ -218,7 +218,7 @@ test('a file that is edited in place is on the disk, and what somebody else wrot
   await page.waitForFunction(() => document.querySelector('textarea')?.value.includes('set pcname A'));
   await content.fill('ip 10.0.0.9/24\nset pcname Mine\n');
   await writeFile(file, 'set pcname Theirs\n');
-  await page.getByText('Somebody else has changed this file meanwhile.').waitFor();
+  await page.getByText('Another user has changed this file meanwhile.').waitFor();
   assert.match(await content.inputValue(), /Mine/);
   assert.equal(await readFile(file, 'utf8'), 'set pcname Theirs\n');
   await page.getByRole('button', { name: 'Save mine over it' }).click();
@@ -236,7 +236,7 @@ test('a file that is edited in place is on the disk, and what somebody else wrot
   await page.getByLabel('Find').fill('our');
   await page.getByLabel('Find').press('Enter');
   assert.equal(await content.evaluate((area: HTMLTextAreaElement) => area.selectionStart), 1);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Back to the list' }).click();
   await page
     .getByLabel('Upload a file')

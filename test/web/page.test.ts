@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { doubleClick } from './firefox.ts';
-import { hindrances } from './hindrances.ts';
 
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
   const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/`, { credentials: null });
   await page.getByText('There is no lab yet.').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   await page.getByLabel('Name of the new lab').fill('In the browser');
   await page.getByRole('button', { name: 'New lab' }).click();
@@ -68,7 +68,7 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
     .locator('.console:not([hidden]) .xterm-rows')
     .getByText(/84 bytes from 10\.0\.0\.1 icmp_seq=2/)
     .waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   const [project] = await server.expect(200, 'GET', '/v2/projects');
   const links = await server.expect(200, 'GET', `/v2/projects/${project.project_id}/links`);

@@ -6,9 +6,9 @@ import type { Locator, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { eventually } from '../system/daemon.ts';
+import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, startBrowserBy, visit, WHOLE_CHROMIUM, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { BOB, EVE, OLGA, type People, people } from './several.ts';
 
 /** A lab of bob's that everybody may watch: two PCs, a link, a drawing, a snapshot. */
@@ -205,7 +205,7 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   assert.match(token, /^lwt_/);
   await own.getByRole('button', { name: 'Copy' }).waitFor();
   await own.getByRole('row').filter({ hasText: 'backup <b>' }).getByText('what an observer may').waitFor();
-  assert.deepEqual(await hindrancesInAll(own), []);
+  assert.deepEqual(await accessibilityFaultsInAll(own), []);
   const byToken = async (): Promise<number> =>
     (await fetch(`${daemon.url}/v2/projects`, { headers: { Authorization: `Bearer ${token}` } })).status;
   assert.equal(await byToken(), 200);
@@ -243,7 +243,7 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   assert.equal((await as({ ...carl, password: 'another one' })('GET', '/v2/account'))['role'], 'observer');
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
   // The end of an account says what becomes of its labs, and lets them go to somebody else.
   await page.getByRole('button', { name: 'Remove bob' }).click();
@@ -267,7 +267,7 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   await page.getByRole('combobox', { name: 'Account', exact: true }).selectOption('ada');
   await page.waitForFunction(() => document.querySelectorAll('.trail tbody tr').length === 1);
   await lines.getByText('Share the lab Thesis otherwise', { exact: true }).waitFor();
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
   // More than is read at a time: the older ones come when they are asked for, down to the first.
   const headers = { Authorization: basicHeader(EVE) };
@@ -287,7 +287,7 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   assert.deepEqual([...complaints.filter((line) => !line.includes('400')), ...ownComplaints], []);
 });
 
-test('who logs out is forgotten by the browser in all its tabs, and somebody else can log in', {
+test('a logout ends the session in all tabs of the browser, and another user can log in', {
   skip: WHOLE_CHROMIUM === undefined && 'chromium is not installed',
 }, async (t) => {
   const { address, daemon } = await people(t);
@@ -318,7 +318,7 @@ test('who logs out is forgotten by the browser in all its tabs, and somebody els
   await page.getByRole('link', { name: 'My account' }).click();
   const out = page.getByRole('main').getByRole('button', { name: 'Log out' });
   await out.waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await out.click();
   await Promise.all(refused);
   await eventually('the end of the streams of both tabs', async () => (await listeners()) === before);
@@ -339,7 +339,7 @@ test('who logs out is forgotten by the browser in all its tabs, and somebody els
   assert.equal((await leave('other', 'cross-site')).status, 302);
 });
 
-test('who may only watch sees consoles and captures as they go on, types into nothing, and is told why', {
+test('a viewer sees consoles and captures as they go on, cannot type, and sees why', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const served = await people(t);
@@ -385,7 +385,7 @@ test('who may only watch sees consoles and captures as they go on, types into no
       [],
     );
     assert.ok(actions.includes('Save output'), actions.join());
-    assert.deepEqual(await hindrances(page), []);
+    assert.deepEqual(await accessibilityFaults(page), []);
     // What was typed before this line would be there before it.
     console.send(Buffer.from(`echo after ${who.user}\r`));
     await page.locator('.xterm-rows').getByText(`after ${who.user}`).first().waitFor();
@@ -395,9 +395,9 @@ test('who may only watch sees consoles and captures as they go on, types into no
     await page.goto(`${place}/${link}/capture`);
     await page
       .getByRole('alert')
-      .filter({ hasText: /Nobody captures this link\. (You are an observer|This lab)/ })
+      .filter({ hasText: /This link is not captured\. (You are an observer|This lab)/ })
       .waitFor();
-    assert.deepEqual(await hindrances(page), []);
+    assert.deepEqual(await accessibilityFaults(page), []);
     await bob('POST', `${lab}/${link}/start_capture`);
     await page.reload();
     await page.locator('.capture-figures').first().waitFor();

@@ -22,7 +22,7 @@ function placeOf(page: Page, link: string, node: string): Promise<[number, numbe
   );
 }
 
-test('the name of a port is dragged, seen by somebody else where it was put, and put back by undo', {
+test('the name of a port is dragged, seen by another user where it was put, and put back by undo', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const server = await serveInside(t);

@@ -1,8 +1,8 @@
 // What the server refuses is said where it was asked for, in its own words, and what was typed stays.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 test('a taken name, a full disk, a server in trouble: the form keeps what was typed and says why', {
@@ -24,7 +24,7 @@ test('a taken name, a full disk, a server in trouble: the form keeps what was ty
   await message.getByText(/Taken/).waitFor();
   await message.getByRole('button', { name: /^Request \S+-\S+/ }).waitFor();
   assert.equal(await name.inputValue(), 'Taken');
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   // What cannot be had of a server in good health: its answers are put in its place.
   for (const status of [401, 403, 413, 429, 500, 507]) {

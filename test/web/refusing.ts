@@ -11,7 +11,7 @@ export const sentenceOf = (outcome: Outcome): string =>
   outcome === 'reset'
     ? 'The server does not answer.'
     : outcome === 'never'
-      ? 'The server has not answered. What was asked for may be done all the same.'
+      ? 'The server has not answered. The change may have been made all the same.'
       : `sentence ${outcome}`;
 
 let turn = 0;

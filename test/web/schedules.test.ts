@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 test('steps have values, errors stand at their fields, a second browser shows the same, and it can be undone', {
@@ -42,7 +42,7 @@ test('steps have values, errors stand at their fields, a second browser shows th
   await step(3).getByLabel('for s').fill('soon');
   await page.getByLabel('rounds').fill('0');
   await page.getByRole('img', { name: 'A round as it would be: 305 s' }).waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   const start = page.getByRole('button', { name: 'Start schedule' });
   await start.click();
   // Both, each at its field; nothing was started.

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
+import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -32,7 +32,14 @@ test('addresses of the page are served with its policy, others are not; those of
   }
   const heeding = await daemon.ask('GET', '/', { headers: { 'Sec-Fetch-Mode': 'navigate' } });
   assert.equal(heeding.headers['cross-origin-opener-policy'], 'same-origin');
-  for (const path of ['/labs', '/elsewhere', '/help/more', '/help/docs/qemu/more', '/assets/main-AAAAAAAA.js', '/static/elsewhere']) {
+  for (const path of [
+    '/labs',
+    '/elsewhere',
+    '/help/more',
+    '/help/docs/qemu/more',
+    '/assets/main-AAAAAAAA.js',
+    '/static/elsewhere',
+  ]) {
     assert.equal((await daemon.ask('GET', path)).status, 404, path);
   }
   for (const [path, to] of [
@@ -49,10 +56,10 @@ test('addresses of the page are served with its policy, others are not; those of
   assert.match(document.text, /<h1 id="qemu[^>]*>[\s\S]*href="\/help\/docs\//);
   assert.match(String(document.headers['content-security-policy']), /^default-src 'none'; style-src 'sha256-/);
   const unknown = await daemon.ask('GET', '/help/docs/nothing');
-  assert.deepEqual([unknown.status, JSON.parse(unknown.text).message], [
-    404,
-    'topic: there is no document "nothing"; /help/docs lists them.',
-  ]);
+  assert.deepEqual(
+    [unknown.status, JSON.parse(unknown.text).message],
+    [404, 'topic: there is no document "nothing"; /help/docs lists them.'],
+  );
   const licences = await daemon.ask('GET', '/assets/licences.txt');
   assert.match(licences.text, /preact[\s\S]*Node\.js/);
 });
@@ -79,7 +86,7 @@ test('the command field finds what can be done and what there is; the keys are s
   // Nobody logs in here.
   assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Log out' }).count(), 0);
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
   await page.getByRole('button', { name: 'Build the demonstration lab' }).click();
   await page.waitForURL(/\/labs\//);
   const list = page.getByRole('navigation');
@@ -91,7 +98,7 @@ test('the command field finds what can be done and what there is; the keys are s
   const field = page.getByRole('combobox', { name: 'Search or command' });
   await field.fill('stop al');
   await found.getByRole('option', { name: /^Stop all/ }).waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await field.press('Enter');
   await list.getByRole('button', { name: 'PC2 off' }).first().waitFor();
   // What is read out of it: the map, what has just happened, and a capture, whose figures would never end.
@@ -127,7 +134,7 @@ test('the command field finds what can be done and what there is; the keys are s
   // Keys, while the map has the focus.
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).getByText('Add node').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.keyboard.press('Escape');
   // Another lab.
   await page.keyboard.press('Control+k');

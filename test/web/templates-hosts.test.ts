@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances } from './hindrances.ts';
 import { serveInside } from './served.ts';
 
 test('a template that is made in the form gives a node; it is changed, copied and deleted', {
@@ -35,7 +35,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
   await page.locator('summary', { hasText: 'Network' }).waitFor();
   await page.getByLabel('Type, row 1', { exact: true }).selectOption('dot1q');
   await page.getByLabel('VLAN, row 1').fill('30');
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'New template' }).click();
   await page.getByRole('row', { name: /^Trunks/ }).waitFor();
   const project = await server.project('of templates');
@@ -77,7 +77,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
   assert.deepEqual(complaints, []);
 });
 
-test('the catalogue says what an appliance lacks, and a container becomes a template by one click', {
+test('the catalogue names the missing files of an appliance, and a container becomes a template by one click', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const server = await serveInside(t);
@@ -114,7 +114,7 @@ test('the catalogue says what an appliance lacks, and a container becomes a temp
     templates.filter(({ builtin }) => !builtin).map(({ template_type }) => template_type),
     ['docker'],
   );
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   assert.deepEqual(complaints, []);
 });
 
@@ -142,7 +142,7 @@ test('a host is added, found unreachable with the reason, mended and removed', {
   await rack.getByText(/^reachable since/).waitFor();
   await rack.getByText('What it can run').click();
   await rack.getByText('TraceNG is a program of Windows').waitFor();
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   page.on('dialog', (dialog) => void dialog.accept());
   await page.getByRole('button', { name: 'Remove' }).click();
   await rack.waitFor({ state: 'detached' });

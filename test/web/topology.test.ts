@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../system/daemon.ts';
 import { Lab } from '../system/lab.ts';
+import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrances, hindrancesInAll } from './hindrances.ts';
 import { servedAfar } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -85,7 +85,7 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
     await keys.press('Escape');
   }
   await page.waitForTimeout(1_100); // a name that was begun is over
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   // The Tab key goes from a node to its link, and Shift+Tab back.
   await keys.press('Home');
@@ -169,7 +169,7 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
     );
   }
   assert.equal(reached.size, await panes.count(), [...reached].join());
-  assert.deepEqual(await hindrancesInAll(page), []);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
   assert.equal((await daemon.get(`/v2/projects/${id}/links`)).length, 2);
   assert.deepEqual(complaints, []);
 });
@@ -283,7 +283,7 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   await daemon.put(`${lab.path}/nodes/${before[0].node_id}`, { x: -300 });
   const after = await nodes();
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('somebody else has changed').waitFor();
+  await page.getByText('another user has changed').waitFor();
   assert.deepEqual(
     (await nodes()).map((node) => [node.x, node.y]),
     after.map((node) => [node.x, node.y]),
@@ -347,7 +347,7 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   const panel = page.getByRole('form', { name: 'Arrange' });
   await panel.getByRole('radio', { name: 'Layers' }).check();
   await eventually('a preview', async () => (await drawnAt()) !== drawnUntidy);
-  assert.deepEqual(await hindrances(page), []);
+  assert.deepEqual(await accessibilityFaults(page), []);
   assert.equal(await placesOf(), untidy, 'nothing is sent yet');
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 
-test('what is typed in a field stays when somebody else changes something, until it is sent or given up', {
+test('what is typed in a field stays when another user changes something, until it is sent or given up', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const server = await LabServer.start(t);

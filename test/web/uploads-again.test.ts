@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
+import { accessibilityFaultsInAll } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { hindrancesInAll } from './hindrances.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
 
 const BYTES = 16 << 20;
 
-test('an upload goes on after the page was loaded anew, with the same file and with no other', {
+test('an upload goes on after the page was reloaded, with the same file and with no other', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
   const { daemon } = await serve(t, { withPassword: false });
@@ -45,8 +45,8 @@ test('an upload goes on after the page was loaded anew, with the same file and w
   await page.reload();
   const button = page.getByRole('button', { name: '1 task', exact: true });
   await button.click();
-  await page.getByText(/^the page was loaded anew: choose the same file again/).waitFor();
-  assert.deepEqual(await hindrancesInAll(page), []);
+  await page.getByText(/^the page was reloaded: choose the same file again/).waitFor();
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
   const choose = async (path: string): Promise<void> => {
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),

@@ -29,7 +29,7 @@ export const remoteConsole = {
   remote_console_http_path: p(v.string(), { node: '/', template: v.optional(Text, '/') }),
 };
 
-export const cloudProperties = {
+const cloudProperties = {
   ...identityByUuid,
   node_directory: sentBack(v.string()),
   ...remoteConsole,

@@ -28,10 +28,12 @@ const adapters = between(0, 99);
 export const dockerSettings = {
   adapters: p(v.nullable(adapters), { node: 1, template: v.optional(adapters, 1) }),
   mac_address: p(v.nullable(MacAddress), {
-    ...{ node: (id: string) => nodeMac('02:42', id).toLowerCase(), template: macAddress },
+    node: (id: string) => nodeMac('02:42', id).toLowerCase(),
+    template: macAddress,
   }),
   console_resolution: p(v.nullable(resolution('must be such as 1024x768')), {
-    ...{ node: '1024x768', template: v.optional(resolution('width x height, such as 1024x768'), '1024x768') },
+    node: '1024x768',
+    template: v.optional(resolution('width x height, such as 1024x768'), '1024x768'),
   }),
   console_http_port: p(Integer, { node: 80, template: v.optional(between(1, 65535), 80) }),
   console_http_path: p(v.string(), { node: '/', template: v.optional(Text, '/') }),
@@ -41,14 +43,14 @@ export const dockerSettings = {
   extra_volumes: p(v.array(v.string()), { node: [], template: v.optional(v.array(v.unknown()), []) }),
 };
 
-export const dockerProperties = {
+const dockerProperties = {
   ...nameAndNumber,
   node_id: p(NodeIdOrNumber, { update: v.string(), readOnly: true }),
   project_id: sentBack(v.string()),
   node_directory: sentBack(v.string()),
   status: sentBack(v.string()),
   image: required(Text, { update: v.string(), template: Text }),
-  console_type: consoleTypes(['telnet', 'vnc', 'http', 'https', 'none'], { node: 'telnet' }, 'anew'),
+  console_type: consoleTypes(['telnet', 'vnc', 'http', 'https', 'none'], { node: 'telnet' }, 'recreate'),
   console: p(v.nullable(ConsolePort)),
   aux: p(v.nullable(ConsolePort), { ofHost: true }),
   console_auto_start: ofTemplate(flag(false)),
@@ -69,7 +71,7 @@ export type DockerUpdate = v.InferOutput<typeof DockerUpdate>;
 export const docker: NodeKindFacts = {
   type: 'docker',
   properties: dockerProperties,
-  effect: 'anew',
+  effect: 'recreate',
   addedByRelease3: ['memory', 'cpus'],
   ports: containerPorts,
   creationLimit: 0,

@@ -38,7 +38,7 @@ const switchRow = (usual: boolean, effect: Effect = 'start') =>
 export const routerSettings = {
   ...usage,
   mmap: switchRow(true),
-  /** Empty: never set; `0x0`: taken back. */
+  /** Empty: never set; `0x0`: removed again. */
   idlepc: p(v.pipe(v.string(), v.regex(/^(0x[0-9a-fA-F]+)?$/, 'must be an idle value such as 0x60608040')), {
     node: '',
     template: v.optional(
@@ -77,7 +77,7 @@ export const platformSettings = {
   iomem: p(between(0, 100)),
 };
 
-export const dynamipsProperties = {
+const dynamipsProperties = {
   name: required(Text, { effect: 'live' }),
   node_id: atCreation(NodeIdOrNumber, { readOnly: true }),
   /** Updates accept both because clients send them back, but ignore them. */

@@ -17,7 +17,7 @@ const SwitchPort = v.strictObject({
 
 export type SwitchPort = v.InferOutput<typeof SwitchPort>;
 
-export const hubProperties = {
+const hubProperties = {
   ...identityByUuid,
   ports_mapping: p(v.array(HubPort), { template: v.optional(positional(HubPort), eightPorts({})) }),
 };
@@ -27,7 +27,7 @@ export type EthernetHubCreate = v.InferOutput<typeof EthernetHubCreate>;
 export const EthernetHubUpdate = updateBody(hubProperties);
 export type EthernetHubUpdate = v.InferOutput<typeof EthernetHubUpdate>;
 
-export const switchProperties = {
+const switchProperties = {
   ...identityByUuid,
   ports_mapping: p(v.array(SwitchPort), {
     template: v.optional(positional(SwitchPort), eightPorts({ type: 'access', vlan: 1, ethertype: '' })),

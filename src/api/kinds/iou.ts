@@ -39,7 +39,7 @@ export const iouSettings = {
   use_default_iou_values: p(v.nullable(v.boolean()), { node: false, template: flag(false) }),
 };
 
-export const iouProperties = {
+const iouProperties = {
   ...identity,
   node_directory: sentBack(v.string()),
   command_line: sentBack(v.string()),

@@ -93,7 +93,7 @@ export interface ImageFacts {
   accepts(head: Buffer): boolean;
   /** The property that gives a node a copy of its own; a node without one writes to the image itself. */
   readonly copied?: string;
-  /** The refusal for one that is not there; `image-missing` unless given. */
+  /** The failure for a missing image; `image-missing` unless given. */
   readonly missing?: 'not-found' | 'image-missing';
 }
 
@@ -114,7 +114,7 @@ export interface TemplateFacts {
   readonly ignored?: readonly string[];
   /** The type cannot be named by a request that makes a template. */
   readonly builtinOnly?: true;
-  /** The template that is there without having been made. */
+  /** The template that exists from the start. */
   readonly builtin?: {
     /** Of the release (name-based UUID of the type), so that topologies of either server find it. */
     readonly id: string;

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { CustomAdapter, Integer, Text, Uuid } from '../vocabulary.ts';
 
-/** When a running node takes on a change: at once, at its next start, by a restart, or only after a stop. */
-export type Effect = 'live' | 'start' | 'anew' | 'stopped';
+/** When a running node takes on a change: at once, at its next start, by being created again, or only after a stop. */
+export type Effect = 'live' | 'start' | 'recreate' | 'stopped';
 
 interface Facts {
   /** Schema of a template's member, with its default. */
@@ -150,7 +150,7 @@ export const nameAndNumber = {
   node_id: atCreation(NodeIdOrNumber, { readOnly: true }),
 };
 
-/** Of kinds that take back with a change all that they answer. */
+/** Of kinds whose clients may send the whole answer back with a change. */
 export const identity = {
   name: required(Text, { effect: 'live' }),
   node_id: p(NodeIdOrNumber, { update: Uuid, readOnly: true }),

@@ -52,7 +52,9 @@ const flagRow = (usual: boolean) => p(v.nullable(v.boolean()), { node: usual, te
 const textRow = p(v.nullable(v.string()), { node: '', template: text() });
 const number = (lowest: number, highest: number, usual: number, effect: Effect = 'start') =>
   p(v.nullable(between(lowest, highest)), {
-    ...{ node: usual, template: v.optional(between(lowest, highest), usual), effect },
+    node: usual,
+    template: v.optional(between(lowest, highest), usual),
+    effect,
   });
 /** The one schema of nodes and templates. */
 const choice = <const Words extends readonly string[]>(
@@ -86,7 +88,8 @@ export const qemuSettings = {
   on_close: choice(['power_off', 'shutdown_signal', 'save_vm_state'], 'power_off', 'live'),
   cpu_throttling: number(0, 800, 0, 'live'),
   process_priority: p(v.picklist([...PRIORITIES, 'null']), {
-    ...{ node: 'low', template: v.optional(v.picklist(PRIORITIES), 'normal') },
+    node: 'low',
+    template: v.optional(v.picklist(PRIORITIES), 'normal'),
   }),
   options: textRow,
 };
@@ -101,7 +104,7 @@ const diskCaches = {
 /** Kept, but not answered. */
 export const qemuHidden = { linked_clone: p(v.boolean(), { node: true, template: flag(true) }), ...customAdapterRows };
 
-export const qemuProperties = {
+const qemuProperties = {
   ...nameAndNumber,
   console_type: consoleTypes(['telnet', 'vnc', 'spice', 'spice+agent', 'none'], { node: 'telnet' }),
   console: p(v.nullable(ConsolePort), { effect: 'live' }),

@@ -36,18 +36,7 @@ export function commonMembers(nameFormat: string, symbol: string, category: Cate
   };
 }
 
-export const consoleMembers = {
-  console_type: v.optional(v.picklist(['telnet', 'none']), 'telnet'),
-  console_auto_start: flag(false),
-};
-
-/** For kinds whose console is off by default. */
-export const hiddenConsoleMembers = {
-  ...consoleMembers,
-  console_type: v.optional(v.picklist(['telnet', 'none']), 'none'),
-};
-
-export const portNameMembers = {
+const portNameMembers = {
   first_port_name: text(),
   port_name_format: text('Ethernet{0}'),
   port_segment_size: integer(0),

@@ -5,7 +5,7 @@ import type { NodeKindFacts } from './kind.ts';
 import { onePort } from './ports.ts';
 import { atCreation, consoleTypes, createBody, nameAndNumber, p, templateMembers, updateBody } from './property.ts';
 
-export const tracengProperties = {
+const tracengProperties = {
   ...nameAndNumber,
   node_id: atCreation(Uuid, { readOnly: true }),
   console: p(v.nullable(ConsolePort)),

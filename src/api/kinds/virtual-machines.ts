@@ -31,7 +31,9 @@ const machine = (most: number) => ({
   ...usage,
   headless: switchRow,
   on_close: p(v.picklist(['power_off', 'shutdown_signal', 'save_vm_state']), {
-    ...{ node: 'power_off', template: onClose, effect: 'live' },
+    node: 'power_off',
+    template: onClose,
+    effect: 'live',
   }),
   adapters: p(between(0, most), { node: 0, template: v.optional(between(0, most), 1) }),
   use_any_adapter: switchRow,
@@ -40,7 +42,7 @@ const machine = (most: number) => ({
 
 const VIRTUALBOX_ADAPTER = 'Intel PRO/1000 MT Desktop (82540EM)';
 
-export const virtualboxProperties = {
+const virtualboxProperties = {
   ...identity,
   ...machine(36),
   vmname: required(Text, { template: Text }),
@@ -68,7 +70,7 @@ export type VirtualboxCreate = v.InferOutput<typeof VirtualboxCreate>;
 export const VirtualboxUpdate = updateBody(virtualboxProperties);
 export type VirtualboxUpdate = v.InferOutput<typeof VirtualboxUpdate>;
 
-export const vmwareProperties = {
+const vmwareProperties = {
   ...identityByUuid,
   ...machine(10),
   vmx_path: required(Text, { template: Text }),

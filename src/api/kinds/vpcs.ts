@@ -17,7 +17,7 @@ import { flag } from './template-members.ts';
 
 const SCRIPT = 'vpcs_base_config.txt';
 
-export const vpcsProperties = {
+const vpcsProperties = {
   ...nameAndNumber,
   console: p(v.nullable(ConsolePort)),
   console_type: consoleTypes(['telnet', 'none'], { node: 'telnet' }),

@@ -91,6 +91,8 @@ async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
 export async function keepChecks(session: Session, { lab, text }: Asked): Promise<void> {
   const bytes = Buffer.from(text);
   await session.api.upload(keptChecksPath(lab), {
-    ...{ content: Readable.from([bytes]), type: 'application/octet-stream', length: bytes.length },
+    content: Readable.from([bytes]),
+    type: 'application/octet-stream',
+    length: bytes.length,
   });
 }

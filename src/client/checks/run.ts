@@ -53,20 +53,20 @@ function prepared(scene: Scene, { name, ping, console, frame }: WantedCheck): Pr
 
 /**
  * Runs the checks; a failed check is a result, too.
- * @param told called for each result
+ * @param report called for each result
  * @returns the results in the order of the file
  */
 export async function runChecks(
   scene: Scene,
   checks: readonly WantedCheck[],
-  told: (result: CheckResult) => void,
+  report: (result: CheckResult) => void,
 ): Promise<CheckResult[]> {
   const turns = new KeyedLock();
   const runs = checks.map(async (check) => {
     const { name, kind, turn, seconds, look } = prepared(scene, check);
     const run = async (): Promise<CheckResult> => {
       const result = { name, kind, line: check.place.line, ...(await observe(look, seconds)) };
-      told(result);
+      report(result);
       return result;
     };
     return turn === undefined ? run() : turns.run(await turn(), run);

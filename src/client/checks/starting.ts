@@ -22,7 +22,7 @@ export type Before = ReadonlyMap<string, ReadonlySet<string>>;
  * Those that `after` names, and all of a lower `order`.
  * @throws Failure `invalid` with the names when nodes wait for each other in a circle
  */
-export function nodesBefore(nodes: readonly Pick<WantedNode, 'name' | 'start'>[]): Before {
+function nodesBefore(nodes: readonly Pick<WantedNode, 'name' | 'start'>[]): Before {
   const before = new Map(
     nodes.map(({ name, start }) => {
       const lower = nodes.filter((other) => (other.start.order ?? 0) < (start.order ?? 0)).map((other) => other.name);

@@ -112,7 +112,7 @@ export async function beginCapture(session: Session, place: string, body: object
   try {
     await session.api.post(`${place}/start_capture`, body);
   } catch (error) {
-    // It may be somebody else's.
+    // Another client may have started it.
     if (error instanceof Failure && error.code === 'conflict') end.cancel();
     if (error instanceof Failure && error.message.startsWith('filter:'))
       throw new Failure(error.code, `${error.message} (labwired help captures)`);

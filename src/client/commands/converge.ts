@@ -87,7 +87,7 @@ function say(session: Session, sentence: string): void {
 function question(changes: readonly Change[]): string {
   const names = changes.slice(0, 5).map(({ kind, name }) => `${kind} ${name}`);
   const more = changes.length > 5 ? ` and ${changes.length - 5} more` : '';
-  return `This deletes what the file does not have, or makes it anew: ${names.join(', ')}${more}.`;
+  return `This deletes what the file does not have, or creates it again: ${names.join(', ')}${more}.`;
 }
 
 const APPLY_FLAGS = {
@@ -128,15 +128,16 @@ async function makeAsFile(
     if (!session.quiet && !session.json) for (const line of planLines([change], session.width)) session.print(line);
   };
   const outcome = await carryOut(session, wanted, { restart: flags.restart === true, approved: going, tell });
-  const { waiting, stubborn } = outcome;
+  const { waiting, unchanged } = outcome;
   if (outcome.plan.changes.length > 0) process.exitCode = DIFFERS;
   if (session.json) {
     printJson(session, wanted, outcome.plan.lab, {
-      ...{ changes: done.map(shownChange), left: outcome.plan.changes.map(shownChange) },
+      changes: done.map(shownChange),
+      left: outcome.plan.changes.map(shownChange),
     });
     return { wanted, lab: outcome.plan.lab };
   }
-  for (const change of stubborn) {
+  for (const change of unchanged) {
     for (const { member, is } of change.differences ?? [])
       session.remark(
         `${change.kind} ${change.name}: the server keeps ${member} as ${JSON.stringify(is)}; write that into the file.`,

@@ -86,7 +86,9 @@ async function create(
       )
     : session.api.post<NodeObject>(`/v2/projects/${lab.project_id}/nodes`, {
         ...somewhere,
-        ...{ name: name ?? kind, node_type: kind, compute_id: compute },
+        name: name ?? kind,
+        node_type: kind,
+        compute_id: compute,
         ...withUsual(kind, settings),
       }));
   if (!hasItsPort(settings, made)) {

@@ -80,10 +80,16 @@ function pictureOf({ lab, nodes, links, hosts }: Facts, { traffic, loads }: Meas
     computes: hosts
       .filter(({ compute_id }) => used.has(compute_id))
       .map(({ compute_id, compute_name: name, statistics: { cpu_usage_percent, memory_usage_percent } }) => ({
-        ...{ compute_id, name, cpu_usage_percent, memory_usage_percent },
+        compute_id,
+        name,
+        cpu_usage_percent,
+        memory_usage_percent,
       })),
     nodes: nodes.map(({ node_id, name, node_type, status }) => ({
-      ...{ node_id, name, node_type, status },
+      node_id,
+      name,
+      node_type,
+      status,
       ...loads.of(node_id),
       ...ofNode(flows, node_id),
     })),
@@ -140,7 +146,7 @@ interface Shown {
   rows?: number;
 }
 
-export function pictureLines(picture: Picture, { sort, width, rows }: Shown): string[] {
+function pictureLines(picture: Picture, { sort, width, rows }: Shown): string[] {
   const { lab, nodes, computes } = picture;
   const running = nodes.filter(({ status }) => status === 'started').length;
   const hosts = computes.map(

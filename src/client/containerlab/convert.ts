@@ -409,7 +409,10 @@ function whyPlaceholder({ kind }: NodeDefinition): string {
 
 function switchPorts(count: number): object[] {
   return Array.from({ length: count }, (_, number) => ({
-    ...{ name: `Ethernet${number}`, port_number: number, type: 'access', vlan: 1 },
+    name: `Ethernet${number}`,
+    port_number: number,
+    type: 'access',
+    vlan: 1,
   }));
 }
 

@@ -7,13 +7,35 @@ type Member = keyof DirectionImpairments;
 
 /** Milliseconds in a unit of time of tc(8); a number without a unit is in microseconds. */
 const TIMES: Readonly<Record<string, number>> = {
-  ...{ s: 1_000, sec: 1_000, secs: 1_000, ms: 1, msec: 1, msecs: 1 },
-  ...{ us: 0.001, usec: 0.001, usecs: 0.001, µs: 0.001, ns: 0.000_001, m: 60_000, '': 0.001 },
+  s: 1_000,
+  sec: 1_000,
+  secs: 1_000,
+  ms: 1,
+  msec: 1,
+  msecs: 1,
+  us: 0.001,
+  usec: 0.001,
+  usecs: 0.001,
+  µs: 0.001,
+  ns: 0.000_001,
+  m: 60_000,
+  '': 0.001,
 };
 /** Bits a second in a unit of rate of tc(8). */
 const RATES: Readonly<Record<string, number>> = {
-  ...{ bit: 1, kbit: 1e3, mbit: 1e6, gbit: 1e9, tbit: 1e12, kibit: 1024, mibit: 1024 ** 2, gibit: 1024 ** 3 },
-  ...{ bps: 8, kbps: 8e3, mbps: 8e6, gbps: 8e9, '': 1 },
+  bit: 1,
+  kbit: 1e3,
+  mbit: 1e6,
+  gbit: 1e9,
+  tbit: 1e12,
+  kibit: 1024,
+  mibit: 1024 ** 2,
+  gibit: 1024 ** 3,
+  bps: 8,
+  kbps: 8e3,
+  mbps: 8e6,
+  gbps: 8e9,
+  '': 1,
 };
 
 /** Parses a number with a unit, such as `5ms`; undefined if invalid. */

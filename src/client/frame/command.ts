@@ -24,7 +24,7 @@ export type Values<F extends Flags> = {
       : true;
 };
 
-/** The words that are there: `[LAB]` may be missing, `NODE...` is one or more. */
+/** The given words: `[LAB]` may be missing, `NODE...` is one or more. */
 export type Words<W extends readonly string[]> = string[] extends W
   ? readonly string[]
   : W extends readonly [infer First extends string, ...infer Rest extends readonly string[]]

@@ -24,7 +24,7 @@ export interface Outcome {
   /** Changes that need a restart, which was not allowed. */
   waiting: Change[];
   /** Changes that were sent but that the server did not keep. */
-  stubborn: Change[];
+  unchanged: Change[];
 }
 
 /** Removals come first, to free ports and names; then nodes, their files, links and drawings. */
@@ -64,8 +64,8 @@ export async function carryOut(session: Session, wanted: WantedLab, options: Opt
     const now = (lab.length > 0 ? lab : next).toSorted((one, other) => rank(one) - rank(other));
     if (now.length === 0 || round === MOST_ROUNDS) {
       const waiting = plan.changes.filter(({ restart }) => restart && !options.restart);
-      const stubborn = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
-      return { plan, done, waiting, stubborn };
+      const unchanged = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
+      return { plan, done, waiting, unchanged };
     }
     done += await oneRound(session, wanted, plan, { changes: now, ...options });
     for (const change of now) if (change.action === 'change' || change.kind === 'file') told.add(keys(change));
@@ -130,7 +130,7 @@ async function carryOutOne({ api }: Session, { lab }: Plan, change: Change): Pro
     else await api.request('PUT', labPath({ project_id: id! }), body);
     return;
   }
-  if (!lab) throw new Error('nothing can be done in a lab that is not there');
+  if (!lab) throw new Error('the lab is missing: nothing can be changed in it');
   if (kind === 'file') {
     await writeNodeFile(api, lab, change.node!, { path: change.path!, content: change.content! });
     return;
@@ -140,7 +140,7 @@ async function carryOutOne({ api }: Session, { lab }: Plan, change: Change): Pro
   else if (action === 'change') await api.request('PUT', `${path}/${id}`, body);
   else {
     const made = await api.post<Partial<ServerNode>>(path, body);
-    // Somebody else has made one of this name in between, and the server has numbered ours.
+    // Another client has created a node of this name meanwhile, so that the server has numbered ours.
     if (kind === 'node' && made.name !== undefined && nodeKey(made.name) !== nodeKey(change.name)) {
       await api.delete(`${path}/${made.node_id}`);
     }

@@ -27,9 +27,9 @@ const BESIDE: Readonly<Record<string, string>> = {
   node_id: 'apply gives it; leave it out',
   project_id: 'it follows from the lab; leave it out',
   status: 'labwired lab start and stop change it; leave it out',
-  command_line: 'the server tells it; leave it out',
-  node_directory: 'the server tells it; leave it out',
-  container_id: 'the server tells it; leave it out',
+  command_line: 'read-only; leave it out',
+  node_directory: 'read-only; leave it out',
+  container_id: 'read-only; leave it out',
   console: 'write console: {port: NUMBER} beside properties',
   console_type: 'write console: {type: NAME} beside properties',
   console_auto_start: 'write console: {auto_start: true} beside properties',
@@ -120,30 +120,31 @@ function wrongAdapterTypes(
 /** Properties that are valid one by one but not together. */
 function wrongTogether(kind: NodeKind, own: Properties, within: Path, base?: Base): Wrong[] {
   const wrong = (name: string, message: string): Wrong => ({
-    ...{ path: ['properties', name], of: undefined },
+    path: ['properties', name],
+    of: undefined,
     message: `${[...within, name].join('.')}: ${message}`,
   });
-  let foreseen: Properties | undefined;
+  let predicted: Properties | undefined;
   try {
-    foreseen = foreseenOf(kind, { ...base?.properties, ...own });
+    predicted = predictedOf(kind, { ...base?.properties, ...own });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const [, name = '', message] = /^(\w+): (.*)$/s.exec(error.message) ?? [];
     return message === undefined ? [] : [wrong(name, message)];
   }
   return Object.entries(own).flatMap(([name, value]) => {
-    if (typeof value !== 'string' || value === '' || !foreseen || !(name in foreseen)) return [];
-    if (String(foreseen[name]).toLowerCase() === value.toLowerCase()) return [];
+    if (typeof value !== 'string' || value === '' || !predicted || !(name in predicted)) return [];
+    if (String(predicted[name]).toLowerCase() === value.toLowerCase()) return [];
     return [wrong(name, `there is no "${value}" for it; ${suggestion(value, optionsOf(kind, name))}`)];
   });
 }
 
 /** @throws Failure that begins with the name of a property */
-function foreseenOf(kind: NodeKind, properties: Properties): Properties | undefined {
-  if (!kind.foresee) return undefined;
+function predictedOf(kind: NodeKind, properties: Properties): Properties | undefined {
+  if (!kind.predict) return undefined;
   const known = Object.entries(properties).filter(([name]) => Object.hasOwn(entriesOf(kind.create), name));
   const body = v.safeParse(kind.create, { name: 'node', ...Object.fromEntries(known) });
-  return body.success ? (kind.foresee(body.output) as Properties) : undefined;
+  return body.success ? (kind.predict(body.output) as Properties) : undefined;
 }
 
 function membersOf({ template: { members, variants } }: NodeKindFacts): v.ObjectEntries {
@@ -186,17 +187,17 @@ export function portsAhead(type: string, node: Settings, base: Base = {}): Port[
   const told: Properties = { ...base.properties, ...node.properties };
   // A cloud's ports depend on its host unless they are given.
   if (!kind || !facts || (facts.leadsOut && !told['ports_mapping'])) return undefined;
-  let foreseen: Properties | undefined;
+  let predicted: Properties | undefined;
   try {
-    foreseen = foreseenOf(kind, told);
+    predicted = predictedOf(kind, told);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
   }
-  if (kind.foresee && !foreseen) return undefined;
+  if (kind.predict && !predicted) return undefined;
   const { format = base.port_name_format, segment_size: size = base.port_segment_size, first } = node.ports ?? {};
   return portsOf({
     node_type: facts.type,
-    properties: { ...usualProperties(facts.type), ...told, ...foreseen },
+    properties: { ...usualProperties(facts.type), ...told, ...predicted },
     port_name_format: format ?? facts.portNames?.format ?? 'Ethernet{0}',
     port_segment_size: size ?? facts.portNames?.segmentSize ?? 0,
     first_port_name: first ?? base.first_port_name ?? null,

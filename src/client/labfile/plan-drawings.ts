@@ -16,7 +16,9 @@ function shown(svg: string): string {
 }
 
 const bodyOf = ({ svg, at: [x, y], z, locked, rotation }: WantedDrawing) => ({
-  ...{ svg, x, y },
+  svg,
+  x,
+  y,
   ...(z !== undefined && { z }),
   ...(locked !== undefined && { locked }),
   ...(rotation !== undefined && { rotation }),
@@ -61,8 +63,13 @@ export function planDrawings(lab: WantedLab, state: ServerLab): Change[] {
       if (isOther) found.push({ member: 'svg', is: summary(is.svg), wanted: summary(svg) });
       if (found.length > 0)
         changes.push({
-          ...{ action: 'change', kind: 'drawing', name: nameOf(is), place: one.place, id: is.drawing_id },
-          ...{ differences: found, body: isOther ? body : rest },
+          action: 'change',
+          kind: 'drawing',
+          name: nameOf(is),
+          place: one.place,
+          id: is.drawing_id,
+          differences: found,
+          body: isOther ? body : rest,
         });
       continue;
     }

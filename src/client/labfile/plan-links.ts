@@ -16,7 +16,7 @@ const isAt = (end: ServerEnd, node: ServerNode, port: Port | undefined): boolean
   end.node_id === node.node_id &&
   (port === undefined || (end.adapter_number === port.adapter_number && end.port_number === port.port_number));
 
-/** The ends on the server; undefined where a node or its port is not there yet. */
+/** The ends on the server; undefined where a node or its port does not exist yet. */
 function endsOn(link: WantedLink, found: Found): [End, End] | undefined {
   const end = ({ node: name, port: wanted }: WantedEnd): { node: ServerNode; port: Port | undefined } | undefined => {
     const node = found.get(nodeKey(name));
@@ -62,7 +62,9 @@ const NAMES: Readonly<Record<string, string>> = { suspend: 'suspended', link_sty
 /** Filters and impairments are compared as a whole: what the file omits counts as a difference. */
 function exactDifferences(wanted: Record<string, unknown>, is: ServerLink): Difference[] {
   const known: Record<string, unknown> = {
-    ...{ filters: is.filters, suspend: is.suspend, link_style: is.link_style },
+    filters: is.filters,
+    suspend: is.suspend,
+    link_style: is.link_style,
     impairments: is.impairments ?? { forward: {}, backward: {} },
   };
   return Object.entries(wanted).flatMap(([name, value]) => {
@@ -84,7 +86,12 @@ function changeOf(link: WantedLink, is: ServerLink, isTurned: boolean, name: str
   const members = new Set(found.map(({ member }) => member));
   const changed = Object.fromEntries(Object.entries(body).filter(([member]) => members.has(NAMES[member] ?? member)));
   return {
-    ...{ action: 'change', kind: 'link', name, place: link.place, id: is.link_id, differences: found },
+    action: 'change',
+    kind: 'link',
+    name,
+    place: link.place,
+    id: is.link_id,
+    differences: found,
     body: { ...changed, ...(members.has('labels') && { nodes: ends }) },
   };
 }

@@ -93,7 +93,13 @@ function changeOf(node: WantedNode, is: ServerNode): Change | undefined {
   if (found.length === 0) return undefined;
   const restart = runs(is) && !found.every((one) => isLive(is.node_type, one));
   return {
-    ...{ action: 'change', kind: 'node', name: is.name, place: node.place, id: is.node_id, differences: found, body },
+    action: 'change',
+    kind: 'node',
+    name: is.name,
+    place: node.place,
+    id: is.node_id,
+    differences: found,
+    body,
     ...(restart && { restart }),
   };
 }

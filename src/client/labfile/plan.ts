@@ -114,7 +114,7 @@ function emptyLab({ name, id = '' }: WantedLab): ServerLab {
   return { object: { project_id: id, name, status: 'closed' }, nodes: [], links: [], drawings: [] };
 }
 
-/** The files that a node is to have, by their path; of one that is not there yet without a number. */
+/** The files that a node is to have, by their path; without a number if the node does not exist yet. */
 function filesOf(
   node: WantedNode,
   is: ServerNode | undefined,
@@ -128,7 +128,7 @@ function filesOf(
   ];
 }
 
-/** Files that are not there yet, or have something else in them. A closed lab does not show its files. */
+/** Files that are missing or differ. The files of a closed lab cannot be read. */
 async function planFiles(
   api: Api,
   wanted: WantedLab,

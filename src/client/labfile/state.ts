@@ -69,9 +69,12 @@ export async function readLabState(api: Api, { project_id }: { project_id: strin
 function knownPorts(node: ServerNode): Port[] {
   try {
     return portsOf({
-      ...{ node_type: node.node_type as NodeType, properties: node.properties },
-      ...{ port_name_format: node.port_name_format ?? 'Ethernet{0}', port_segment_size: node.port_segment_size ?? 0 },
-      ...{ first_port_name: node.first_port_name ?? null, custom_adapters: node.custom_adapters ?? [] },
+      node_type: node.node_type as NodeType,
+      properties: node.properties,
+      port_name_format: node.port_name_format ?? 'Ethernet{0}',
+      port_segment_size: node.port_segment_size ?? 0,
+      first_port_name: node.first_port_name ?? null,
+      custom_adapters: node.custom_adapters ?? [],
     });
   } catch {
     return [];

@@ -26,7 +26,13 @@ const asText = ({ member, is, wanted }: Difference): string => `${member} ${valu
 /** `+ node PC1 (VPCS)` */
 export function changeText({ action, kind, name, what, restart }: Change): string {
   const doing =
-    action === 'open' ? 'open ' : action === 'write' ? 'write ' : action === 'replace' ? 'delete and make anew ' : '';
+    action === 'open'
+      ? 'open '
+      : action === 'write'
+        ? 'write '
+        : action === 'replace'
+          ? 'delete and create again '
+          : '';
   const about = what === undefined ? '' : ` (${what})`;
   return `${SIGNS[action]} ${doing}${kind} ${name}${about}${restart ? ', needs a restart' : ''}`;
 }
@@ -59,7 +65,7 @@ export function summaryText(changes: readonly Change[]): string {
   const parts = [
     ['create', changes.filter(isNew)],
     ['change', changes.filter(isChange)],
-    ['make anew', changes.filter(({ action }) => action === 'replace')],
+    ['create again', changes.filter(({ action }) => action === 'replace')],
     ['delete', changes.filter(({ action }) => action === 'delete')],
   ] as const;
   const said = parts.flatMap(([what, some]) => (some.length === 0 ? [] : [`to ${what}: ${figures(some)}`]));

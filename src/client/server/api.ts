@@ -267,6 +267,6 @@ export function hasPassword(url: string): boolean {
 }
 
 /** An address as it may be shown. */
-export function withoutPassword(url: string): string {
+function withoutPassword(url: string): string {
   return url.replace(/:[^:@/]*@/, '@');
 }

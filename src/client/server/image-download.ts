@@ -36,7 +36,7 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
   });
   try {
     if (arriving.bytes > size) await arriving.clear();
-    if (arriving.bytes > 0) session.remark(`Going on behind ${inBytes(arriving.bytes)} that are here already.`);
+    if (arriving.bytes > 0) session.remark(`Continuing: ${inBytes(arriving.bytes)} are already here.`);
     using _meter = meter(session, () => arriving.bytes, size, arriving.bytes);
     if (arriving.bytes < size) await receive(session, path, arriving);
     if (arriving.bytes === size && arriving.digest() === md5) {

@@ -38,7 +38,7 @@ export async function sendImage(session: Session, file: string, { path, name }: 
     await session.api.delete(upload);
     begun = await begin();
   }
-  if (begun.offset > 0) session.remark(`Going on behind ${inBytes(begun.offset)} that are there already.`);
+  if (begun.offset > 0) session.remark(`Continuing: ${inBytes(begun.offset)} are already on the server.`);
   using sent = await fileBody(session, file, begun.offset);
   const told = session.ending.defer(() => session.remark(`Interrupted: ${GOES_ON}.`));
   try {

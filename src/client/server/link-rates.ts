@@ -96,7 +96,10 @@ const busy = ({ forward, backward }: LinkFlows): number => forward.bytes_per_sec
 
 function still({ link_id, forward, backward }: LinkCounters): LinkFlows {
   const flow = ({ from, to, dropped }: DirectionCounters): Flow => ({
-    ...{ from, to, frames_per_second: 0, bytes_per_second: 0 },
+    from,
+    to,
+    frames_per_second: 0,
+    bytes_per_second: 0,
     dropped: Object.values(dropped).reduce((sum, count) => sum + count, 0),
   });
   return { link_id, forward: flow(forward), backward: flow(backward) };

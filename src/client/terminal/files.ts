@@ -13,7 +13,7 @@ import { meter } from './progress.ts';
 /** The flag of commands that write a file. */
 export const REPLACES = { summary: 'replace an existing file' } as const;
 
-/** @throws Failure for a file that is there, unless it may be replaced */
+/** @throws Failure if the file exists, unless it may be replaced */
 export async function mustBeFree(file: string, force: boolean): Promise<void> {
   if (!force && (await exists(file))) {
     throw new Failure('conflict', `${file} exists already: choose another with --to FILE, or replace it with --force.`);

@@ -10,9 +10,9 @@ const LEAST_BAR = 10;
 const LONGEST_BAR = 40;
 
 export interface Transfer {
-  /** Bytes; those that were there before this transfer began count. */
+  /** Bytes, with those of earlier transfers. */
   done: number;
-  /** Of them, those that were there before. */
+  /** Of them, those of earlier transfers. */
   before: number;
   /** Undefined if unknown. */
   total: number | undefined;

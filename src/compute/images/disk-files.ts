@@ -14,7 +14,7 @@ const PLAIN_FORMATS: readonly string[] = ['raw', 'vdi', 'vpc', 'vhdx', 'parallel
 
 /**
  * Checks the image `name` in `folder` and every file that its header refers to, and links them under the same names in
- * the directory `into`, where nobody can replace them while a tool works on them. The links are to the checked files,
+ * the directory `into`, where no other user can replace them while a tool works on them. The links are to the checked files,
  * so writes go to the images.
  * @throws Failure `conflict` for a header that names anything but plain names of images; as `openContainedForRead`
  */

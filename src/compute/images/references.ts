@@ -4,7 +4,7 @@ import { basename, isAbsolute, join, posix } from 'node:path';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
-import { wayBelow } from '../../host/files/relative-path.ts';
+import { relativeBelow } from '../../host/files/relative-path.ts';
 import type { ImagePlace, Images } from './images.ts';
 
 /** An image of a node: its path on this host, and its name for clients. */
@@ -57,7 +57,7 @@ async function atPath(member: string, path: string, options: ReferenceOptions): 
   const roots = [...options.images.folders(options.kind), options.project];
   const wanted = posix.normalize(path);
   for (const root of roots) {
-    const way = wayBelow(root, wanted);
+    const way = relativeBelow(root, wanted);
     if (way !== undefined) return checked({ root, path: way }, options);
   }
   const isThere = options.local && (await stat(wanted).catch(() => undefined)) !== undefined;
@@ -106,7 +106,7 @@ async function describe(place: ImagePlace, { images, kind }: ReferenceOptions): 
   const path = join(place.root, place.path);
   const own = images.folder(kind);
   const isPlain = !place.path.includes('/') && place.root !== '/';
-  const shown = wayBelow(own, path) ?? (isPlain ? place.path : path);
+  const shown = relativeBelow(own, path) ?? (isPlain ? place.path : path);
   return { path, shown, md5sum: await images.checksum(place) };
 }
 

@@ -39,8 +39,12 @@ export interface HostCheck {
 export const PROBE_MS = 4_700;
 
 /** Routes exist only for the capabilities that a kind implements. */
-export interface NodeKind<Create extends Schema = Schema, Update extends Schema = Schema, Kind extends Node = Node>
-  extends PortRules {
+export interface NodeKind<
+  Create extends Schema = Schema,
+  Update extends Schema = Schema,
+  Kind extends Node = Node,
+  Host = unknown,
+> extends PortRules {
   /** Name in the API: `vpcs`. The controller's part of the kind is in `api/kinds`. */
   readonly type: NodeType;
   /** Folder below `project-files` with its nodes' directories; undefined if they have none. */
@@ -52,15 +56,17 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
   readonly startAnswersNode: boolean;
   /** An attached NIO can be changed. */
   readonly updatesNio: boolean;
+  /** What its nodes on this host share, such as reserved numbers. Made once by the compute. */
+  host?(services: Services): Host;
   /** Creates the node. If it throws, nothing of the node is left. */
-  make(identity: NodeIdentity, body: v.InferOutput<Create>, services: Services): Promise<Kind>;
+  make(identity: NodeIdentity, body: v.InferOutput<Create>, services: Services, host: Host): Promise<Kind>;
   change(node: Kind, body: v.InferOutput<Update>): Promise<void>;
   /**
    * The properties of a node created with this body, for clients that want to check before. Left out if a node simply
    * has the given ones.
    * @throws Failure `conflict` that begins with the name of the rejected property
    */
-  foresee?(body: v.InferOutput<Create>): object;
+  predict?(body: v.InferOutput<Create>): object;
   /** Copies the files of one node to another existing one. Its settings were given at its creation. */
   duplicate?(source: Kind, destination: Kind): Promise<void>;
   /** A start with a body. Without it the body of a start is ignored. */
@@ -91,16 +97,16 @@ export interface NodeKind<Create extends Schema = Schema, Update extends Schema 
    * Why its nodes are unavailable on this host, with the fix; undefined if they are available. Left out: always
    * available.
    */
-  hindrance?(config: Config): Promise<string | undefined>;
+  unavailableReason?(config: Config): Promise<string | undefined>;
   /** Routes of this kind only, with their words for the API document; `find` returns the node in a path. */
   routes?(find: FindNode<Kind>): Route[];
   /** The same, for routes without a node: the kind's programs and files on this host. */
-  hostRoutes?(services: Services): Route[];
+  hostRoutes?(services: Services, host: Host): Route[];
   /**
    * Ends what the previous run of the server left outside of the supervisor, of nodes that are over and have not
    * reattached it.
    */
-  endUnclaimed?(services: Services, isOver: IsOver): Promise<void>;
+  endUnclaimed?(services: Services, isOver: IsOver, host: Host): Promise<void>;
   readonly console?: {
     /** @throws Failure `conflict` without a console */
     connect(node: Kind): Console;
@@ -129,8 +135,8 @@ export async function refusalOf(search: () => unknown): Promise<string | undefin
 export const entriesOf = (schema: unknown): v.ObjectEntries => (schema as { entries?: v.ObjectEntries }).entries ?? {};
 
 /** Checks a definition against its own schemas and class. */
-export function defineKind<Create extends Schema, Update extends Schema, Kind extends Node>(
-  kind: NodeKind<Create, Update, Kind>,
+export function defineKind<Create extends Schema, Update extends Schema, Kind extends Node, Host = undefined>(
+  kind: NodeKind<Create, Update, Kind, Host>,
 ): NodeKind {
   return kind;
 }

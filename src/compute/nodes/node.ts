@@ -9,7 +9,7 @@ import type { NodePort } from './ports/port.ts';
 export type NodeStatus = 'stopped' | 'started' | 'suspended';
 
 /** Why a pending start is cancelled. */
-export type NodeEnd = 'stopped' | 'removed';
+export type CancelReason = 'stopped' | 'removed';
 
 export interface NodeIdentity {
   readonly id: string;
@@ -66,7 +66,7 @@ export abstract class Node {
   async variablesChanged(): Promise<void> {}
 
   /** Makes a start that has not begun yet fail. Takes effect at once, whatever else is in progress. */
-  takeBackStart(_end: NodeEnd): void {}
+  cancelStart(_reason: CancelReason): void {}
 
   get status(): NodeStatus {
     return this.#currentStatus;

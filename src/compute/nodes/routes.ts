@@ -29,7 +29,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   const find: FindNode = ({ project_id, node_id }) =>
     projects.get(project_id).node(kind, mustBeUuid('node_id', node_id));
   /** A start that waits for its turn on this host must not delay a stop. */
-  const takeBackStart = (params: NodeParameters) => find(params).takeBackStart('stopped');
+  const cancelStart = (params: NodeParameters) => find(params).cancelStart('stopped');
   const findPort = (params: PortParameters): NodePort =>
     find(params).port(Number(params.adapter_number), Number(params.port_number));
 
@@ -56,7 +56,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       {
         status: 204,
         ahead: ({ project_id, node_id }: NodeParameters) =>
-          projects.get(project_id).find(kind, node_id)?.takeBackStart('removed'),
+          projects.get(project_id).find(kind, node_id)?.cancelStart('removed'),
       },
       async ({ params }) => {
         await projects.get(params.project_id).deleteNode(kind, mustBeUuid('node_id', params.node_id));
@@ -72,7 +72,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       return kind.startAnswersNode ? found.describe() : undefined;
     }),
 
-    route(`POST ${node}/stop`, { status: 204, ahead: takeBackStart }, ({ params }) => find(params).stop()),
+    route(`POST ${node}/stop`, { status: 204, ahead: cancelStart }, ({ params }) => find(params).stop()),
     route(`POST ${node}/suspend`, { status: 204 }, ({ params }) => find(params).suspend()),
 
     route(`POST ${port}/nio`, { body: Nio, status: 201 }, async ({ params, body }) => {

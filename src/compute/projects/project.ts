@@ -102,7 +102,8 @@ export class Project implements NodeProject {
     const known = this.#nodes.get(id) ?? (coming && (await coming));
     if (known?.type === kind.type) return known;
     if (known) throw new Failure('conflict', `node_id: ${id} is taken by a ${known.type} node; choose another.`);
-    const making = kind.make({ id, project: this, name: body.name }, body, this.#services);
+    const host = this.#services.kindHosts.get(kind.type);
+    const making = kind.make({ id, project: this, name: body.name }, body, this.#services, host);
     this.#coming.set(id, making);
     try {
       const node = await making;

@@ -6,8 +6,8 @@ import type * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
-import { areApart } from '../../host/files/disjoint-paths.ts';
-import { isBelow, whereItWouldBe } from '../../host/files/relative-path.ts';
+import { disjointPaths } from '../../host/files/disjoint-paths.ts';
+import { isBelow, resolveExisting } from '../../host/files/relative-path.ts';
 import { refuseReservedNames } from '../../host/files/reserved-names.ts';
 import { log } from '../../host/log.ts';
 import { diskUsage } from '../../host/processes/host-statistics.ts';
@@ -94,8 +94,8 @@ export class Projects {
     const { projects_path: allowed, local } = this.#services.config.Server;
     if (!isAbsolute(wanted)) throw new Failure('invalid', `path: "${wanted}" is not absolute; begin it with a "/".`);
     try {
-      const path = await whereItWouldBe(wanted);
-      const root = await whereItWouldBe(allowed);
+      const path = await resolveExisting(wanted);
+      const root = await resolveExisting(allowed);
       if (root === path || isBelow(path, root)) {
         throw new Failure('forbidden', `path: ${wanted} holds all projects; name a directory below ${allowed}.`);
       }
@@ -130,7 +130,7 @@ export class Projects {
     const isOurs = known.some((project) => project.id === id && project.path === wanted);
     const others = isOurs ? known : [...known, ...this.list()];
     for (const other of others) {
-      if (other.id === id || (await areApart(path, other.path))) continue;
+      if (other.id === id || (await disjointPaths(path, other.path))) continue;
       throw new Failure('conflict', `path: ${wanted} belongs to the project ${other.id}; name another directory.`);
     }
   }

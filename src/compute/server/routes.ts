@@ -25,7 +25,7 @@ export interface ServerParts {
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
   /** Why nodes of a type are unavailable on this host; null if they are available. */
-  hindrances(): Promise<{ node_type: string; hindrance: string | null }[]>;
+  unavailableKinds(): Promise<{ node_type: string; hindrance: string | null }[]>;
   /** The debug report for support. */
   debugReport(): Promise<string>;
 }
@@ -37,7 +37,7 @@ export function serverRoutes({
   loadOfProject,
   operations,
   nodeTypes,
-  hindrances,
+  unavailableKinds,
   debugReport,
 }: ServerParts): Route[] {
   const { version, local, projects_path: directory } = config.Server;
@@ -53,7 +53,7 @@ export function serverRoutes({
     route(
       'GET /v2/compute/node_types/hindrances',
       { words: { summary: 'Types of nodes, each with the reason why it cannot run on this host (an extension)' } },
-      hindrances,
+      unavailableKinds,
     ),
 
     // Beyond the release: the load of each node of the given project.

@@ -20,7 +20,7 @@ export interface AccessParts {
 /** Emulator queries whose answers are the same for all clients. */
 const HARMLESS_QUESTIONS = /^(images|binaries|img-binaries|capabilities|vms)$/;
 /** Which types of nodes cannot run there, and why: open to every account. */
-const HINDRANCES = 'node_types/hindrances';
+const UNAVAILABLE_KINDS = 'node_types/hindrances';
 const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
 
 /** Requests that change nothing stored, whatever their method. */
@@ -76,7 +76,7 @@ export class Access implements AccessControl {
     // What entries can grant, this role has from them alone.
     if (role === 'none' && ((need === 'read' && privilegeOf(route) !== undefined) || HAVING_A_ROLE.has(need)))
       throw refusal(identity, 'role');
-    if (need === 'pass' && `${params['emulator']}/${params['action']}` === HINDRANCES) return { watches: false };
+    if (need === 'pass' && `${params['emulator']}/${params['action']}` === UNAVAILABLE_KINDS) return { watches: false };
     if (need === 'admin' || (need === 'figures' && identity.token?.ofRole !== 'admin'))
       throw refusal(identity, 'admin');
     if (

@@ -15,9 +15,9 @@ import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
 import { ACCESSES, type Access, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
 
-export const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
-export const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
-export const OwnPassword = v.strictObject({ password: Text });
+const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
+const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
+const OwnPassword = v.strictObject({ password: Text });
 
 const MOST_DAYS = 3_650;
 const DAY_MS = 86_400_000;

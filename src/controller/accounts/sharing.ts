@@ -94,8 +94,7 @@ export class Sharing {
       const parsed = v.safeParse(LabSharing, body);
       // An unreadable record does not open the lab to all: admins see it and share it again.
       this.#labs.set(id, parsed.success ? parsed.output : NOBODYS);
-      if (!parsed.success)
-        log.warn('it cannot be read with whom a lab is shared; admins alone see it', { project: id });
+      if (!parsed.success) log.warn('cannot read the sharing of a lab; only admins see it', { project: id });
     }
   }
 

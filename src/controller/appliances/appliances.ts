@@ -51,7 +51,7 @@ export class Appliances {
     if (found) return found;
     throw new Failure(
       'not-found',
-      `appliance_id: there is no appliance ${id}; GET /v2/appliances/matches tells the ids.`,
+      `appliance_id: there is no appliance ${id}; GET /v2/appliances/matches lists the ids.`,
     );
   }
 

@@ -114,7 +114,7 @@ function chosen(matches: readonly Match[], version: string | undefined): Match {
   );
   throw new Failure(
     'conflict',
-    `version: ${first.name} ${(match ?? first).version} lacks ${told.join('; ')}. Upload the file to the compute, under any name.`,
+    `version: ${first.name} ${(match ?? first).version} is missing ${told.join('; ')}. Upload the file to the compute, under any name.`,
   );
 }
 

@@ -203,7 +203,7 @@ async function spool(content: Content, path: string, signal: AbortSignal): Promi
 async function wantedName(reader: ArchiveReader, plan: ImportPlan): Promise<string> {
   const { name, project_id: id } = await readProject(reader);
   if (typeof name !== 'string' || name === '' || id === undefined) {
-    throw new Failure('conflict', `${PROJECT_FILE} of the archive lacks a name or a project_id.`);
+    throw new Failure('conflict', `${PROJECT_FILE} of the archive has no name or no project_id.`);
   }
   return id === plan.id ? name : (plan.name ?? name);
 }

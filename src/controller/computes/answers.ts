@@ -48,7 +48,7 @@ export class ComputeRefusal extends Failure {
 /** The statuses for an unknown route. */
 const NO_ROUTE: readonly number[] = [404, 405];
 
-/** Whether the compute does not have the route; computes of the release lack our extensions. */
+/** Whether the compute does not have the route; computes of the release do not have our extensions. */
 export function lacksRoute(error: unknown): boolean {
   return error instanceof ComputeRefusal && NO_ROUTE.includes(error.status);
 }

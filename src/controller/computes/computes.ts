@@ -235,7 +235,7 @@ export class Computes {
           const statistics = await compute.get(path, { connect: false });
           return { compute_id: compute.id, compute_name: compute.name, statistics };
         } catch (error) {
-          log.warn('a compute does not tell its load', { compute: compute.id, error: messageOf(error) });
+          log.warn('cannot read the load of a compute', { compute: compute.id, error: messageOf(error) });
           return undefined;
         }
       }),

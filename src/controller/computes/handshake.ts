@@ -106,14 +106,17 @@ function notAServer(name: string, refusal: ComputeRefusal): Failure {
     );
   }
   if (status === 503) return new Failure('conflict', `The compute ${name} is not ready to serve: ${message}`);
-  return new Failure('conflict', `At the address of the compute ${name} is no such server: ${message}`);
+  return new Failure('conflict', `No compatible server answers at the address of compute ${name}: ${message}`);
 }
 
 /** Keeps only the members that clients may see; others would break their list of computes. */
 function understood(told: unknown, name: string): Capabilities {
   const { version, node_types: types, platform } = (told ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || version === '') {
-    throw new Failure('conflict', `At the address of the compute ${name} is no such server: it tells no version.`);
+    throw new Failure(
+      'conflict',
+      `No compatible server answers at the address of compute ${name}: the answer has no version.`,
+    );
   }
   return {
     version,

@@ -100,7 +100,12 @@ export class RemoteTransport implements ComputeTransport {
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
     const { protocol, host, port } = this.#address;
     const request = (protocol === 'https' ? requestHttps : requestHttp)({
-      ...{ host: reachableHost(host), port, method, path: target, agent, rejectUnauthorized: false },
+      host: reachableHost(host),
+      port,
+      method,
+      path: target,
+      agent,
+      rejectUnauthorized: false,
       headers: { ...headers, ...this.#headers },
       ...(signal ? { signal } : {}),
     });
@@ -110,7 +115,7 @@ export class RemoteTransport implements ComputeTransport {
       // In any case a closed connection ends the call.
       reject(this.#unreachable(new Error('the connection was closed without an answer')));
     });
-    const switched = new Error('it changed to another protocol, which nobody asked for');
+    const switched = new Error('it changed to another protocol without being asked');
     request.on('upgrade', (_answer, socket) => {
       socket.destroy();
       reject(this.#unreachable(switched));
@@ -131,7 +136,7 @@ export class RemoteTransport implements ComputeTransport {
       }
       if (status >= 200 && status <= 599) return resolve(responseOf(answer, status));
       request.destroy();
-      reject(this.#unreachable(new Error(`status ${status} is none`)));
+      reject(this.#unreachable(new Error(`status ${status} is invalid`)));
     });
     request.on('error', (error) => {
       source?.destroy();

@@ -54,7 +54,7 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
  * Cancels pending starts, both in this server's queue and on the node's compute. Later changes in the project's queue
  * wait until this has finished.
  */
-export async function takeBackStarts(nodes: Iterable<Node>): Promise<void> {
+export async function cancelStartsOf(nodes: Iterable<Node>): Promise<void> {
   const asked = [...nodes].map(async (node) => {
     node.askEnd();
     if (node.starting > 0) await act(node, 'stop').catch(() => {});
@@ -65,7 +65,7 @@ export async function takeBackStarts(nodes: Iterable<Node>): Promise<void> {
 /** Cancels all pending starts of a project, because all nodes are about to stop. */
 export function cancelStarts(project: Project): Promise<void> {
   project.rounds.cancel();
-  return takeBackStarts(project.nodes.values());
+  return cancelStartsOf(project.nodes.values());
 }
 
 /**

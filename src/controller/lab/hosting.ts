@@ -19,7 +19,7 @@ async function tell(project: Project, compute: Compute): Promise<void> {
   const body: Record<string, unknown> = { name: record.name, project_id: record.project_id };
   if (compute.id === 'local') body['path'] = record.path;
   if (record.variables?.length) body['variables'] = record.variables;
-  await project.traces.hosting(compute, project.id);
+  await project.remoteChanges.hosting(compute, project.id);
   // A compute that already has the project gives the same answer.
   await compute.retryOnce((connect) => compute.post('/projects', { body, connect }));
   project.hosts.add(compute);

@@ -10,7 +10,7 @@ import { linkImpairments, plainStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { defaultEndLabel, keptLink, Link, type LinkEnd, type LinkSettings } from '../links/link.ts';
 import type { LinkBody, LinkEndBody } from '../links/schema.ts';
-import { discardWire, loosen, nioPath, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
+import { discardWire, nioPath, removeStaleNios, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { newLink } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
@@ -80,7 +80,7 @@ export class Links {
       // Before the computes are called, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
       if (!link.unwirable) {
-        if (given.loose) await loosen(link);
+        if (given.loose) await removeStaleNios(link);
         await wire(link);
         undo.defer(() => discardWire(link));
         await impairLine(link, impairments);
@@ -203,7 +203,7 @@ export class Links {
   async #leaveLost(project: Project, link: Link): Promise<void> {
     for (const end of link.ends) {
       if (!end.node.lost || !end.wire) continue;
-      using _trace = await project.traces.begin(end.node.compute, project.id, nioPath(end), { makesRoom: true });
+      using _trace = await project.remoteChanges.begin(end.node.compute, project.id, nioPath(end), { makesRoom: true });
       end.wire = undefined;
     }
   }

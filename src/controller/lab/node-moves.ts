@@ -16,8 +16,8 @@ import { computeEntry, hostProject } from './hosting.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { NodeRecords } from './node-records.ts';
+import type { Trace } from './pending-remote-changes.ts';
 import type { Project } from './project.ts';
-import type { Trace } from './traces.ts';
 
 export interface NodeMovesOptions {
   records: NodeRecords;
@@ -69,8 +69,8 @@ export class NodeMoves {
   ): Promise<void> {
     const { records, writer } = this.#options;
     const { compute: source, path } = node;
-    using departure = await project.traces.begin(source, project.id, path);
-    using arrival = await project.traces.begin(target, project.id, path);
+    using departure = await project.remoteChanges.begin(source, project.id, path);
+    using arrival = await project.remoteChanges.begin(target, project.id, path);
     await using undo = new AsyncDisposableStack();
     undo.defer(async () => {
       await departure.settle();

@@ -206,7 +206,7 @@ function refuseFixed(node: Node, given: NodeUpdate): void {
   const object = node.json() as Record<string, unknown>;
   for (const member of FIXED_MEMBERS) {
     if (given[member] !== undefined && !isDeepStrictEqual(given[member], object[member])) {
-      throw new Failure('invalid', `${member}: is the server's to tell and cannot be set.`);
+      throw new Failure('invalid', `${member} is read-only; leave it out.`);
     }
   }
 }

@@ -17,7 +17,7 @@ import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { Node, nodePath, withComputeState } from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
-import { type Action, type LeftOut, takeBackStarts } from './actions.ts';
+import { type Action, cancelStartsOf, type LeftOut } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';
 import { computeEntry, hostProject } from './hosting.ts';
@@ -91,8 +91,7 @@ export class Nodes {
       const known = project.nodes.get(id);
       if (known) return known;
       for (const member of ['status', 'ports'] as const) {
-        if (given[member] !== undefined)
-          throw new Failure('invalid', `${member}: is the server's to tell; leave it out.`);
+        if (given[member] !== undefined) throw new Failure('invalid', `${member} is read-only; leave it out.`);
       }
       const strays = Object.fromEntries(
         (['project_id', 'node_directory', 'command_line'] as const)
@@ -115,7 +114,7 @@ export class Nodes {
     fill: (node: Node) => Promise<void> = async () => {},
   ): Promise<Node> {
     const path = nodePath(project.id, given.node_type, String(given.node_id));
-    using trace = await project.traces.begin(compute, project.id, path);
+    using trace = await project.remoteChanges.begin(compute, project.id, path);
     await using undo = new AsyncDisposableStack();
     try {
       using numbered = this.#options.numbers.number(project, compute, given, { keeps: false });
@@ -335,7 +334,7 @@ export class Nodes {
   /** @throws Failure `conflict` for a locked node */
   delete(project: Project, id: string): Promise<void> {
     const node = project.nodes.get(id);
-    const cancelled = takeBackStarts(node && !node.record.locked ? [node] : []);
+    const cancelled = cancelStartsOf(node && !node.record.locked ? [node] : []);
     return project.changes.run(wholeNode(id), async () => {
       await cancelled;
       await this.#deleteNow(project, project.node(id));
@@ -352,7 +351,7 @@ export class Nodes {
     undo.defer(() => {
       for (const part of [node, ...own]) part.leaving = false;
     });
-    using trace = await project.traces.begin(node.compute, project.id, node.path, { makesRoom: true });
+    using trace = await project.remoteChanges.begin(node.compute, project.id, node.path, { makesRoom: true });
     // On disk first and in one transaction: if that fails nothing has changed.
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);

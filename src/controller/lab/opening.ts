@@ -23,9 +23,9 @@ import type { Drawings } from './drawings.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { LinkPlan, Links } from './links.ts';
 import type { Nodes } from './nodes.ts';
+import type { PendingRemoteChanges } from './pending-remote-changes.ts';
 import type { Project } from './project.ts';
 import { type GivenSettings, givenSettings } from './settings.ts';
-import type { Traces } from './traces.ts';
 
 export interface OpeningParts {
   store: Store;
@@ -35,7 +35,7 @@ export interface OpeningParts {
   drawings: Drawings;
   announcer: Announcer;
   writer: LabWriter;
-  traces: Traces;
+  remoteChanges: PendingRemoteChanges;
   version: string;
 }
 
@@ -230,7 +230,7 @@ export async function closeOnComputes(project: Project): Promise<void> {
         return !(error instanceof ComputeUnreachable);
       },
     );
-    if (isTold) await project.traces.left(compute, project.id);
+    if (isTold) await project.remoteChanges.left(compute, project.id);
   }
   project.hosts.clear();
 }

@@ -100,7 +100,7 @@ export class ProjectLife {
     project.leftOpen = false;
     project.unended = false;
     project.become('opened');
-    await this.#parts.traces.opened(project, this.#parts.computes.list());
+    await this.#parts.remoteChanges.opened(project, this.#parts.computes.list());
     if (!found) return;
     this.#announce('project.opened', project);
     if (runsOn) await this.#lookAgain(project);

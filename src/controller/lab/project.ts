@@ -8,9 +8,9 @@ import { nioPath } from '../links/wiring.ts';
 import { NamePool } from '../nodes/names.ts';
 import type { Node } from '../nodes/node.ts';
 import { ChangeQueue } from './change-queue.ts';
+import type { PendingRemoteChanges } from './pending-remote-changes.ts';
 import { Rounds } from './rounds.ts';
 import { isWay, type ProjectState } from './state.ts';
-import type { Traces } from './traces.ts';
 
 export class Project {
   record: ProjectRecord;
@@ -35,15 +35,15 @@ export class Project {
   readonly hosts = new Set<Compute>();
   /** Computes that are just getting it. */
   readonly telling = new Map<Compute, Promise<void>>();
-  readonly traces: Traces;
+  readonly remoteChanges: PendingRemoteChanges;
   #state: ProjectState;
   #passing: Promise<unknown> | undefined;
   readonly #linksByPort = new Map<string, Link>();
   readonly #linksByNode = new Map<string, Set<Link>>();
 
-  constructor(record: ProjectRecord, traces: Traces, state: 'closed' | 'opened' = 'closed') {
+  constructor(record: ProjectRecord, remoteChanges: PendingRemoteChanges, state: 'closed' | 'opened' = 'closed') {
     this.record = record;
-    this.traces = traces;
+    this.remoteChanges = remoteChanges;
     this.#state = state;
     this.recorded = state === 'opened';
   }

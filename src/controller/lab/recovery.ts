@@ -13,8 +13,8 @@ import type { Node } from '../nodes/node.ts';
 import { hostProject } from './hosting.ts';
 import type { Links } from './links.ts';
 import type { Nodes } from './nodes.ts';
+import type { PendingRemoteChanges } from './pending-remote-changes.ts';
 import type { Project } from './project.ts';
-import type { Traces } from './traces.ts';
 
 /** Nodes queried on a compute at the same time. */
 const AT_ONCE = 8;
@@ -27,7 +27,7 @@ export interface RecoveryOptions {
   nodes: Nodes;
   links: Links;
   announcer: Announcer;
-  traces: Traces;
+  remoteChanges: PendingRemoteChanges;
   /** Opens a project. */
   open(project: Project): Promise<unknown>;
 }
@@ -37,14 +37,14 @@ export class Recovery {
   readonly #nodes: Nodes;
   readonly #links: Links;
   readonly #announcer: Announcer;
-  readonly #traces: Traces;
+  readonly #remoteChanges: PendingRemoteChanges;
 
-  constructor({ nodes, links, announcer, traces, open }: RecoveryOptions) {
+  constructor({ nodes, links, announcer, remoteChanges, open }: RecoveryOptions) {
     this.#open = open;
     this.#nodes = nodes;
     this.#links = links;
     this.#announcer = announcer;
-    this.#traces = traces;
+    this.#remoteChanges = remoteChanges;
   }
 
   /** The compute is unreachable: the status of its nodes is unknown from now on. */
@@ -72,10 +72,10 @@ export class Recovery {
     if (compute.id === 'local') return;
     for (const project of coming) void this.#followOpening(project, compute);
     try {
-      if (open.length === 0 && leftOpen.length === 0 && !(await this.#traces.concern(compute))) return;
+      if (open.length === 0 && leftOpen.length === 0 && !(await this.#remoteChanges.concern(compute))) return;
       const list = mustBeList(await compute.get('/projects'), 'GET /projects');
       const known = new Set(list.map((entry) => entry['project_id']));
-      await this.#traces.joined(compute, known, projects);
+      await this.#remoteChanges.joined(compute, known, projects);
       for (const project of leftOpen.filter(({ id }) => known.has(id))) {
         log.info('a project of a former run is still open on a compute', { project: project.id, compute: compute.id });
         // Not awaited: a pending change of the project may itself wait for this compute.
@@ -86,7 +86,7 @@ export class Recovery {
       for (const project of open) await this.#takeUp(project, compute, known.has(project.id));
     } catch (error) {
       const reason = messageOf(error);
-      log.warn('a compute is there again, but cannot be taken up', { compute: compute.id, reason });
+      log.warn('a compute is reachable again, but its labs cannot be restored', { compute: compute.id, reason });
     }
   }
 

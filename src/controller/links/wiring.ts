@@ -85,7 +85,7 @@ export async function wire(link: Link): Promise<void> {
 }
 
 /** Removes NIOs that a previous run of this server left at the ends on other hosts; nodes in `lost` have none. */
-export async function loosen(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
+export async function removeStaleNios(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
     if (end.wire || end.node.compute.id === 'local' || lost.has(end.node)) continue;
     await removeNio(end, { connect: false }).catch(ignore);
@@ -150,7 +150,7 @@ export async function discardWire(link: Link, lost: ReadonlySet<Node> = new Set(
 
 /** Rewires the link; nodes in `lost` were recreated and have no NIOs. */
 export async function renewWire(link: Link, lost: ReadonlySet<Node>): Promise<void> {
-  await loosen(link, lost);
+  await removeStaleNios(link, lost);
   await discardWire(link, lost);
   await wire(link);
 }

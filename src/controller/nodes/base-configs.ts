@@ -3,7 +3,7 @@ import { isAbsolute, normalize } from 'node:path';
 import { Failure, type FailureCode } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { openRegularFile, readBounded } from '../../host/files/regular-file.ts';
-import { wayBelow } from '../../host/files/relative-path.ts';
+import { relativeBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
 
 /** Property with a file name -> property with its text. */
@@ -59,7 +59,7 @@ async function readConfig(file: string, { directory, local }: ConfigsPlace): Pro
 function openConfig(file: string, directory: string, local: boolean): ReturnType<typeof openRegularFile> {
   if (!isAbsolute(file)) return openContainedForRead(directory, file);
   if (local) return openRegularFile(file);
-  const way = wayBelow(directory, normalize(file));
+  const way = relativeBelow(directory, normalize(file));
   if (way !== undefined) return openContainedForRead(directory, way);
   throw new Failure(
     'forbidden',

@@ -72,7 +72,10 @@ export class ConsoleForwards {
       throw error;
     }
     const forward: ConsoleForward = {
-      ...{ host: this.#shownHost, port, console, type },
+      host: this.#shownHost,
+      port,
+      console,
+      type,
       [Symbol.dispose]: () => {
         if (!this.#open.delete(forward)) return;
         server.close(() => this.#ports.release(owner, port));

@@ -10,6 +10,7 @@ import type { Computes } from '../computes/computes.ts';
 import {
   type Action,
   act,
+  cancelStartsOf,
   type LeftOut,
   reloadAll,
   resetAllConsoles,
@@ -17,7 +18,6 @@ import {
   startAll,
   stopAll,
   suspendAll,
-  takeBackStarts,
 } from '../lab/actions.ts';
 import type { Claim } from '../lab/change-queue.ts';
 import { nodePresence, nodeRun } from '../lab/claims.ts';
@@ -118,7 +118,7 @@ export function nodeRoutes({
     ...ACTIONS.map((action) =>
       route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, {}, async ({ params, body }) => {
         const asked = projects.get(params.project_id).nodes.get(params.node_id);
-        const cancelled = takeBackStarts(asked && action === 'stop' ? [asked] : []);
+        const cancelled = cancelStartsOf(asked && action === 'stop' ? [asked] : []);
         const ended = asked?.endAsked;
         return inTurn(params, nodeRun, async (node) => {
           await cancelled;

@@ -21,7 +21,7 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
     if (project === null || !sharing.changes(identity, project))
       throw new Failure(
         'forbidden',
-        'operation_id: this operation is not yours; whoever may change its lab can end it.',
+        'operation_id: this operation belongs to another account; accounts that may change its lab can end it.',
       );
   };
   return [

@@ -8,15 +8,15 @@ import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
 import { type Announcer, forgetEvents } from '../events.ts';
+import type { PendingRemoteChanges } from '../lab/pending-remote-changes.ts';
 import { Project } from '../lab/project.ts';
-import type { Traces } from '../lab/traces.ts';
 import { mustBeVacant, placeFor, refuseShared } from './places.ts';
 
 export interface CatalogueOptions {
   config: Config;
   store: Store;
   announcer: Announcer;
-  traces: Traces;
+  remoteChanges: PendingRemoteChanges;
 }
 
 /** A directory in use by a project. */
@@ -88,7 +88,7 @@ export class Catalogue {
   /** Registers a closed project whose directory is in place. */
   async adopt(record: ProjectRecord): Promise<Project> {
     await this.#options.store.projects.put(record);
-    return this.register(new Project(record, this.#options.traces));
+    return this.register(new Project(record, this.#options.remoteChanges));
   }
 
   /** Removes a project; changes that wait for their turn fail with `not-found`. */

@@ -93,7 +93,7 @@ export class ImageUsers {
     try {
       return (await this.#projects.stored(project, 'nodes')) as Record<string, unknown>[];
     } catch (error) {
-      log.warn('a closed project does not tell its images', { project: project.id, error: messageOf(error) });
+      log.warn('cannot read the images of a closed project', { project: project.id, error: messageOf(error) });
       return [];
     }
   }

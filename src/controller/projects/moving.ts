@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
-import { areApart } from '../../host/files/disjoint-paths.ts';
+import { disjointPaths } from '../../host/files/disjoint-paths.ts';
 import { log } from '../../host/log.ts';
 import type { Projects as StoredProjects } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
@@ -28,7 +28,7 @@ export async function moveProject(
     const fix = project.damaged === undefined ? 'close it first' : 'correct its file first';
     throw new Failure('conflict', `path: "${record.name}" cannot be moved as it is; ${fix}.`);
   }
-  if (!(await areApart(record.path, target))) {
+  if (!(await disjointPaths(record.path, target))) {
     throw new Failure('conflict', 'path: a project cannot be moved into itself, or to a folder around it.');
   }
   await mustBeVacant(target);

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
-import { areApart } from '../../host/files/disjoint-paths.ts';
-import { isBelow, whereItWouldBe } from '../../host/files/relative-path.ts';
+import { disjointPaths } from '../../host/files/disjoint-paths.ts';
+import { isBelow, resolveExisting } from '../../host/files/relative-path.ts';
 import { refuseReservedNames } from '../../host/files/reserved-names.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 
@@ -37,7 +37,7 @@ export async function placeFor(id: string, path: string | null | undefined, rule
 
 async function apart(one: string, other: string): Promise<boolean> {
   try {
-    return await areApart(one, other);
+    return await disjointPaths(one, other);
   } catch (thrown) {
     throw fileFailure(thrown, other);
   }
@@ -72,7 +72,7 @@ export function fileNameOf(name: string): string {
 /** Whether `path`, with links resolved as far as it exists, is strictly below `root`. */
 export async function liesBelow(root: string, path: string): Promise<boolean> {
   try {
-    return isBelow(await whereItWouldBe(root), await whereItWouldBe(path));
+    return isBelow(await resolveExisting(root), await resolveExisting(path));
   } catch (thrown) {
     throw fileFailure(thrown, path);
   }

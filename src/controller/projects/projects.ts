@@ -120,7 +120,7 @@ export class Projects extends Catalogue {
         path,
         filename: fileNameOf(name),
       };
-      const project = new Project(record, this.#options.traces, 'opened');
+      const project = new Project(record, this.#options.remoteChanges, 'opened');
       const contents = { nodes: [], links: [], drawings: [], computes: [] };
       // From here on it exists: after a crash the next start creates the rest.
       undo.defer(() => this.#options.writer.forget(id));

@@ -38,9 +38,11 @@ export async function deleteOnComputes(
       there.push(compute);
     } catch (error) {
       log.warn('project: deleted on a host when that is back', {
-        ...{ project: project.id, compute: compute.id, reason: messageOf(error) },
+        project: project.id,
+        compute: compute.id,
+        reason: messageOf(error),
       });
-      await project.traces.deleted(compute, project.id);
+      await project.remoteChanges.deleted(compute, project.id);
       project.hosts.delete(compute);
     }
   }
@@ -54,7 +56,7 @@ export async function deleteOnComputes(
       if (!abandon && !gone) throw error;
     }
     project.hosts.delete(compute);
-    await project.traces.left(compute, project.id);
+    await project.remoteChanges.left(compute, project.id);
   }
 }
 

@@ -139,7 +139,7 @@ export class Restart {
       const known = this.#catalogue.find(record.project_id);
       if (known && known.state !== 'closed') continue;
       if (!known && !formerly.has(record.project_id)) await this.#options.found(record.project_id);
-      const project = known ?? this.#catalogue.register(new Project(record, this.#options.traces));
+      const project = known ?? this.#catalogue.register(new Project(record, this.#options.remoteChanges));
       project.damaged = damaged;
       project.foreign = foreign;
       if (damaged === undefined && !leftOpen.has(record.project_id)) await store.projects.put(record);

@@ -33,7 +33,7 @@ async function computeReport(compute: Compute): Promise<string> {
   try {
     return await (await compute.pass('GET', '/debug')).text();
   } catch (error) {
-    return `This compute does not tell: ${messageOf(error)}\n`;
+    return `This compute sent no report: ${messageOf(error)}\n`;
   }
 }
 

@@ -111,10 +111,10 @@ async function merge(places: Places, folder: string, undo: AsyncDisposableStack)
  * @param projects directories of the projects that may have been exchanged there
  */
 export async function recoverExchanges(directory: string, projects: readonly string[]): Promise<void> {
-  await endStagings(directory, (staging) => takeBack(staging, projects));
+  await endStagings(directory, (staging) => rollBack(staging, projects));
 }
 
-async function takeBack(staging: string, projects: readonly string[]): Promise<void> {
+async function rollBack(staging: string, projects: readonly string[]): Promise<void> {
   const note = await readFile(join(staging, NOTE), 'utf8').catch(() => undefined);
   if (note === undefined || !(await exists(join(staging, TOPOLOGY)))) return;
   const { path: noted, filename, added } = v.parse(Note, JSON.parse(note));

@@ -48,7 +48,7 @@ export class Restores {
     const staging = await makeStaging(await this.#stagingPlace(project.record.path), held);
     const { topology, statuses } = takeStatuses(await this.#prepare(project, archive, staging));
     const computes = computesOf(this.#options.computes, topology);
-    // Files sent to other computes cannot be taken back, and the exchange of the files completes as a whole.
+    // Files sent to other computes cannot be rolled back, and the exchange of the files completes as a whole.
     ongoing().commit();
     // Their nodes have new ids, so that nothing there is overwritten.
     for (const compute of computes.values()) await hostProject(project, compute);

@@ -47,9 +47,9 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
       this.#guarded(() => this.#pc?.input(message.text));
       return;
     }
-    const told = this.#files?.get(message.file);
+    const done = this.#files?.get(message.file);
     this.#files?.delete(message.file);
-    this.#guarded(() => told?.(message.text));
+    this.#guarded(() => done?.(message.text));
   }
 
   override close(): void {
@@ -82,22 +82,22 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
     this.#shown += text;
   }
 
-  readFile(name: string, told: (text: string | undefined) => void): void {
-    this.tell({ kind: 'read', file: this.#await(told), name });
+  readFile(name: string, done: (text: string | undefined) => void): void {
+    this.tell({ kind: 'read', file: this.#await(done), name });
   }
 
-  writeFile(name: string, text: string, told: (problem: string | undefined) => void): void {
-    this.tell({ kind: 'write', file: this.#await(told), name, text });
+  writeFile(name: string, text: string, done: (problem: string | undefined) => void): void {
+    this.tell({ kind: 'write', file: this.#await(done), name, text });
   }
 
   quit(): void {
     this.#end(undefined);
   }
 
-  #await(told: (text: string | undefined) => void): number {
+  #await(done: (text: string | undefined) => void): number {
     const file = ++this.#lastFile;
     this.#files ??= new Map();
-    this.#files.set(file, told);
+    this.#files.set(file, done);
     return file;
   }
 

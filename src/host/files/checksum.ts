@@ -81,7 +81,7 @@ export class RunningChecksum implements Disposable {
       return await thread.run(request);
     } catch (error) {
       if (!(error instanceof ThreadEnded)) throw error;
-      log.warn('the thread that makes checksums has ended; another one begins anew', { reason: error.message });
+      log.warn('the thread that makes checksums has ended; another one starts again', { reason: error.message });
       return thread.run(request);
     }
   }

@@ -9,7 +9,7 @@ import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure } from './atomic-file.ts';
-import { wayBelow } from './relative-path.ts';
+import { relativeBelow } from './relative-path.ts';
 
 /** open(2): only a location in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
 export const O_PATH = 0o10000000;
@@ -93,7 +93,7 @@ async function leadsOutside(top: Root, segments: readonly string[]): Promise<boo
     links += 1;
     way.pop();
     if (posix.isAbsolute(target)) {
-      const inside = wayBelow(top.place, posix.normalize(target));
+      const inside = relativeBelow(top.place, posix.normalize(target));
       if (inside === undefined) return true;
       way = [];
       rest.unshift(...inside.split('/'));
@@ -126,7 +126,7 @@ async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
 export async function placeBelow(top: Root, found: FileHandle, path: string): Promise<string> {
   const place = await placeOf(found, path);
   if (place === top.place) return '';
-  const way = wayBelow(top.place, place);
+  const way = relativeBelow(top.place, place);
   if (way === undefined) throw outside(path);
   return Buffer.from(way, 'latin1').toString();
 }

@@ -13,7 +13,7 @@ export async function explainInodes(error: unknown, directory: string): Promise<
   const status = await statfs(directory).catch(() => undefined);
   // Some file systems create inodes on demand and count none.
   if (!isForWantOfOne(error) || status === undefined || status.files === 0 || status.ffree >= FEW) return error;
-  const message = `the disk of ${directory} has too few inodes left (${status.ffree}), so that files cannot be made there: delete files that nobody needs; nothing was lost (${messageOf(error)})`;
+  const message = `the disk of ${directory} has too few inodes left (${status.ffree}), so that no files can be created there: delete files that are not needed; nothing was lost (${messageOf(error)})`;
   return new Failure('out-of-space', message, { cause: error });
 }
 

@@ -1,5 +1,5 @@
 // Opens regular files that are named by a client, lab or archive, or that others can replace: without blocking, and
-// with a size limit. A FIFO opened the usual way blocks a thread of Node's pool until somebody writes to it; four of
+// with a size limit. A FIFO opened the usual way blocks a thread of Node's pool until a program writes to it; four of
 // them block all files and the database.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -65,7 +65,7 @@ export const DIRECTION_COUNTERS = {
 export const SEND_DROPS = { sendQueue: 0, tooLong: 1, sendFailed: 2 } as const;
 
 /** A leg's target: TypeScript code, a socket, a device in memory, or none. */
-export const LEG_KINDS = { typescript: 0, socket: 1, device: 2, nowhere: 3 } as const;
+const LEG_KINDS = { typescript: 0, socket: 1, device: 2, nowhere: 3 } as const;
 
 export const DEVICE_KINDS = { none: 0, hub: 1, switch: 2 } as const;
 

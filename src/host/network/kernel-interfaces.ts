@@ -38,7 +38,6 @@ export interface LinkChange {
 
 // linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h, linux/pkt_sched.h, linux/pkt_cls.h
 const RTM_NEWLINK = 16;
-const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
 const RTM_NEWQDISC = 36;
@@ -254,14 +253,6 @@ export function makePair(name: string, peer: { name: string; macAddress: string;
   const parts = [linkMessage(0), attribute(IFLA_IFNAME, text(name)), attribute(IFLA_LINKINFO, Buffer.concat(kind))];
   const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
   change(`create interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, flags, ...parts));
-}
-
-/** Removes an interface, and the other end of a pair; a missing one is ignored. @throws Failure `forbidden` */
-export function removeLink(name: string): void {
-  const link = findLink(name);
-  if (link === undefined) return;
-  const message = linkMessage(link.index);
-  change(`remove interface ${name}`, () => request('RTM_DELLINK', RTM_DELLINK, NLM_F_ACK, message));
 }
 
 /**

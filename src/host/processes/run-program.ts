@@ -52,7 +52,7 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
     };
     const timer =
       limit === undefined ? undefined : setTimeout(() => fail(`did not answer within ${limit / 1000} s`), limit);
-    const abort = (): void => fail('was ended, as nobody waits for it any more');
+    const abort = (): void => fail('was ended because no request waits for it any more');
     signal?.addEventListener('abort', abort);
     for (const [name, stream] of [
       ['output', child.stdout],

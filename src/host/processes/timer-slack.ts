@@ -10,7 +10,7 @@ function set(nanoseconds: number): boolean {
     writeFileSync(OWN, String(nanoseconds));
     return true;
   } catch {
-    return false; // the kernel lacks the file: programs are only woken more often
+    return false; // the kernel does not have the file: programs are only woken more often
   }
 }
 

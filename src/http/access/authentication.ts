@@ -44,10 +44,10 @@ export interface KnownAccounts {
   tokens: readonly KnownToken[];
 }
 
-/** `wait`: milliseconds until the next guess is checked. `nobody`: authentication is off. */
+/** `wait`: milliseconds until the next guess is checked. `off`: authentication is off. */
 export type Decision =
   | { kind: 'right'; identity: Identity }
-  | { kind: 'nobody' }
+  | { kind: 'off' }
   | { kind: 'wrong' }
   | { kind: 'later'; wait: number };
 
@@ -162,7 +162,7 @@ export class Authentication {
    * authentication is off. Never throws.
    */
   async ofThisHost(user: number): Promise<Identity | undefined> {
-    // Let in even if the accounts cannot be read, so that they can be repaired.
+    // Accepted even if the accounts cannot be read, so that they can be repaired.
     const of = await Promise.resolve(this.#accounts()).catch(() => undefined);
     if (of?.asked === false) return undefined;
     const alone = of === undefined || of.accounts.every(({ id }) => id === HOST_ACCOUNT);
@@ -172,7 +172,7 @@ export class Authentication {
   /** @param address of the client */
   async decide(header: string | undefined, address: string): Promise<Decision> {
     const index = await this.#now();
-    if (!index.of.asked) return { kind: 'nobody' };
+    if (!index.of.asked) return { kind: 'off' };
     const token = tokenOf(header);
     if (token !== undefined) return this.#ofToken(index, token);
     const given = credentialsOf(header);
@@ -185,7 +185,7 @@ export class Authentication {
    */
   async decideByToken(header: string | undefined, query: string | undefined): Promise<Decision> {
     const index = await this.#now();
-    if (!index.of.asked) return { kind: 'nobody' };
+    if (!index.of.asked) return { kind: 'off' };
     const token = bearerOf(header) ?? query;
     if (token === undefined) return { kind: 'wrong' };
     return token.startsWith(TOKEN_PREFIX) ? this.#ofToken(index, token) : this.#ofSession(index, token);
@@ -198,7 +198,7 @@ export class Authentication {
   async logIn(
     given: Credentials,
     address: string,
-  ): Promise<Exclude<Decision, { kind: 'right' | 'nobody' }> | { kind: 'right'; token: string; account?: string }> {
+  ): Promise<Exclude<Decision, { kind: 'right' | 'off' }> | { kind: 'right'; token: string; account?: string }> {
     const sessions = this.#sessions;
     if (sessions === undefined) return { kind: 'wrong' };
     const index = await this.#now();

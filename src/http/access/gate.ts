@@ -8,7 +8,7 @@ import { targetOf } from '../app/target.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { type GuardRules, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
-import { Farewells } from './logout-requests.ts';
+import { LogoutRequests } from './logout-requests.ts';
 import { TrustedProxies } from './proxies.ts';
 import { Tickets, ticketOf } from './tickets.ts';
 
@@ -141,7 +141,7 @@ function authenticated(
   tickets: Tickets,
   isRoute: (path: string) => boolean,
 ): Gatekeeper {
-  const farewells = new Farewells();
+  const logouts = new LogoutRequests();
   return async (context, next) => {
     const { env } = context;
     const address = env.client?.address ?? 'this process';
@@ -157,8 +157,8 @@ function authenticated(
       // Browsers cannot send headers with WebSockets: there the address alone counts.
       const header = env.connect ? undefined : context.req.header('authorization');
       const isOpen = WITHOUT_LOGIN.test(`${method} ${path}`) || !isRoute(path);
-      const decision = isOpen ? ({ kind: 'nobody' } as const) : await authentication.decideByToken(header, token);
-      if (decision.kind !== 'right' && decision.kind !== 'nobody') {
+      const decision = isOpen ? ({ kind: 'off' } as const) : await authentication.decideByToken(header, token);
+      if (decision.kind !== 'right' && decision.kind !== 'off') {
         if (!env.connect) return notLoggedIn();
         return token === undefined ? new Response(null, { status: 403 }) : refusedSocket(env.connect);
       }
@@ -176,7 +176,7 @@ function authenticated(
       if (decision.kind === 'later') return tooManyGuesses(decision.wait);
       if (decision.kind === 'wrong') return unauthorized();
       const target = targetOf(context.req.raw, env);
-      if (decision.kind === 'right' && farewells.isFirst(target, context.req.header('sec-fetch-site')))
+      if (decision.kind === 'right' && logouts.isFirst(target, context.req.header('sec-fetch-site')))
         return unauthorized();
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
     }

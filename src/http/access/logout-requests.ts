@@ -8,7 +8,7 @@ export const LOGOUT = '/logout';
 const MOST = 1_024;
 const LONGEST = 64;
 
-export class Farewells {
+export class LogoutRequests {
   readonly #heard = new Set<string>();
 
   /**

@@ -1,5 +1,5 @@
 // Delays password guessing. Wrong guesses count per address and account, so that one person's mistakes do not delay others behind the same
-// address; and per address, so that nobody can try all accounts at once.
+// address; and per address, so that no client can try all accounts at once.
 
 import ipaddr from 'ipaddr.js';
 import { dropOldest } from '../../host/values/drop-oldest.ts';

@@ -100,7 +100,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 /** Close code of a connection that ends without a closing frame (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1006;
 
-/** Of calls that nobody ends. */
+/** Of calls that cannot be cancelled. */
 const NEVER = new AbortController().signal;
 
 const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefined };
@@ -199,7 +199,11 @@ export class App {
         params: decoded(params),
         body: route.options.body ? validatedBody(route.options.body, merged) : merged,
         headers: new Headers(headers),
-        ...{ query, signal, stream: null, host: '', client: THIS_PROCESS },
+        query,
+        signal,
+        stream: null,
+        host: '',
+        client: THIS_PROCESS,
       });
       if (answer instanceof Response) return answer;
       return { value: answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer) };

@@ -16,8 +16,11 @@ export interface ConnectionLimits {
 
 /** A vanished client is noticed within 70 s. */
 const LIMITS: ConnectionLimits = {
-  ...{ keepAliveIdle: 30_000, keepAliveInterval: 5_000, keepAliveProbes: 5 },
-  ...{ unacknowledged: 50_000, look: 10_000 },
+  keepAliveIdle: 30_000,
+  keepAliveInterval: 5_000,
+  keepAliveProbes: 5,
+  unacknowledged: 50_000,
+  look: 10_000,
 };
 
 /** Node keeps the descriptor only in the socket's handle. */

@@ -11,7 +11,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 const LOGGED_CHARACTERS = 200;
 
 /** Response header with the request's number. */
-export const REQUEST_ID = 'X-Request-Id';
+const REQUEST_ID = 'X-Request-Id';
 
 /** A request without a response yet. */
 export interface Seen {
@@ -80,7 +80,10 @@ export class Observation {
       const { status } = context.res;
       if (status !== 101) context.res.headers.set(REQUEST_ID, seen.id);
       this.#note(seen, {
-        ...{ method: context.req.method, target: targetOf(context.req.raw, env), route: env.route ?? 'none', status },
+        method: context.req.method,
+        target: targetOf(context.req.raw, env),
+        route: env.route ?? 'none',
+        status,
         client: env.client?.address ?? env.incoming?.socket.remoteAddress,
       });
     };
@@ -105,8 +108,12 @@ export class Observation {
     this.#durations.observe(seconds);
     const [path = ''] = target.split('?');
     log.info('request', {
-      ...{ method, path: path.slice(0, LOGGED_CHARACTERS), status, milliseconds: Math.round(seconds * 10_000) / 10 },
-      ...{ request: id, client },
+      method,
+      path: path.slice(0, LOGGED_CHARACTERS),
+      status,
+      milliseconds: Math.round(seconds * 10_000) / 10,
+      request: id,
+      client,
     });
   }
 }

@@ -21,7 +21,7 @@ refusal has a body \`{"message", "status"}\`; that of an emulator also has \`exc
 /** Meaning of each error status. */
 const REFUSALS: Record<number, string> = {
   304: 'Not changed since the ETag that was sent',
-  400: 'The request makes no sense as it stands; the message names the member and what would fit',
+  400: 'The request is invalid; the message names the member and what would fit',
   401: 'Credentials are missing or wrong',
   403: 'Not allowed: a path that leads elsewhere, a closed project, a foreign Host or Origin, an account that may not',
   404: 'Something that the path or the body names does not exist',

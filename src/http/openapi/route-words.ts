@@ -5,7 +5,7 @@ import type { RouteWords } from '../app/route.ts';
 
 const EMPTY = '';
 const STREAM = 'application/json';
-const LOAD_OF_NODES = { nodes: 'A project: what its nodes take is told, too (an extension)' };
+const LOAD_OF_NODES = { nodes: 'A project: the answer has the load of its nodes, too (an extension)' };
 const WINDOW = {
   cols: 'Columns of the window (an extension): with cols and rows text messages are control messages, and input is binary',
   rows: 'Rows of the window (an extension)',
@@ -23,7 +23,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'GET /v2/openapi.json': { summary: 'This document', query: { path: 'Only what it says of this path' } },
   'GET /v2/notifications': { summary: 'Notification stream of the controller, a line per event', answer: STREAM },
   'GET /v2/notifications/ws': { summary: 'Notification stream of the controller' },
-  'GET /v2/project-sharing': { summary: 'Whose each lab is, and what whoever asks may do with it (an extension)' },
+  'GET /v2/project-sharing': { summary: 'The owner of each lab, and what the client may do with it (an extension)' },
   'GET /v2/project-figures': { summary: 'Nodes of each open project, and how many run (an extension)' },
   'GET /v2/project-changes': { summary: 'When each project was changed last (an extension)' },
   'GET /v2/operations': {
@@ -63,11 +63,11 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   },
   'DELETE /v2/groups/{name}': { summary: 'Delete a group (an extension; admins)', errors: [403, 404, 409] },
   'GET /v2/projects/{project_id}/sharing': {
-    summary: 'Whose project it is, and with whom it is shared (an extension)',
+    summary: 'The owner of a project, and the accounts with which it is shared (an extension)',
     errors: [404],
   },
   'PUT /v2/projects/{project_id}/sharing': {
-    summary: 'Share a project, or give it to somebody else (an extension; its owner and admins)',
+    summary: 'Share a project, or give it to another account (an extension; its owner and admins)',
     errors: [403, 404, 409],
   },
   'GET /v2/audit': {
@@ -152,7 +152,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'DELETE /v2/projects/{project_id}': { summary: 'Delete a project and its files' },
   'GET /v2/projects/{project_id}/stats': { summary: 'Count what is in a project' },
   'GET /v2/projects/{project_id}/journal': {
-    summary: 'Read what was told of a lab, its last 500 messages and changes of state (an extension)',
+    summary: 'Read the journal of a lab: its last 500 messages and changes of state (an extension)',
     query: { node_id: 'Only what is about this node' },
   },
   'GET /v2/projects/{project_id}/journal/stream': {

@@ -33,7 +33,7 @@ const rlogin = absent('Not used here', 'There is no rlogin: open the console of 
 
 const help: Command = {
   summary: ['', 'Show this list'],
-  help: `${bold('help')} or ${bold('?')}\n  Shows the list of commands. ${bold('<command> ?')} tells about one.\n`,
+  help: `${bold('help')} or ${bold('?')}\n  Shows the list of commands. ${bold('<command> ?')} explains one.\n`,
   // biome-ignore lint/correctness/useYield: nothing to wait for
   *run(_words, pc) {
     pc.print(`\n${overview()}\n`);
@@ -70,5 +70,5 @@ function overview(): string {
   const lines = Object.entries(COMMANDS)
     .filter(([name]) => !HIDDEN.has(name))
     .map(([name, { summary }]) => `${`${name} ${summary[0]}`.padEnd(25)}${summary[1]}`);
-  return `${lines.join('\n')}\n\n'?' behind a command tells more about it.\n`;
+  return `${lines.join('\n')}\n\n'?' behind a command explains it.\n`;
 }

@@ -110,7 +110,12 @@ function randomNumber(): number {
 function* connect(ping: Ping, pc: Surroundings, number: number): Job {
   const { from, to, data, host } = ping;
   let next: Segment = {
-    ...{ from, to, sequence: randomNumber(), acknowledgement: 0, flags: FLAG.syn, window: WINDOW_BYTES },
+    from,
+    to,
+    sequence: randomNumber(),
+    acknowledgement: 0,
+    flags: FLAG.syn,
+    window: WINDOW_BYTES,
     data: Buffer.alloc(0),
   };
   const name = `${to}@${formatAddress(ping.destination)}`;

@@ -7,7 +7,7 @@ import { DEFAULT_NAME } from '../settings.ts';
 import { bold, type Command, Complaint, type Surroundings } from './command.ts';
 import { parseNumber } from './options.ts';
 
-export const STARTUP_FILE = 'startup.vpc';
+const STARTUP_FILE = 'startup.vpc';
 const FILE_NAME = /^[\w-][\w. -]{0,99}$/;
 const LONGEST_SLEEP_SECONDS = 86_400;
 

@@ -138,8 +138,12 @@ export class ArchiveReader {
     if (method === BZIP2 || method === LZMA) {
       const { fileDataStart } = await this.#zip.readLocalFileHeaderPromise(raw, { minimal: true });
       return decoded({
-        ...{ method, descriptor: this.#part.descriptor, from: this.#part.start + fileDataStart },
-        ...{ length: raw.compressedSize, size: raw.uncompressedSize, flags: raw.generalPurposeBitFlag },
+        method,
+        descriptor: this.#part.descriptor,
+        from: this.#part.start + fileDataStart,
+        length: raw.compressedSize,
+        size: raw.uncompressedSize,
+        flags: raw.generalPurposeBitFlag,
       });
     }
     if (method !== ZSTD) return this.#zip.openReadStreamPromise(raw);

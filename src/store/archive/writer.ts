@@ -44,7 +44,7 @@ const LEVEL = 3;
 const EARLIEST = new Date(1980, 0, 1);
 
 /** Writes entries at the archive reader's pace: each call resolves when its content has been read. */
-export class ArchiveWriter implements ArchiveSink {
+class ArchiveWriter implements ArchiveSink {
   /** The archive; ends after `finish`. */
   readonly output: Readable;
   readonly #zip = new ZipFile();

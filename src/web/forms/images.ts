@@ -1,7 +1,7 @@
 // Offers the images of a host for fields that name one.
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
-import { hindrancesOf } from '../model/server/unavailable-kinds.ts';
+import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import type { Field } from './schema.ts';
 
 interface ImageObject {
@@ -16,7 +16,7 @@ export function useImages(compute: string | undefined, fields: readonly Field[])
   const host = compute ?? 'local';
   const { value } = useLoaded(async () => {
     if (emulators.length === 0) return new Map<string, string[]>();
-    const hindered = (await hindrancesOf(host)).filter(({ hindrance }) => hindrance !== null);
+    const hindered = (await unavailableKindsOf(host)).filter(({ hindrance }) => hindrance !== null);
     const usable = emulators.filter((emulator) => !hindered.some(({ node_type: type }) => type === emulator));
     const lists = usable.map(async (emulator): Promise<[string, string[]]> => {
       try {

@@ -30,7 +30,7 @@ export interface JsonSchema {
 }
 
 /** When a running node applies a change: at its next start, when it is recreated and restarted, or only once it is stopped. */
-export type Effect = 'start' | 'anew' | 'stopped';
+export type Effect = 'start' | 'recreate' | 'stopped';
 
 export type FieldKind =
   | 'text'

@@ -12,7 +12,7 @@ import { api } from '../model/server/api.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
-import { hindrancesOf } from '../model/server/unavailable-kinds.ts';
+import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
@@ -138,11 +138,11 @@ interface HostViewProps {
 
 function HostView({ host, since, statistics }: HostViewProps) {
   const { name, protocol, host: address, port, connected, last_error: error, capabilities } = host;
-  const hindrances = useLoaded(
-    () => (connected ? hindrancesOf(host.compute_id) : Promise.resolve([])),
+  const unavailable = useLoaded(
+    () => (connected ? unavailableKindsOf(host.compute_id) : Promise.resolve([])),
     [host.compute_id, connected],
   );
-  const reasons = new Map((hindrances.value.value ?? []).map(({ node_type: type, hindrance }) => [type, hindrance]));
+  const reasons = new Map((unavailable.value.value ?? []).map(({ node_type: type, hindrance }) => [type, hindrance]));
   const percent = (value: number | null | undefined): string => (value == null ? '–' : `${Math.round(value)} %`);
   return (
     <section aria-label={name}>

@@ -39,7 +39,7 @@ const ENGLISH = {
   'POST projects/{project_id}/links/{link_id}/stop_capture': (thing: string, lab: string) =>
     `Stop the capture on the link ${thing} of the lab ${lab}`,
   'POST projects/{project_id}/links/{link_id}/statistics/reset': (thing: string, lab: string) =>
-    `Count anew what passes the link ${thing} of the lab ${lab}`,
+    `Reset the counters of the link ${thing} of the lab ${lab}`,
   'POST projects/{project_id}/links/{link_id}/schedule': (thing: string, lab: string) =>
     `Start a schedule on the link ${thing} of the lab ${lab}`,
   'DELETE projects/{project_id}/links/{link_id}/schedule': (thing: string, lab: string) =>

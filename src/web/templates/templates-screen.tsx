@@ -8,7 +8,7 @@ import { api } from '../model/server/api.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
-import { type Hindrance, hindrancesOf } from '../model/server/unavailable-kinds.ts';
+import { type UnavailableKind, unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
@@ -37,7 +37,7 @@ export function TemplatesScreen() {
     const computes = await api.get<{ compute_id: string }[]>('/computes');
     return computes.map(({ compute_id: id }) => id);
   }, []);
-  const hindrances = useLoaded(() => hindrancesOf('local'), []);
+  const unavailable = useLoaded(() => unavailableKindsOf('local'), []);
 
   const attempt = async (task: () => Promise<unknown>): Promise<void> => {
     message.value = '';
@@ -117,7 +117,7 @@ export function TemplatesScreen() {
             </div>
             <TemplatesTable
               templates={all}
-              hindrances={hindrances.value.value ?? []}
+              unavailable={unavailable.value.value ?? []}
               edit={(template) => {
                 const kind = formOf(kinds, template);
                 if (kind) edited.value = { kind, template };
@@ -134,20 +134,20 @@ export function TemplatesScreen() {
 
 interface TemplatesTableProps {
   templates: readonly Template[];
-  hindrances: readonly Hindrance[];
+  unavailable: readonly UnavailableKind[];
   edit: (template: Template) => void;
   canEdit: (template: Template) => boolean;
   attempt: (task: () => Promise<unknown>) => Promise<void>;
 }
 
-function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: TemplatesTableProps) {
+function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: TemplatesTableProps) {
   return (
     <table class="card rows" aria-label={words.title}>
       <Columns titles={[WORDS.common.name, words.type, words.category, words.host, WORDS.common.actions]} />
       <tbody>
         {templates.map((template) => {
           const { template_id: id, name, template_type: type, category, compute_id: host, symbol, builtin } = template;
-          const hindrance = hindrances.find(({ node_type: each }) => each === type)?.hindrance;
+          const reason = unavailable.find(({ node_type: each }) => each === type)?.hindrance;
           return (
             <tr key={id}>
               <th scope="row">
@@ -156,7 +156,7 @@ function TemplatesTable({ templates, hindrances, edit, canEdit, attempt }: Templ
               </th>
               <td>
                 {type.replaceAll('_', ' ')}
-                {hindrance != null && (host ?? 'local') === 'local' && <p class="problem">{hindrance}</p>}
+                {reason != null && (host ?? 'local') === 'local' && <p class="problem">{reason}</p>}
               </td>
               <td>{category}</td>
               <td>{host ?? words.anyHost}</td>

@@ -437,7 +437,7 @@ const PORT_MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   ],
 ];
 
-test('mistakes of links are said with their place as far as the file tells of ports', async () => {
+test('mistakes of links are reported with their place, as far as the file describes the ports', async () => {
   for (const [what, lines, said] of PORT_MISTAKES) {
     const mistakes = portMistakes(await lab(`name: Lab\n${lines}\n`), portsByFile);
     assert.match(mistakes.map(({ line, column, message }) => `${line}:${column}: ${message}`).join('\n'), said, what);
@@ -455,7 +455,7 @@ test('all mistakes are said at once, in the order of the file, and no more than 
   assert.match(lines[20]!, /and 10 more/);
 });
 
-test('a file without a name, an empty one, one that is not there, and one that is a list', async () => {
+test('a file without a name, an empty file, a missing file, and a file that is a list', async () => {
   await assert.rejects(lab('nodes: {}'), /lab\.yaml:1:1: name: is required/);
   await assert.rejects(lab(''), /lab\.yaml:1:1: the file: expected members/);
   await assert.rejects(lab('- a'), /lab\.yaml:1:1: /);
@@ -497,7 +497,7 @@ test('the JSON Schema of the documents is that of the reader', () => {
   assert.match(kept, /"additionalProperties": false/);
 });
 
-test('editors are told the properties of each type of node', () => {
+test('the schema for editors has the properties of each type of node', () => {
   const accepts = new Ajv({ strict: false, allErrors: true }).compile(JSON.parse(labSchemaText()));
   const wrong = (node: object): string[] => {
     accepts({ name: 'x', nodes: { N: node } });

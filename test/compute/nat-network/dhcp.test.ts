@@ -52,7 +52,7 @@ test('a node gets an address of the network with all that it needs, and the same
   );
 });
 
-test('no two nodes get one address, though all ask at once; when there is none left, nobody is answered', async () => {
+test('no two nodes get one address, though all ask at once; when there is none left, there is no answer', async () => {
   const server = new DhcpServer(parseSubnet('192.0.2.0/28')!);
   const macs = Array.from({ length: 20 }, (_, index) => `0200000000${(10 + index).toString(16).padStart(2, '0')}`);
   const offers = await Promise.all(macs.map((mac) => server.answer(request('discover', mac))));
@@ -60,7 +60,7 @@ test('no two nodes get one address, though all ask at once; when there is none l
   assert.deepEqual([given.length, new Set(given).size], [13, 13]);
 });
 
-test('an address that somebody has already, by his answer to ARP, is not offered', async () => {
+test('an address that another host has already, by its answer to ARP, is not offered', async () => {
   const server = new DhcpServer(SUBNET);
   const asked: number[] = [];
   server.probe = (address) => {
@@ -131,7 +131,7 @@ test('what is no question to a DHCP server is no message: broken, cut, of others
     assert.equal(clientMessage(frame.subarray(0, length)), undefined);
 });
 
-test('a probe asks for an address without telling one; an answer to it names its owner', () => {
+test('a probe asks for an address without giving one; an answer to it names its owner', () => {
   const probe = arpProbe('026c77000001', GATEWAY);
   assert.deepEqual([probe.length, arpSender(probe)], [60, undefined]);
   const answer = Buffer.from(probe);

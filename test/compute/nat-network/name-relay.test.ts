@@ -52,7 +52,7 @@ test('where one resolver is silent the next one is asked', async (t) => {
   assert.equal(silent.asked.length, 1);
 });
 
-test('without a resolver that answers, the node is told so and need not wait', async (t) => {
+test('without a resolver that answers, the node gets an error and need not wait', async (t) => {
   const answer = await ask(t, new NameRelay(() => []));
   assert.deepEqual([answer.readUInt16BE(0), answer.readUInt16BE(2) & 0x800f], [0x1234, 0x8002]);
 });

@@ -8,7 +8,7 @@ const HEADER = 'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t
 const route = (destination: string, mask: string, flags = '0001'): string =>
   `eth0\t${destination}\t00000000\t${flags}\t0\t0\t0\t${mask}\t0\t0\t0`;
 
-test('the routes of a host tell which networks it knows; the default route is none of them', () => {
+test('the routes of a host show which networks it knows; the default route does not count', () => {
   const table = [
     HEADER,
     route('00000000', '00000000', '0003'),
@@ -35,7 +35,7 @@ test('gateway and nodes lie within the network, and neither at its ends', () => 
   ]);
 });
 
-test('what is no address and no network is told from what is', () => {
+test('what is no address and no network is distinguished from what is', () => {
   for (const text of ['', '1.2.3', '1.2.3.256', '1.2.3.4.5', 'a.b.c.d', '01234.1.1.1'])
     assert.equal(parseAddress(text), undefined);
   for (const text of ['1.2.3.4', '192.0.2.1/24', '192.0.2.0/33', '192.0.2.0/', '/24'])

@@ -77,9 +77,16 @@ export async function createContainer(engine: Engine, options: ContainerOptions)
   const given = startCommand === null ? [] : splitWords(startCommand, { member: 'start_command', exception });
   const command = given.length > 0 ? given : own.length > 0 ? own : entry.length > 0 ? [] : ['/bin/sh'];
   const body = {
-    ...{ Hostname: hostName(options.name), Image: options.imageName, Entrypoint: ['/gns3/init.sh', ...entry] },
-    ...{ Cmd: command, Env: environment.words, Labels: { ...labels, [LEVEL_LABEL]: level } },
-    ...{ NetworkDisabled: true, Tty: true, OpenStdin: true, StdinOnce: false },
+    Hostname: hostName(options.name),
+    Image: options.imageName,
+    Entrypoint: ['/gns3/init.sh', ...entry],
+    Cmd: command,
+    Env: environment.words,
+    Labels: { ...labels, [LEVEL_LABEL]: level },
+    NetworkDisabled: true,
+    Tty: true,
+    OpenStdin: true,
+    StdinOnce: false,
     ...(image.Config.User ? { User: '0' } : {}),
     HostConfig: {
       ...rightsOf(level),

@@ -25,7 +25,7 @@ export const engineCheck: HostCheck = {
       }
       const lacking = lackedBy(daemon ?? 'self', NEEDED);
       if (lacking.length === 0) return ok(`containers are run by Docker ${version} at ${path}`);
-      const problem = `Docker ${version}, but the server lacks ${lacking.join(', ')}: containers do not start`;
+      const problem = `Docker ${version}, but the server has no ${lacking.join(', ')}: containers do not start`;
       return warning(problem, 'run the server as root, or give it these as docs/docker.md says (Rights)');
     } catch (thrown) {
       if (!(thrown instanceof Failure)) throw thrown;

@@ -117,7 +117,9 @@ export class Engine {
   #request(method: Method, path: string, { body = {} }: CallOptions, more: RequestOptions) {
     const bytes = Buffer.from(JSON.stringify(body));
     const sent = request({
-      ...{ socketPath: this.#socketPath, method, path },
+      socketPath: this.#socketPath,
+      method,
+      path,
       ...more,
       headers: { host: 'docker', 'content-type': 'application/json', 'content-length': bytes.length, ...more.headers },
     });

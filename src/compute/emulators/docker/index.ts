@@ -19,8 +19,9 @@ export const docker = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [engineCheck],
-  hindrance: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),
+  unavailableReason: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),
 
+  host: sharedBy,
   make: DockerNode.create,
   change: (node: DockerNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
@@ -33,6 +34,6 @@ export const docker = defineKind({
     reset: (node) => node.resetConsole(),
   },
   routes: containerRoutes,
-  hostRoutes: engineRoutes,
-  endUnclaimed: (services, isOver) => sharedBy(services).unclaimed.end(isOver),
+  hostRoutes: (_services, shared) => engineRoutes(shared),
+  endUnclaimed: (_services, isOver, { unclaimed }) => unclaimed.end(isOver),
 });

@@ -55,7 +55,7 @@ export interface Made {
 type Sound = Omit<Wanted, 'level'> & Identity;
 
 /** @throws Failure `conflict` (`DockerError`) for settings that no container can be created with */
-export function mustBeSound({ settings, ...of }: Sound): void {
+export function assertCreatable({ settings, ...of }: Sound): void {
   if (settings.start_command !== null) splitWords(settings.start_command, { member: 'start_command', exception });
   environment({ settings, ...of }, [], '');
 }
@@ -96,8 +96,17 @@ export async function makeContainer(wanted: Wanted & Identity, services: Service
     services.events.emit('log.warning', { message: `${name}: ${complaint}` }, project.id);
   }
   const container = await createContainer(engine, {
-    ...{ name, nodeId: id, projectId: project.id, image, imageName, startCommand: settings.start_command },
-    ...{ environment: { words, complaints }, mounts, helpers, level, labels },
+    name,
+    nodeId: id,
+    projectId: project.id,
+    image,
+    imageName,
+    startCommand: settings.start_command,
+    environment: { words, complaints },
+    mounts,
+    helpers,
+    level,
+    labels,
   });
   undo.move();
   return { id: container, volumes, isNew: true };
@@ -109,8 +118,15 @@ function environment(
   user: string,
 ): Environment {
   return environmentOf({
-    ...{ name, nodeId: id, projectId: project.id, projectPath: project.path, adapters: settings.adapters },
-    ...{ volumes, user, variables: project.variables, environment: settings.environment },
+    name,
+    nodeId: id,
+    projectId: project.id,
+    projectPath: project.path,
+    adapters: settings.adapters,
+    volumes,
+    user,
+    variables: project.variables,
+    environment: settings.environment,
     extraHosts: settings.extra_hosts,
     ...(display === undefined ? {} : { display }),
   });

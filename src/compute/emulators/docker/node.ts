@@ -15,13 +15,13 @@ import type { Services } from '../../services.ts';
 import { Cables } from './cables.ts';
 import { writtenBytes } from './container.ts';
 import { exception } from './engine.ts';
-import { type Made, mustBeSound, type Wanted } from './making.ts';
+import { assertCreatable, type Made, type Wanted } from './making.ts';
 import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
 import { changedSettings, fullImageName } from './settings.ts';
-import { type Shared, sharedBy } from './shared.ts';
+import type { Shared } from './shared.ts';
 import { WebConsole } from './web-console.ts';
 import { hasXServer } from './x-server.ts';
 
@@ -41,19 +41,27 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   /** Pid of the container that runs or is about to run. */
   #process = 0;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
+  private constructor(identity: NodeIdentity, consoleType: string, services: Services, shared: Shared, state: State) {
     super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
+      module: MODULE,
+      rules: PORT_RULES,
+      consoleType,
+      adapters: state.settings.adapters,
       makePort: (...parts) => new LivePort(...parts),
     });
-    this.#shared = sharedBy(services);
+    this.#shared = shared;
     this.#state = state;
     this.#container = new OwnContainer(this.#asOwner(), services, this.#shared);
     this.#cables = new Cables(this.id, this.ports);
     this.#cables.follow(() => this.runtime?.pid);
   }
 
-  static async create(identity: NodeIdentity, body: DockerCreate, services: Services): Promise<DockerNode> {
+  static async create(
+    identity: NodeIdentity,
+    body: DockerCreate,
+    services: Services,
+    shared: Shared,
+  ): Promise<DockerNode> {
     await using undo = new AsyncDisposableStack();
     const { id } = identity;
     const state = {
@@ -62,8 +70,8 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       image: fullImageName(body.image),
       usage: body.usage ?? '',
     };
-    const node = new DockerNode(identity, body.console_type, services, state);
-    mustBeSound({ ...state, ...node.#identity });
+    const node = new DockerNode(identity, body.console_type, services, shared, state);
+    assertCreatable({ ...state, ...node.#identity });
     undo.defer(() => node.close());
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
     if (body.console != null && hasXServer(identity.project.id, id, services)) node.console.keep(body.console);
@@ -77,9 +85,17 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   override describe() {
     const { settings, image, usage } = this.#state;
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, container_id: this.#container.id, image, usage },
-      ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      container_id: this.#container.id,
+      image,
+      usage,
+      console: this.console.port,
+      console_type: this.console.type,
+      aux: this.auxiliaryConsole.port,
       ...settings,
     };
   }
@@ -149,7 +165,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       hidden: { custom_adapters: body.custom_adapters ?? before.hidden.custom_adapters },
       usage: body.usage ?? before.usage,
     };
-    mustBeSound({ ...state, ...this.#identity, name: body.name ?? this.name });
+    assertCreatable({ ...state, ...this.#identity, name: body.name ?? this.name });
     let start = async (): Promise<void> => {};
     return {
       prepare: async (after, steps) => {
@@ -253,7 +269,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   async #makeOrTakeBack(undo: AsyncDisposableStack): Promise<void> {
     const found = await this.#container.takeOver(undo);
     if (!found) return void (await this.#container.make(undo));
-    await this.takeBack(async (resources) => {
+    await this.reattachBy(async (resources) => {
       const runtime = await DockerRuntime.reattach(this, this.#shared, this.#startOf(found), resources);
       await this.#join(runtime, resources);
       return runtime;
@@ -301,7 +317,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   /**
-   * Gives a new container that lacks rights more of them, if the configuration allows it, and reports that in events.
+   * Gives a new container missing rights if the configuration allows it, and reports that in events.
    */
   async #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
     const levels = levelsOf(this.services.config.Docker, await this.services.isShared());

@@ -48,7 +48,7 @@ export function lacksRights(output: string): boolean {
   return /operation not permitted|permission denied|cap_set_proc|must be (?:run as )?privileged/i.test(output);
 }
 
-/** Adds the fix if the Engine refuses a start because the host lacks a right; other failures stay unchanged. */
+/** Adds the fix if the Engine refuses a start because of a missing right; other failures stay unchanged. */
 export function withFix(error: unknown, { privileged }: Config['Docker']): unknown {
   if (privileged !== 'always' || !(error instanceof EngineFailure) || !lacksRights(error.message)) return error;
   const message = `This host does not let containers run privileged (${error.message}); set privileged = automatic in section [Docker].`;

@@ -3,15 +3,13 @@ import * as v from 'valibot';
 import { type Route, route } from '../../../http/app/route.ts';
 import { Text } from '../../../store/vocabulary.ts';
 import type { FindNode } from '../../nodes/kind.ts';
-import type { Services } from '../../services.ts';
 import type { DockerNode } from './node.ts';
 import { fullImageName } from './settings.ts';
-import { sharedBy } from './shared.ts';
+import type { Shared } from './shared.ts';
 
 const ImageName = v.strictObject({ image: Text });
 
-export function engineRoutes(services: Services): Route[] {
-  const { engine, pulls } = sharedBy(services);
+export function engineRoutes({ engine, pulls }: Shared): Route[] {
   return [
     route(
       'GET /v2/compute/docker/images',

@@ -90,7 +90,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     resources.defer(() => runtime.#stop());
     try {
       await runtime.#call('start');
-      await runtime.#furnish();
+      await runtime.#attachInterfaces();
     } catch (error) {
       if (!(error instanceof EngineFailure) || error.status !== 304) throw error;
       // It still runs because it could not be stopped the last time.
@@ -111,7 +111,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     await runtime.#terminal.replay(REPLAYED_LINES);
     await runtime.#terminal.open();
     resources.defer(() => runtime.#stop());
-    await runtime.#furnish();
+    await runtime.#attachInterfaces();
     return runtime;
   }
 
@@ -134,7 +134,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
       // Before the start, so that no output is missed.
       await this.#terminal.open();
       await this.#call('start');
-      await this.#furnish();
+      await this.#attachInterfaces();
     } finally {
       this.#isStopping = false;
     }
@@ -156,7 +156,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   }
 
   /** Waits for the first process, and creates its interfaces, which it waits for. */
-  async #furnish(): Promise<void> {
+  async #attachInterfaces(): Promise<void> {
     const { container, interfaces } = this.#start;
     const { State } = await inspect(this.#shared.engine, container);
     this.#pid = State.Pid;

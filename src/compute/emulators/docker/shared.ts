@@ -21,14 +21,9 @@ export interface Shared {
   readonly interfaces: 'tap' | 'pair';
 }
 
-const known = new WeakMap<Services, Shared>();
-
-export function sharedBy(services: Services): Shared {
-  const before = known.get(services);
-  if (before) return before;
-  const { config, instance } = services;
+export function sharedBy({ config, instance }: Services): Shared {
   const engine = new Engine(config.Docker.socket_path);
-  const made: Shared = {
+  return {
     engine,
     events: new EngineEvents(engine, `${INSTANCE_LABEL}=${instance}`),
     starts: new Slots(MOST_STARTS),
@@ -36,6 +31,4 @@ export function sharedBy(services: Services): Shared {
     interfaces: config.Server.kernel_links === 'automatic' && kernelLinksUnavailable() === undefined ? 'pair' : 'tap',
     unclaimed: new UnclaimedContainers(engine, instance),
   };
-  known.set(services, made);
-  return made;
 }

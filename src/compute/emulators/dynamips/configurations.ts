@@ -38,17 +38,17 @@ export class Configurations {
     undo?: AsyncDisposableStack,
   ): Promise<void> {
     const before = undo && (await this.read());
-    const takeBack = (path: string, text: string | undefined): void => {
+    const restore = (path: string, text: string | undefined): void => {
       const absolute = join(this.#project.path, this.#directory, path);
       undo?.defer(() => (text === undefined ? rm(absolute, { force: true }) : this.#write(path, text)));
     };
     const written = (text: string): string => marked(text.replaceAll('\r', '').replaceAll('%h', () => name));
     if (texts.startup) {
-      takeBack(this.startup, before?.startup);
+      restore(this.startup, before?.startup);
       await this.#write(this.startup, written(texts.startup));
     }
     if (texts.private) {
-      takeBack(this.private, before?.private);
+      restore(this.private, before?.private);
       await this.#write(this.private, written(texts.private));
     }
   }

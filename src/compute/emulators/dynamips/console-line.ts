@@ -70,7 +70,7 @@ export class ConsoleLine {
     for (;;) {
       const socket = await this.#connect().catch(() => undefined);
       if (socket) return this.#greet(socket, deadline - performance.now());
-      if (isOver() || performance.now() > deadline) throw this.#failure('nobody listens there');
+      if (isOver() || performance.now() > deadline) throw this.#failure('no program listens there');
       await sleep(POLL_MS);
     }
   }
@@ -92,7 +92,7 @@ export class ConsoleLine {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const filter = new TelnetFilter();
     let greeting = '';
-    const late = setTimeout(() => reject(this.#failure('nobody greets there')), Math.max(limit, 1));
+    const late = setTimeout(() => reject(this.#failure('no hypervisor answers there')), Math.max(limit, 1));
     socket.removeAllListeners('error');
     socket.on('error', () => {}); // 'close' follows; the router's end is reported elsewhere
     socket.on('close', () => reject(this.#failure('the connection was closed')));

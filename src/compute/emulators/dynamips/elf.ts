@@ -15,7 +15,7 @@ const NOBITS = 8;
 /** @throws Failure `conflict` (`DynamipsError`) for a file that is missing, is no image, or is incomplete */
 export async function mustBeImage(path: string): Promise<void> {
   await using file = await open(path).catch((error: unknown) => {
-    const why = systemCode(error) === 'ENOENT' ? 'is not there any more; upload it again' : 'cannot be read';
+    const why = systemCode(error) === 'ENOENT' ? 'is missing; upload it again' : 'cannot be read';
     throw refusal(`image: ${path} ${why}.`, error);
   });
   const header = Buffer.alloc(HEADER_BYTES);

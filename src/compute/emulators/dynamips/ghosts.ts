@@ -7,7 +7,6 @@ import { namesIn } from '../../../host/files/directories.ts';
 import { log } from '../../../host/log.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Image } from '../../images/references.ts';
-import type { NodeProject } from '../../nodes/owner.ts';
 import { makeGhost } from './machine.ts';
 import type { RouterRuntime } from './runtime.ts';
 import type { RouterSetup } from './settings.ts';
@@ -49,18 +48,8 @@ export async function ghostOf(
   });
 }
 
-const users = new WeakMap<NodeProject, number>();
-
-/** Counts the routers of a project. */
-export function joinProject(project: NodeProject): void {
-  users.set(project, (users.get(project) ?? 0) + 1);
-}
-
-/** Removes the shared memory with the last router of the project. */
-export async function leaveProject(project: NodeProject, directory: string): Promise<void> {
-  const left = (users.get(project) ?? 1) - 1;
-  users.set(project, left);
-  if (left > 0) return;
+/** Removes the shared memory in the routers' directory of a project. */
+export async function removeGhosts(directory: string): Promise<void> {
   for (const name of await namesIn(directory)) {
     if (name.endsWith(SUFFIX)) await rm(join(directory, name), { force: true });
   }

@@ -20,7 +20,7 @@ export interface Reply {
 }
 
 /** An error answer in the emulator's own words. */
-export class HypervisorRefusal extends Error {
+class HypervisorRefusal extends Error {
   /** 200 to 215; the emulator's own numbers. */
   readonly code: number;
 

@@ -6,7 +6,7 @@ import { refusal } from './platforms.ts';
 import type { RouterRuntime } from './runtime.ts';
 
 /** How long a router that was just switched on may take to become idle. */
-export const BOOT_MS = 20_000;
+const BOOT_MS = 20_000;
 /** The emulator samples the router's processor a thousand times. */
 const MEASURE_MS = 90_000;
 const TRY_MS = 3_000;

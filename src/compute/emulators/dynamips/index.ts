@@ -5,6 +5,7 @@ import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
+import { RouterNumbers } from './numbers.ts';
 import { findDynamips } from './program.ts';
 import { idleRoutes } from './routes.ts';
 import { newSetup, setupProperties } from './settings.ts';
@@ -22,11 +23,12 @@ export const dynamips = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
-  hindrance: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),
+  unavailableReason: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),
 
+  host: () => new RouterNumbers(),
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),
-  foresee: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),
+  predict: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),
   duplicate: (source, destination) => destination.copyConfigurationsOf(source),
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),

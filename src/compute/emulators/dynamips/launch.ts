@@ -46,7 +46,10 @@ export async function launchRouter(
   const ghost = sharesMemory ? await ghostOf(runtime, join(node.directory, '..'), setup, image) : undefined;
   const texts = await configurations.read();
   const machine = {
-    ...{ setup, kept: runtime.kept, image: image.path, ghost },
+    setup,
+    kept: runtime.kept,
+    image: image.path,
+    ghost,
     startupConfig: configurations.startup,
     privateConfig: texts.private ? configurations.private : undefined,
   };

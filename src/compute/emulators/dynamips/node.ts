@@ -1,5 +1,5 @@
 // The router node: settings, cards, image, and running emulator.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
@@ -9,19 +9,18 @@ import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
-import type { NodeIdentity } from '../../nodes/node.ts';
+import { type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { Configurations } from './configurations.ts';
 import { mustBeImage } from './elf.ts';
-import { joinProject, leaveProject } from './ghosts.ts';
 import { findIdleValue, type IdleSearch, idleProposals, waitForBoot } from './idle-pc.ts';
 import { KEPT } from './kept.ts';
 import { FileWatch, memoryFile, removeFiles } from './kept-files.ts';
 import { launchRouter, mustShareMemory } from './launch.ts';
 import { changeRunning } from './live-changes.ts';
-import { releaseNumber, reserveNumber } from './numbers.ts';
+import type { RouterNumbers } from './numbers.ts';
 import { refusal } from './platforms.ts';
 import { leaveAll, RouterPorts } from './ports.ts';
 import type { RouterNode } from './process.ts';
@@ -38,6 +37,7 @@ const WATCH_MS = 30_000;
 
 export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
   readonly type = MODULE;
+  readonly #numbers: RouterNumbers;
   readonly #id: number;
   readonly #routerPorts: RouterPorts;
   readonly #configurations: Configurations;
@@ -49,18 +49,24 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
   private constructor(
     identity: NodeIdentity,
     services: Services,
+    numbers: RouterNumbers,
     { id, setup, image, consoleType }: { id: number; setup: RouterSetup; image: Image; consoleType: string },
   ) {
     super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, adapters: 0 });
+    this.#numbers = numbers;
     this.#id = id;
     this.#setup = setup;
     this.#image = image;
     this.#routerPorts = new RouterPorts(this, PORT_RULES, services, () => this.runtime);
     this.#configurations = new Configurations(this.project, this.relativeDirectory, id);
-    joinProject(this.project);
   }
 
-  static async create(identity: NodeIdentity, body: DynamipsCreate, services: Services): Promise<DynamipsNode> {
+  static async create(
+    identity: NodeIdentity,
+    body: DynamipsCreate,
+    services: Services,
+    numbers: RouterNumbers,
+  ): Promise<DynamipsNode> {
     await using undo = new AsyncDisposableStack();
     const { id: nodeId, project } = identity;
     const { survivingPrograms, config } = services;
@@ -69,11 +75,11 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     if (runsOn) undo.defer(() => survivingPrograms.unclaim(runsOn));
     const toCome = survivingPrograms.dataOf(project.id, MODULE).map((data) => v.parse(KEPT.schema, data).dynamips_id);
     const former = runsOn && v.parse(KEPT.schema, runsOn.record.data).dynamips_id;
-    const id = reserveNumber(project, former ?? body.dynamips_id, toCome);
-    undo.defer(() => releaseNumber(project, id));
+    const id = numbers.reserve(project, former ?? body.dynamips_id, toCome);
+    undo.defer(() => numbers.leave(project, id, dirname(join(project.path, nodeDirectory(MODULE, nodeId)))));
     const setup = newSetup(body, { nodeId, dynamipsId: id }, config.Dynamips);
     const image = await imageOf(body.image, body.image_md5sum, project.path, services);
-    const node = new DynamipsNode(identity, services, { id, setup, image, consoleType: body.console_type });
+    const node = new DynamipsNode(identity, services, numbers, { id, setup, image, consoleType: body.console_type });
     undo.defer(() => node.close());
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
     await node.console.change(body.console_type, body.console ?? undefined);
@@ -86,10 +92,17 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
 
   override describe() {
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, node_directory: this.directory },
-      ...{ dynamips_id: this.#id },
-      ...{ status: this.status, image: this.#image.shown, image_md5sum: this.#image.md5sum },
-      ...{ console: this.console.port, console_type: this.console.type, aux: this.auxiliaryConsole.port },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      node_directory: this.directory,
+      dynamips_id: this.#id,
+      status: this.status,
+      image: this.#image.shown,
+      image_md5sum: this.#image.md5sum,
+      console: this.console.port,
+      console_type: this.console.type,
+      aux: this.auxiliaryConsole.port,
       ...setupProperties(this.#setup),
     };
   }
@@ -174,8 +187,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
     const { platform, settings } = this.#setup;
-    rest.defer(() => releaseNumber(this.project, this.#id));
-    rest.defer(() => leaveProject(this.project, join(this.directory, '..')));
+    rest.defer(() => this.#numbers.leave(this.project, this.#id, dirname(this.directory)));
     rest.defer(() => removeFiles(this.directory, `${platform.name}_i${this.#id}_`, settings.auto_delete_disks));
     rest.defer(() => this.#routerPorts.close());
     super.releaseAll(rest);
@@ -189,9 +201,15 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     warnOfMemory(this, this.services, settings.ram);
     await this.makeDirectory(undo);
     const options = {
-      ...{ program, dynamipsId: this.#id, setup: this.#setup, image: this.#image, sharesMemory },
-      ...{ console: this.console.type === 'telnet', aux: this.auxiliaryConsole.port !== null },
-      ...{ ports: this.#routerPorts, configurations: this.#configurations },
+      program,
+      dynamipsId: this.#id,
+      setup: this.#setup,
+      image: this.#image,
+      sharesMemory,
+      console: this.console.type === 'telnet',
+      aux: this.auxiliaryConsole.port !== null,
+      ports: this.#routerPorts,
+      configurations: this.#configurations,
     };
     const runtime = await launchRouter(this.#routerNode, options, resources);
     this.#accompany(runtime, resources);
@@ -301,7 +319,10 @@ function imageOf(
   { images, config }: Services,
 ): Promise<Image> {
   return findImage('image', reference ?? '', md5sum, {
-    ...{ images, kind: imageKind('dynamips'), exception },
-    ...{ local: config.Server.local, project },
+    images,
+    kind: imageKind('dynamips'),
+    exception,
+    local: config.Server.local,
+    project,
   });
 }

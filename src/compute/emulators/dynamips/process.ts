@@ -40,7 +40,11 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
     const { supervisor, instance } = node.services;
     const [program = '', ...words] = command;
     this.#terminal = new Terminal({
-      ...{ supervisor, program, arguments: words, directory: node.directory, record },
+      supervisor,
+      program,
+      arguments: words,
+      directory: node.directory,
+      record,
       environment: childEnvironment(processToken(instance, node.id)),
     });
     this.#terminal.on('output', (chunk) => {

@@ -84,12 +84,20 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   ): Promise<RouterRuntime> {
     const port = async (wanted: boolean): Promise<number | null> => (wanted ? takeFreePort(resources) : null);
     const kept = {
-      ...{ console_port: await port(console), aux_port: await port(aux) },
-      ...{ vm_name: machineName(node.name), dynamips_id: dynamipsId },
+      console_port: await port(console),
+      aux_port: await port(aux),
+      vm_name: machineName(node.name),
+      dynamips_id: dynamipsId,
     };
     const recordOf = (controlPort: number, command: readonly string[]): ProgramRecord => ({
-      ...{ kind: 'dynamips', version: KEPT.version, role: '', udp_ports: [], command_line: command.join(' ') },
-      ...{ project_id: node.project.id, node_id: node.id, node_name: node.name },
+      kind: 'dynamips',
+      version: KEPT.version,
+      role: '',
+      udp_ports: [],
+      command_line: command.join(' '),
+      project_id: node.project.id,
+      node_id: node.id,
+      node_name: node.name,
       data: { ...kept, control_port: controlPort } satisfies RouterKept,
     });
     const { process, hypervisor, record } = await EmulatorProcess.start(node, program, recordOf, resources);

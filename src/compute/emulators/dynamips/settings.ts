@@ -49,8 +49,12 @@ export function newSetup(
   const cards = slots.map(({ card }, slot) => (platform.name === 'c7200' && slot === 0 ? ioCard(npe) : card));
   const settings: Settings = {
     ...defaultsOf(routerSettings, identity.nodeId),
-    ...{ ram: platform.ram, nvram: platform.nvram, sparsemem: platform.sparsemem },
-    ...{ clock_divisor: platform.clockDivisor, disk0: platform.disk0, mac_addr: defaultMac(platform, identity) },
+    ram: platform.ram,
+    nvram: platform.nvram,
+    sparsemem: platform.sparsemem,
+    clock_divisor: platform.clockDivisor,
+    disk0: platform.disk0,
+    mac_addr: defaultMac(platform, identity),
     ...(platform.iomem === undefined
       ? { npe, midplane: 'vxr', sensors: SENSORS, power_supplies: POWER_SUPPLIES }
       : { iomem: platform.iomem }),
@@ -110,7 +114,8 @@ export function setupProperties({ platform, chassis, settings, slots, wics }: Ro
   const numbered = (name: string, cards: readonly (string | null)[]): object =>
     Object.fromEntries(cards.map((card, index) => [`${name}${index}`, card]));
   return {
-    ...{ platform: platform.name, ...(platform.hasChassis && { chassis }) },
+    platform: platform.name,
+    ...(platform.hasChassis && { chassis }),
     ...settings,
     ...numbered('slot', slots),
     ...numbered('wic', wics),

@@ -41,7 +41,7 @@ export async function readElf(path: string): Promise<Elf> {
       bits === 64
         ? [Number(headers.readBigUInt64LE(header + 8)), Number(headers.readBigUInt64LE(header + 32))]
         : [headers.readUInt32LE(header + 4), headers.readUInt32LE(header + 16)];
-    if (length > INTERPRETER_BYTES) throw new NoProgram('the name of its loader makes no sense');
+    if (length > INTERPRETER_BYTES) throw new NoProgram('the name of its loader is too long');
     const name = await bytesAt(file, from, length, length);
     return { bits, interpreter: name.toString('utf8').replace(/\0.*$/s, '') };
   }

@@ -67,7 +67,7 @@ async function makeFolder(): Promise<void> {
   });
   const found = await lstat(SOCKETS);
   if (!found.isDirectory() || found.uid !== process.getuid!())
-    throw refusal(`${SOCKETS} belongs to somebody else: let root remove it, as images of IOU have no other place.`);
+    throw refusal(`${SOCKETS} belongs to another user: let root remove it, as images of IOU have no other place.`);
   if ((found.mode & 0o077) !== 0) await chmod(SOCKETS, 0o700);
 }
 

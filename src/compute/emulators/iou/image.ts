@@ -68,7 +68,7 @@ async function missingLibraries(path: string, interpreter: string): Promise<stri
   return [...new Set(found)];
 }
 
-export function parseHelp(text: string): ImageHelp {
+function parseHelp(text: string): ImageHelp {
   const number = (pattern: RegExp): number | undefined => {
     const found = pattern.exec(text)?.[1];
     return found === undefined ? undefined : Number(found);

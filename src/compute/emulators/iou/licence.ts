@@ -52,7 +52,7 @@ export async function forgetSubmitted(state: string, nodeId: string): Promise<vo
 export async function findLicence({ configured, submitted, directory }: LicencePlaces): Promise<string> {
   if (configured !== '') {
     if (await isFile(configured)) return configured;
-    throw refusal(`iourc_path: ${configured} is not there; correct it in section [IOU], or put the licence there.`);
+    throw refusal(`iourc_path: ${configured} is missing; correct it in section [IOU], or put the licence there.`);
   }
   const places = [submitted, join(homedir(), HOME_NAME), directory && join(directory, NAME)];
   for (const path of places) if (path && (await isFile(path))) return path;

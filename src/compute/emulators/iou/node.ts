@@ -56,20 +56,22 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, settings: Settings, id: number) {
     const makePort = (...parts: ConstructorParameters<typeof NodePort>): NodePort => new RouterPort(...parts);
     super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: settings.ethernet_adapters },
-      ...{ portsPerAdapter: UNITS, makePort },
+      module: MODULE,
+      rules: PORT_RULES,
+      consoleType,
+      adapters: settings.ethernet_adapters,
+      portsPerAdapter: UNITS,
+      makePort,
     });
     this.#settings = settings;
     this.#applicationId = id;
     this.#serial = new AdapterPorts({
-      ...{
-        node: this,
-        rules: PORT_RULES,
-        services,
-        adapters: settings.serial_adapters,
-        portsPerAdapter: UNITS,
-        makePort,
-      },
+      node: this,
+      rules: PORT_RULES,
+      services,
+      adapters: settings.serial_adapters,
+      portsPerAdapter: UNITS,
+      makePort,
       firstAdapter: () => this.#settings.ethernet_adapters,
     });
   }
@@ -97,10 +99,17 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
 
   override describe() {
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, command_line: this.commandLine },
-      ...{ console: this.console.port, console_type: this.console.type },
-      ...{ path: this.#image.shown, md5sum: this.#image.md5sum, application_id: this.#applicationId },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      command_line: this.commandLine,
+      console: this.console.port,
+      console_type: this.console.type,
+      path: this.#image.shown,
+      md5sum: this.#image.md5sum,
+      application_id: this.#applicationId,
       ...this.#settings,
     };
   }
@@ -192,7 +201,12 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
       at,
     }));
     return {
-      ...{ id, name, project, services, directory, wires },
+      id,
+      name,
+      project,
+      services,
+      directory,
+      wires,
       save: (applicationId) => saveFromNvram(this.#place, applicationId),
       saved: () => this.announce(),
     };

@@ -61,7 +61,12 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     this.commandLine = record.command_line;
     const licence: Record<string, string> = start?.licence === undefined ? {} : { IOURC: start.licence };
     const terminal = new Terminal({
-      ...{ supervisor, program: start?.image ?? '', arguments: start?.words ?? [], directory, record, raw: true },
+      supervisor,
+      program: start?.image ?? '',
+      arguments: start?.words ?? [],
+      directory,
+      record,
+      raw: true,
       environment: childEnvironment({ ...licence, ...processToken(instance, node.id) }),
     });
     const console = new Console({ name, write: (bytes) => terminal.write(bytes) });
@@ -85,8 +90,14 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     const link = await linkImage(node.directory, image);
     const kept: IouKept = { application_id: applicationId, link: link ?? null };
     const record: ProgramRecord = {
-      ...{ kind: 'iou', version: KEPT.version, project_id: node.project.id, node_id: node.id, node_name: node.name },
-      ...{ command_line: [image, ...words].join(' '), udp_ports: [], data: kept },
+      kind: 'iou',
+      version: KEPT.version,
+      project_id: node.project.id,
+      node_id: node.id,
+      node_name: node.name,
+      command_line: [image, ...words].join(' '),
+      udp_ports: [],
+      data: kept,
     };
     const runtime = new IouRuntime(node, start, record, kept);
     runtime.#tidyUp(resources);

@@ -59,7 +59,7 @@ export class DiskImages {
       const { handle } = await openContainedForRead(folder, name);
       await handle.close();
       if (extend === undefined) return;
-      // Nobody else can change files in there: qemu-img opens the checked files.
+      // No other user can change files in there: qemu-img opens the checked files.
       await using workshop = await createTemporaryDirectory(folder);
       await linkDiskFiles(folder, name, workshop.path);
       await run(qemu_img, ['resize', join(workshop.path, name), `+${extend}M`], workshop.path, signal);

@@ -112,7 +112,7 @@ async function formatOf(drive: Drive, image: string, { tool, known, warn }: Disk
 export async function judge(drive: string, image: string): Promise<void> {
   const found = await lstat(image).catch(() => undefined);
   const name = basename(image);
-  if (!found) throw refusal(`${drive}: the image ${name} is not there any more; upload it again.`);
+  if (!found) throw refusal(`${drive}: the image ${name} is missing; upload it again.`);
   if (!found.isFile()) throw refusal(`${drive}: the image ${name} is no regular file.`);
   if (found.size === 0) throw refusal(`${drive}: the image ${name} is empty; upload it again.`);
   await using handle = await open(image, 'r');

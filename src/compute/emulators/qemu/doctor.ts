@@ -25,7 +25,7 @@ export const programs: HostCheck = {
   },
 };
 
-export async function hindrance(): Promise<string | undefined> {
+export async function unavailableReason(): Promise<string | undefined> {
   if ((await findProgram(EMULATOR)) !== undefined) return undefined;
   return 'QEMU is not installed: apt install qemu-system-x86 qemu-utils.';
 }

@@ -43,7 +43,7 @@ export interface Makers {
  */
 export async function chooseFrames(wanted: Sections['Qemu']['frames'], makers: Makers): Promise<Frames> {
   if (wanted === 'udp') return { by: 'udp', vhost: false, reason: 'frames = udp in section [Qemu]' };
-  const reason = await hindrance(makers);
+  const reason = await unavailableReason(makers);
   if (reason === undefined) return { by: 'tap', vhost: (await opens(VHOST)) === undefined };
   if (wanted === 'automatic') return { by: 'udp', vhost: false, reason };
   const message = `Frames cannot go by TAPs: ${reason}; mend that, or set frames = automatic in section [Qemu].`;
@@ -91,15 +91,15 @@ export function adapterDevice(adapter: KeptAdapter): Device {
   return { kind: 'packet', interface: tap, kernel: true };
 }
 
-async function hindrance({ server, supervisor, makesTaps }: Makers): Promise<string | undefined> {
+async function unavailableReason({ server, supervisor, makesTaps }: Makers): Promise<string | undefined> {
   const error = await opens(TUN);
   if (error !== undefined) return `${TUN} cannot be opened (${error})`;
   const lacking = lackedBy(server, ['CAP_NET_ADMIN', 'CAP_NET_RAW']);
-  if (lacking.length > 0) return `the server lacks ${lacking.join(' and ')}`;
+  if (lacking.length > 0) return `the server has no ${lacking.join(' and no ')}`;
   const old = 'until all programs have ended, the process that keeps them';
   if (!makesTaps) return `${old} is of an older release`;
   if (supervisor !== undefined && lackedBy(supervisor, ['CAP_NET_ADMIN']).length > 0)
-    return `${old} lacks CAP_NET_ADMIN`;
+    return `${old} has no CAP_NET_ADMIN`;
   return kernelLacks();
 }
 

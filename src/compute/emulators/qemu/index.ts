@@ -2,11 +2,12 @@
 
 import { QemuCreate, QemuUpdate } from '../../../api/kinds/qemu.ts';
 import { defineKind } from '../../nodes/kind.ts';
-import { extras, frames, hindrance, kvm, programs } from './doctor.ts';
+import { extras, frames, kvm, programs, unavailableReason } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
 import { IMAGE_KIND } from './settings.ts';
+import { QemuHost } from './shared.ts';
 
 export const qemu = defineKind({
   type: 'qemu',
@@ -18,8 +19,9 @@ export const qemu = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [programs, frames, kvm, ...extras],
-  hindrance,
+  unavailableReason,
 
+  host: () => new QemuHost(),
   make: QemuNode.create,
   change: (node: QemuNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),

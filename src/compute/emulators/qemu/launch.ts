@@ -18,7 +18,6 @@ import { optionWords } from './options.ts';
 import { RUNNING_STATE } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import { type HiddenSettings, IMAGE_KIND, type Images, type Settings } from './settings.ts';
-import { knownDisks, reserveCid } from './shared.ts';
 import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
@@ -46,8 +45,12 @@ export async function launchMachine(
   mustFitTogether(machine);
   const accelerated = await isAccelerated(emulator.path, settings.options, Qemu);
   const placeholders = {
-    ...{ name: node.name, nodeId: node.id, projectId: project.id, projectPath: project.path, console: console.port },
-    guestCid: reserveCid(services, console.port, resources),
+    name: node.name,
+    nodeId: node.id,
+    projectId: project.id,
+    projectPath: project.path,
+    console: console.port,
+    guestCid: node.host.reserveCid(console.port, resources),
   };
   const options = optionWords(settings.options, placeholders, Qemu.allow_unsafe_options);
   warnOfMemory(node, services, settings.ram);
@@ -65,25 +68,29 @@ export async function launchMachine(
   const { adapters, frames } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
-    ...{ emulator: emulator.path, platform: emulator.platform, name: node.name, nodeId: node.id },
-    ...{
-      settings,
-      hidden,
-      images,
-      disks: [...disks, ...configDisk],
-      accelerated,
-      adapters,
-      options,
-      vhost: frames.vhost,
-    },
+    emulator: emulator.path,
+    platform: emulator.platform,
+    name: node.name,
+    nodeId: node.id,
+    settings,
+    hidden,
+    images,
+    disks: [...disks, ...configDisk],
+    accelerated,
+    adapters,
+    options,
+    vhost: frames.vhost,
     console: { ...console, host: consoleHost(services.config) },
     ...(uefi ? { uefi } : {}),
     ...(settings.tpm ? { tpm: TPM_SOCKET } : {}),
     ...(savedState === undefined ? {} : { savedState }),
   });
   const start = {
-    ...{ emulator: emulator.path, words, priority: settings.process_priority },
-    ...{ throttling: settings.cpu_throttling, disks: disks.map(({ path }) => path) },
+    emulator: emulator.path,
+    words,
+    priority: settings.process_priority,
+    throttling: settings.cpu_throttling,
+    disks: disks.map(({ path }) => path),
     ...(uefi && savedState !== undefined ? { load: savedState } : {}),
     kept: { adapters, serial: console.type === 'telnet' },
     udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),
@@ -111,8 +118,8 @@ function warnAbout({ services, project, name }: MachineNode): (message: string) 
 }
 
 export function diskOptions(node: MachineNode, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
-  const known = knownDisks(node.services);
-  return { tool, directory: node.directory, linked: hidden.linked_clone, known, warn: warnAbout(node) };
+  const { directory, host } = node;
+  return { tool, directory, linked: hidden.linked_clone, known: host.disks, warn: warnAbout(node) };
 }
 
 function mustFitTogether({ settings, images, emulator }: Machine): void {

@@ -1,6 +1,7 @@
 // The node of a machine as the machine's parts see it.
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';
+import type { QemuHost } from './shared.ts';
 
 /** The node as its machine sees it. */
 export interface MachineNode {
@@ -8,5 +9,6 @@ export interface MachineNode {
   readonly name: string;
   readonly project: NodeProject;
   readonly services: Services;
+  readonly host: QemuHost;
   readonly directory: string;
 }

@@ -40,7 +40,7 @@ import {
   type Settings,
   withConfigDisk,
 } from './settings.ts';
-import { reserveImages, startSlot } from './shared.ts';
+import type { QemuHost } from './shared.ts';
 import { reattachTpm } from './tpm.ts';
 
 export const MODULE = 'qemu';
@@ -58,21 +58,26 @@ interface State {
 
 export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   readonly type = MODULE;
+  readonly #host: QemuHost;
   #state: State;
   /** Settings have changed since the last start: a reload then restarts the machine. */
   #isChanged = false;
   #goesOn = false;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, state: State) {
+  private constructor(identity: NodeIdentity, consoleType: string, services: Services, host: QemuHost, state: State) {
     super(identity, services, {
-      ...{ module: MODULE, rules: PORT_RULES, consoleType, adapters: state.settings.adapters },
+      module: MODULE,
+      rules: PORT_RULES,
+      consoleType,
+      adapters: state.settings.adapters,
       makePort: (...parts) => new LivePort(...parts),
     });
+    this.#host = host;
     this.#state = state;
     this.#listenToPorts();
   }
 
-  static async create(identity: NodeIdentity, body: QemuCreate, services: Services): Promise<QemuNode> {
+  static async create(identity: NodeIdentity, body: QemuCreate, services: Services, host: QemuHost): Promise<QemuNode> {
     await using undo = new AsyncDisposableStack();
     const { id, project } = identity;
     const emulator = await findEmulator(body.qemu_path, body.platform);
@@ -84,7 +89,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     };
     const runsOn = services.survivingPrograms.claim(project.id, id);
     if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
-    const node = new QemuNode(identity, body.console_type, services, { emulator, settings, hidden, images: NO_IMAGES });
+    const state = { emulator, settings, hidden, images: NO_IMAGES };
+    const node = new QemuNode(identity, body.console_type, services, host, state);
     undo.defer(() => node.close());
     const images = await node.#findImages(body);
     node.#reserve(images, hidden);
@@ -101,11 +107,17 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   override describe() {
     const { emulator, settings, images } = this.#state;
     return {
-      ...{ name: this.name, node_id: this.id, project_id: this.project.id, status: this.status },
-      ...{ node_directory: this.directory, command_line: this.commandLine },
+      name: this.name,
+      node_id: this.id,
+      project_id: this.project.id,
+      status: this.status,
+      node_directory: this.directory,
+      command_line: this.commandLine,
       ...(this.runtime?.haltReason === undefined ? {} : { halt_reason: this.runtime.haltReason }),
-      ...{ console: this.console.port, console_type: this.console.type },
-      ...{ qemu_path: emulator.path, platform: emulator.platform },
+      console: this.console.port,
+      console_type: this.console.type,
+      qemu_path: emulator.path,
+      platform: emulator.platform,
       ...settings,
       ...Object.fromEntries(
         IMAGE_MEMBERS.flatMap((member) => [
@@ -230,12 +242,12 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
-    rest.defer(() => reserveImages(this.services, this, []));
+    rest.defer(() => this.#host.reserveImages(this, []));
     super.releaseAll(rest);
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<QemuRuntime> {
-    using _slot = await startSlot(this.services, this.stopAsked);
+    using _slot = await this.#host.startSlot(this.stopAsked);
     await this.makeDirectory(undo);
     const { type, port } = this.console;
     const settings = withConfigDisk(this.#state.settings);
@@ -258,7 +270,10 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     reattachTpm(this.#machineNode, resources);
     if (settings.create_config_disk) packAfterwards(this.#machineNode, resources);
     const program = {
-      ...{ handle, commandLine: record.command_line, kept, throttling: settings.cpu_throttling },
+      handle,
+      commandLine: record.command_line,
+      kept,
+      throttling: settings.cpu_throttling,
       disks: DRIVES.map((drive) => imageOf(images, drive))
         .filter((path) => path !== '')
         .map((path) => (hidden.linked_clone ? join(this.directory, 'disk') : path)),
@@ -274,7 +289,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   get #machineNode(): MachineNode {
     const { id, name, project, services, directory } = this;
-    return { id, name, project, services, directory };
+    return { id, name, project, services, directory, host: this.#host };
   }
 
   /** The machine may have been halted before the node was started. */
@@ -342,8 +357,11 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     const found = { ...this.#state.images };
     const { images, config } = this.services;
     const options = {
-      ...{ images, kind: IMAGE_KIND, exception },
-      ...{ local: config.Server.local, project: this.project.path },
+      images,
+      kind: IMAGE_KIND,
+      exception,
+      local: config.Server.local,
+      project: this.project.path,
     };
     for (const member of IMAGE_MEMBERS) {
       const reference = body[member];
@@ -355,8 +373,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   #reserve(images: Images, hidden: HiddenSettings): void {
     const paths = hidden.linked_clone ? [] : DRIVES.map((drive) => images[`${drive}_disk_image`].path);
-    reserveImages(
-      this.services,
+    this.#host.reserveImages(
       this,
       paths.filter((path) => path !== ''),
     );

@@ -111,7 +111,12 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     this.commandLine = commandLine;
     this.#serial = kept.serial ? new SerialConsole(node.name, () => void this.#sendBreak()) : undefined;
     this.#terminal = new Terminal({
-      ...{ supervisor, program, arguments: words, directory: node.directory, record, log: join(node.directory, LOG) },
+      supervisor,
+      program,
+      arguments: words,
+      directory: node.directory,
+      record,
+      log: join(node.directory, LOG),
       ...(taps.length === 0 ? {} : { taps }),
       environment: childEnvironment(processToken(instance, node.id)),
     });
@@ -147,8 +152,14 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     const command = [start.emulator, ...start.words];
     const line = command.map(quoted).join(' ');
     const record: ProgramRecord = {
-      ...{ kind: 'qemu', version: KEPT.version, project_id: node.project.id, node_id: node.id, node_name: node.name },
-      ...{ command_line: line, udp_ports: [...start.udpPorts], data: start.kept },
+      kind: 'qemu',
+      version: KEPT.version,
+      project_id: node.project.id,
+      node_id: node.id,
+      node_name: node.name,
+      command_line: line,
+      udp_ports: [...start.udpPorts],
+      data: start.kept,
     };
     const runtime = new QemuRuntime(node, command, line, start.kept, record, start.taps);
     const { directory } = node;
@@ -302,7 +313,9 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     resources.defer(() => this.#qmp?.close());
     this.#directories = [...new Set(disks.map((path) => dirname(path)))];
     this.#diskErrors = new DiskErrors({
-      ...{ node: this.#node, qmp: this.#qmp, directories: this.#directories },
+      node: this.#node,
+      qmp: this.#qmp,
+      directories: this.#directories,
       isOver: () => this.#ended !== undefined || this.#isStopping,
       isSuspended: () => this.isSuspended,
     });

@@ -2,7 +2,7 @@
 
 import { TracengCreate, TracengStart, TracengUpdate } from '../../../api/kinds/traceng.ts';
 import { defineKind } from '../../nodes/kind.ts';
-import { HINDRANCE, MODULE, PORT_RULES, TracengNode } from './node.ts';
+import { MODULE, PORT_RULES, TracengNode, UNAVAILABLE } from './node.ts';
 
 export const traceng = defineKind({
   type: 'traceng',
@@ -12,7 +12,7 @@ export const traceng = defineKind({
   update: TracengUpdate,
   startAnswersNode: true,
   updatesNio: true,
-  hindrance: async () => HINDRANCE,
+  unavailableReason: async () => UNAVAILABLE,
 
   make: TracengNode.create,
   change: async (node: TracengNode, body) => node.change(body),

@@ -20,7 +20,7 @@ interface Settings {
 }
 
 /** The reason why it never starts. */
-export const HINDRANCE = 'TraceNG is a program of Windows; use a VPCS node, whose command "trace" does the same.';
+export const UNAVAILABLE = 'TraceNG is a program of Windows; use a VPCS node, whose command "trace" does the same.';
 
 export class TracengNode extends Node {
   readonly type = MODULE;
@@ -63,7 +63,7 @@ export class TracengNode extends Node {
 
   /** @throws Failure `conflict` (`TraceNGError`), always */
   override async start(): Promise<void> {
-    throw new Failure('conflict', `${this.name} cannot be started: ${HINDRANCE}`, { exception });
+    throw new Failure('conflict', `${this.name} cannot be started: ${UNAVAILABLE}`, { exception });
   }
 
   override port(adapter: number, port: number): NodePort {

@@ -4,6 +4,7 @@ import { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-m
 import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
+import { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import { VBoxManage } from './manage.ts';
 import { endLeft, MODULE, PORT_RULES, VirtualboxNode } from './node.ts';
 
@@ -23,8 +24,9 @@ export const virtualbox = defineKind({
       async ({ VirtualBox: { vboxmanage_path: path } }) => path !== '' || (await VBoxManage.isInstalled()),
     ),
   ],
-  hindrance: ({ VirtualBox }) => refusalOf(() => VBoxManage.find(VirtualBox.vboxmanage_path)),
+  unavailableReason: ({ VirtualBox }) => refusalOf(() => VBoxManage.find(VirtualBox.vboxmanage_path)),
 
+  host: () => new MachineUsers(),
   make: VirtualboxNode.create,
   change: (node: VirtualboxNode, body) => node.change(body),
   endUnclaimed: endLeft,

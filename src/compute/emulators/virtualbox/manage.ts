@@ -19,7 +19,7 @@ export function refusal(message: string, cause?: unknown): Failure {
 }
 
 /** Parses lines of `name<separator>value`, such as those of `--machinereadable`; removes quotes around values. */
-export function namedLines(text: string, separator: string): Map<string, string> {
+function namedLines(text: string, separator: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {
     const at = line.indexOf(separator);
@@ -100,7 +100,7 @@ export class VBoxManage {
     const properties = namedLines(await this.run('list', 'systemproperties'), ':');
     const version = properties.get('API version');
     const [, major, minor] = /^(\d+)_(\d+)/.exec(version ?? '') ?? [];
-    if (major === undefined) throw refusal(`VirtualBox does not tell its API version; ${FIX}.`);
+    if (major === undefined) throw refusal(`VirtualBox did not report its API version; ${FIX}.`);
     if (Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1])) {
       throw refusal(`VirtualBox with API ${version} is too old: install release 4.3 or later.`);
     }

@@ -13,7 +13,7 @@ import {
   type MachineState,
   makeCloneOwner,
 } from '../../nodes/machines/machine-node.ts';
-import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
+import type { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
 import type { MakePort } from '../../nodes/ports/memory-ports.ts';
@@ -49,22 +49,27 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     consoleType: string,
     services: Services,
     state: MachineState<Settings>,
-    { manage, ...facts }: Facts & { manage: VBoxManage },
+    { manage, users, ...facts }: Facts & { manage: VBoxManage; users: MachineUsers },
   ) {
     const makePort: MakePort = (...parts) => new AdapterPort(...parts);
-    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort }, state);
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort, users }, state);
     this.#manage = manage;
     this.#facts = facts;
     this.portsChanged();
   }
 
-  static async create(identity: NodeIdentity, body: VirtualboxCreate, services: Services): Promise<VirtualboxNode> {
+  static async create(
+    identity: NodeIdentity,
+    body: VirtualboxCreate,
+    services: Services,
+    users: MachineUsers,
+  ): Promise<VirtualboxNode> {
     await using undo = new AsyncDisposableStack();
     const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const manage = await VBoxManage.find(services.config.VirtualBox.vboxmanage_path);
     const settings = changedSettings(DEFAULTS, body);
-    undo.defer(() => releaseMachines(services, identity.id));
-    if (!settings.linked_clone) await reserve(services, body.vmname, identity);
+    undo.defer(() => users.releaseAll(identity.id));
+    if (!settings.linked_clone) await reserve(users, body.vmname, identity);
     const properties = await manage.systemProperties();
     const owner = settings.linked_clone ? await makeCloneOwner(identity, MODULE, undo) : undefined;
     const vmname = owner ? await linkedClone(manage, body.vmname, owner) : body.vmname;
@@ -81,12 +86,17 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
       settings: { ...settings, ram: settings.ram || ram },
       customAdapters: body.custom_adapters ?? [],
     };
-    const node = new VirtualboxNode(identity, consoleType, services, state, { manage, uuid, mostAdapters: most });
+    const node = new VirtualboxNode(identity, consoleType, services, state, {
+      manage,
+      users,
+      uuid,
+      mostAdapters: most,
+    });
     unregistered.move();
     undo.defer(() => node.close());
     if (settings.ram !== 0 && settings.ram !== ram) await manage.run('modifyvm', uuid, '--memory', `${settings.ram}`);
     await node.console.change(consoleType, body.console ?? undefined);
-    if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
+    if (wasOn) await node.inTurn(() => node.#reattach(wasOn));
     undo.move();
     return node;
   }
@@ -95,8 +105,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return { ...super.describe(), ...(this.state.settings.linked_clone ? {} : { node_directory: null }) };
   }
 
-  /** @throws Failure `conflict` (`VirtualBoxError`) for an adapter that VirtualBox uses otherwise */
-  async mustBeFree(number: number): Promise<void> {
+  override async mustBeFree(number: number): Promise<void> {
     if (this.state.settings.use_any_adapter) return;
     const attachment = attachmentOf(await this.#manage.info(this.#facts.uuid), number);
     if (isTaken(attachment)) {
@@ -116,7 +125,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
   }
 
   protected override reserveMachine(vmname: string): Promise<void> {
-    return reserve(this.services, vmname, this);
+    return reserve(this.users, vmname, this);
   }
 
   protected override async prepareMachine(
@@ -156,7 +165,6 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
-    rest.defer(() => releaseMachines(this.services, this.id));
     rest.defer(async () => {
       const { machine: vmname, settings } = this.state;
       if (settings.linked_clone) await unregister(this.#manage, { uuid: this.#facts.uuid, vmname }, this);
@@ -188,9 +196,9 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
   }
 
   /** Reattaches a machine left on by the previous run of the server. */
-  async #takeBack(kept: MachineKept): Promise<void> {
+  async #reattach(kept: MachineKept): Promise<void> {
     const runtime = this.#newRuntime();
-    await this.takeBackMachine(
+    await this.reattachMachine(
       runtime,
       (resources) => {
         this.#giveBackPorts(kept, resources);
@@ -245,15 +253,10 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     return { number, type: typeOf(settings.adapter_type, custom), ports: { program, cable }, connected };
   }
 
-  /** Connects the adapters to their cables. */
-  async #join(adapters: readonly KeptAdapter[], resources: AsyncDisposableStack): Promise<void> {
-    for (const { number, program_port: remotePort, cable_port: localPort } of adapters) {
-      const port = this.ports.all[number];
-      // The node may have fewer adapters now than its machine.
-      if (!port) continue;
-      await port.setDevice({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort });
-      resources.defer(() => port.setDevice(null));
-    }
+  #join(adapters: readonly KeptAdapter[], resources: AsyncDisposableStack): Promise<void> {
+    const device = ({ program_port: remotePort, cable_port: localPort }: KeptAdapter) =>
+      ({ kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort }) as const;
+    return this.join(adapters, device, resources);
   }
 }
 
@@ -292,8 +295,8 @@ class AdapterPort extends LivePort {
 const portsOf = ({ adapters }: MachineKept): number[] =>
   adapters.flatMap(({ program_port, cable_port }) => [program_port, cable_port]);
 
-function reserve(services: Services, vmname: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
-  return reserveMachine(services, vmname, node, () =>
+function reserve(users: MachineUsers, vmname: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
+  return users.reserve(vmname, node, () =>
     refusal(`vmname: "${vmname}" is used by another node; set linked_clone, or use another machine.`),
   );
 }

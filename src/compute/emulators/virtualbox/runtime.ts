@@ -110,7 +110,7 @@ export class VirtualboxRuntime extends MachineRuntime {
     const { manage, uuid } = this.#machine;
     const saved = await manage.run('guestproperty', 'get', uuid, SAVED);
     if (!/Value: *\S/.test(saved))
-      throw refusal(`${this.node.name} has a state that somebody else has saved: discard it first.`);
+      throw refusal(`${this.node.name} has a state that was saved outside Labwire: discard it first.`);
     await manage.run('guestproperty', 'delete', uuid, SAVED);
   }
 

@@ -6,7 +6,7 @@ import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { machines } from './machines.ts';
-import { endLeft, MODULE, PORT_RULES, VmwareNode } from './node.ts';
+import { endLeft, MODULE, PORT_RULES, VmwareHost, VmwareNode } from './node.ts';
 import { Vmrun } from './vmrun.ts';
 
 export const vmware = defineKind({
@@ -27,8 +27,9 @@ export const vmware = defineKind({
       async ({ VMware: { vmrun_path: path } }) => path !== '' || (await findProgram('vmrun')) !== undefined,
     ),
   ],
-  hindrance: ({ VMware }) => refusalOf(() => Vmrun.find(VMware.vmrun_path)),
+  unavailableReason: ({ VMware }) => refusalOf(() => Vmrun.find(VMware.vmrun_path)),
 
+  host: (services) => new VmwareHost(services),
   make: VmwareNode.create,
   change: (node: VmwareNode, body) => node.change(body),
   endUnclaimed: endLeft,

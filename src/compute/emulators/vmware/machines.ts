@@ -30,7 +30,7 @@ export async function machines(vmrun: Vmrun): Promise<MachineEntry[]> {
 }
 
 /** Machines in the `vmlist<n>` members. */
-export function machinesOf(inventory: Pairs): MachineEntry[] {
+function machinesOf(inventory: Pairs): MachineEntry[] {
   const found: MachineEntry[] = [];
   for (const [key, vmx_path] of inventory) {
     const [, entry] = /^(vmlist\d+)\.config$/.exec(key) ?? [];

@@ -11,7 +11,7 @@ import {
   MACHINE_DEFAULTS,
   type MachineSettings,
 } from '../../nodes/machines/machine-settings.ts';
-import { releaseMachines, reserveMachine } from '../../nodes/machines/machine-users.ts';
+import { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { MakePort } from '../../nodes/ports/memory-ports.ts';
 import type { Nio } from '../../nodes/ports/nio.ts';
@@ -20,7 +20,7 @@ import type { Services } from '../../services.ts';
 import { leaveInventory, linkedClone } from './clones.ts';
 import { readPairs, writePairs } from './files.ts';
 import { KEPT, type MachineKept } from './kept.ts';
-import { allocateNetwork, isGiven, keepNetworks, networksOf, releaseNetworks, takeNetwork } from './networks.ts';
+import { Networks } from './networks.ts';
 import { VmwareRuntime } from './runtime.ts';
 import { EXCEPTION as exception, refusal, Vmrun } from './vmrun.ts';
 import { attachAdapters, attachmentOf } from './vmx.ts';
@@ -30,10 +30,21 @@ const DEFAULTS: MachineSettings = { ...MACHINE_DEFAULTS, adapter_type: 'e1000' }
 export const MODULE = 'vmware';
 export const PORT_RULES: PortRules = { exception, nios: new Set(['nio_udp']) };
 
+/** What the nodes of a host share. */
+export class VmwareHost {
+  readonly users = new MachineUsers();
+  readonly networks: Networks;
+
+  constructor(services: Services) {
+    this.networks = new Networks(services);
+  }
+}
+
 export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, VmwareUpdate> {
   readonly type = MODULE;
   protected readonly machineMember = 'vmx_path';
   readonly #vmrun: Vmrun;
+  readonly #networks: Networks;
   /** The record of the machine while it is on. */
   #kept: MachineKept | undefined;
 
@@ -42,41 +53,46 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     consoleType: string,
     services: Services,
     state: MachineState,
-    vmrun: Vmrun,
+    { vmrun, users, networks }: VmwareHost & { vmrun: Vmrun },
   ) {
     const makePort: MakePort = (...parts) => new AdapterPort(...parts);
-    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort }, state);
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort, users }, state);
     this.#vmrun = vmrun;
+    this.#networks = networks;
   }
 
-  static async create(identity: NodeIdentity, body: VmwareCreate, services: Services): Promise<VmwareNode> {
+  static async create(
+    identity: NodeIdentity,
+    body: VmwareCreate,
+    services: Services,
+    host: VmwareHost,
+  ): Promise<VmwareNode> {
     await using undo = new AsyncDisposableStack();
     const wasOn = services.switchedOn.claim(identity, KEPT, undo);
     const vmrun = await Vmrun.find(services.config.VMware.vmrun_path);
     await mustBeThere(body.vmx_path);
     const settings = changedMachineSettings(DEFAULTS, body);
-    undo.defer(() => releaseMachines(services, identity.id));
-    if (!settings.linked_clone) await reserve(services, body.vmx_path, identity);
+    undo.defer(() => host.users.releaseAll(identity.id));
+    if (!settings.linked_clone) await reserve(host.users, body.vmx_path, identity);
     const consoleType = body.console_type ?? 'telnet';
     const machine = settings.linked_clone
       ? await linkedClone(vmrun, body.vmx_path, await makeCloneOwner(identity, MODULE, undo))
       : body.vmx_path;
     const state = { machine, settings, customAdapters: body.custom_adapters ?? [] };
-    const node = new VmwareNode(identity, consoleType, services, state, vmrun);
+    const node = new VmwareNode(identity, consoleType, services, state, { ...host, vmrun });
     undo.defer(() => node.close());
     await node.console.change(consoleType, body.console ?? undefined);
-    if (wasOn) await node.inTurn(() => node.#takeBack(wasOn));
+    if (wasOn) await node.inTurn(() => node.#reattach(wasOn));
     undo.move();
     return node;
   }
 
   /** Assigns the node one of VMware's networks. */
   allocateNetwork(): Promise<string> {
-    return allocateNetwork(this.services, this.id);
+    return this.#networks.allocate(this.id);
   }
 
-  /** @throws Failure `conflict` (`VMwareError`) for an adapter that VMware uses otherwise */
-  async mustBeFree(adapter: number): Promise<void> {
+  override async mustBeFree(adapter: number): Promise<void> {
     const { machine, settings } = this.state;
     const attachment = attachmentOf(await readPairs(machine), adapter);
     if (settings.use_any_adapter || attachment === undefined) return;
@@ -97,7 +113,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
 
   protected override async reserveMachine(path: string): Promise<void> {
     await mustBeThere(path);
-    await reserve(this.services, path, this);
+    await reserve(this.users, path, this);
   }
 
   protected override async suspensionChanged(): Promise<void> {
@@ -105,8 +121,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
-    rest.defer(() => releaseMachines(this.services, this.id));
-    rest.defer(() => releaseNetworks(this.services, this.id));
+    rest.defer(() => this.#networks.release(this.id));
     rest.defer(() => this.#leaveInventory());
     super.releaseAll(rest);
   }
@@ -119,17 +134,17 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     await runtime.mustNotRun();
     const vmx = await readPairs(vmxPath);
     warnOfMemory(this, services, Number(vmx.get('memsize') ?? 0));
-    resources.defer(() => releaseNetworks(services, this.id));
+    resources.defer(() => this.#networks.release(this.id));
     const attached = attachAdapters(
       vmx,
       { ...settings, custom_adapters: custom },
-      (vnet) => isGiven(services, vnet),
-      () => takeNetwork(services, this.id),
+      (vnet) => this.#networks.has(vnet),
+      () => this.#networks.take(this.id),
     );
     await writePairs(vmxPath, vmx, vmrun.product);
     this.#endWith(runtime, resources);
     const adapters = [...attached].map(([number, vnet]) => ({ number, vnet }));
-    const networks = [...networksOf(services, this.id)];
+    const networks = [...this.#networks.of(this.id)];
     await this.#note({ node_name: this.name, vmx_path: vmxPath, adapters, networks, suspended: false });
     await runtime.start({ headless: settings.headless, hasConsole }, resources);
     await this.#join(adapters, resources);
@@ -138,15 +153,15 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
   }
 
   /** Reattaches a machine left on by the previous run of the server. */
-  async #takeBack(kept: MachineKept): Promise<void> {
+  async #reattach(kept: MachineKept): Promise<void> {
     const machine = { vmrun: this.#vmrun, vmxPath: this.state.machine };
     const runtime = new VmwareRuntime(this, machine, kept.suspended);
     this.#kept = kept;
-    await this.takeBackMachine(
+    await this.reattachMachine(
       runtime,
       (resources) => {
-        keepNetworks(this.services, this.id, kept.networks);
-        resources.defer(() => releaseNetworks(this.services, this.id));
+        this.#networks.keep(this.id, kept.networks);
+        resources.defer(() => this.#networks.release(this.id));
         this.#endWith(runtime, resources);
       },
       (resources) => this.#join(kept.adapters, resources),
@@ -159,7 +174,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
       this.#kept = undefined;
       return this.services.switchedOn.remove(this.id);
     });
-    resources.defer(() => runtime.close(this.onClose, networksOf(this.services, this.id)));
+    resources.defer(() => runtime.close(this.onClose, this.#networks.of(this.id)));
   }
 
   async #note(kept: MachineKept): Promise<void> {
@@ -167,15 +182,8 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     await this.services.switchedOn.add(this, kept);
   }
 
-  /** Connects the adapters to their cables. */
-  async #join(adapters: MachineKept['adapters'], resources: AsyncDisposableStack): Promise<void> {
-    for (const { number, vnet } of adapters) {
-      const port = this.ports.all[number];
-      // The node may have fewer adapters now than its machine.
-      if (!port) continue;
-      await port.setDevice({ kind: 'packet', interface: vnet });
-      resources.defer(() => port.setDevice(null));
-    }
+  #join(adapters: MachineKept['adapters'], resources: AsyncDisposableStack): Promise<void> {
+    return this.join(adapters, ({ vnet }) => ({ kind: 'packet', interface: vnet }), resources);
   }
 
   async #leaveInventory(): Promise<void> {
@@ -193,8 +201,8 @@ async function mustBeThere(path: string): Promise<void> {
   throw refusal(`vmx_path: there is no machine ${path}; GET /v2/compute/vmware/vms lists those that there are.`);
 }
 
-function reserve(services: Services, path: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
-  return reserveMachine(services, path, node, () =>
+function reserve(users: MachineUsers, path: string, node: Pick<NodeIdentity, 'id' | 'project'>): Promise<void> {
+  return users.reserve(path, node, () =>
     refusal(`vmx_path: ${path} is used by another node; set linked_clone, or use another machine.`),
   );
 }

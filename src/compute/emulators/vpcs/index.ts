@@ -6,6 +6,7 @@ import { program } from './doctor.ts';
 import { chooseEngine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, VpcsNode } from './node.ts';
+import { PcNumbers } from './numbers.ts';
 import { VpcsPrograms } from './program.ts';
 
 export const vpcs = defineKind({
@@ -18,8 +19,9 @@ export const vpcs = defineKind({
   updatesNio: true,
   kept: KEPT,
   doctor: [program],
-  hindrance: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),
+  unavailableReason: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),
 
+  host: () => new PcNumbers(),
   make: VpcsNode.create,
   change: (node: VpcsNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),

@@ -15,7 +15,7 @@ import type { Services } from '../../services.ts';
 import { BuiltInPc } from './built-in.ts';
 import { chooseEngine, type PcRuntime, type RuntimeNode } from './engine.ts';
 import { KEPT, SWITCHED_ON } from './kept.ts';
-import { noteNumber, releaseNumber, reserveNumber } from './numbers.ts';
+import type { PcNumbers } from './numbers.ts';
 import { ProgramRuntime } from './program-runtime.ts';
 import { initialScript, renameInScript, STARTUP_SCRIPT } from './script.ts';
 
@@ -25,14 +25,27 @@ export const PORT_RULES: PortRules = { exception: 'VPCSError', nios: new Set(['n
 export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   readonly type = MODULE;
   /** Its MAC address is derived from this number. */
+  readonly #numbers: PcNumbers;
   #number: number;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, number: number) {
+  private constructor(
+    identity: NodeIdentity,
+    consoleType: string,
+    services: Services,
+    numbers: PcNumbers,
+    number: number,
+  ) {
     super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, adapters: 'any' });
+    this.#numbers = numbers;
     this.#number = number;
   }
 
-  static async create(identity: NodeIdentity, body: VpcsCreate, services: Services): Promise<VpcsNode> {
+  static async create(
+    identity: NodeIdentity,
+    body: VpcsCreate,
+    services: Services,
+    numbers: PcNumbers,
+  ): Promise<VpcsNode> {
     await using undo = new AsyncDisposableStack();
     const { survivingPrograms, switchedOn } = services;
     const { id, project } = identity;
@@ -42,8 +55,8 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
     const toCome = survivingPrograms.dataOf(project.id, MODULE).map((data) => v.parse(KEPT.schema, data).number);
     const toSwitchOn = switchedOn.left(SWITCHED_ON, (projectId) => projectId === project.id);
     const { number: former } = runsOn ? v.parse(KEPT.schema, runsOn.record.data) : (wasOn ?? {});
-    const number = reserveNumber(project, id, former, [...toCome, ...toSwitchOn.map(({ data }) => data.number)]);
-    const node = new VpcsNode(identity, body.console_type, services, number);
+    const number = numbers.reserve(project, id, former, [...toCome, ...toSwitchOn.map(({ data }) => data.number)]);
+    const node = new VpcsNode(identity, body.console_type, services, numbers, number);
     undo.defer(() => node.close());
     await node.console.change(body.console_type, body.console ?? undefined);
     if (body.startup_script != null && (await readText(node.project.path, node.#script)) === undefined) {
@@ -78,7 +91,7 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   set macNumber(number: number) {
     if (this.status !== 'stopped') return;
     this.#number = number;
-    noteNumber(this.project, this.id, number);
+    this.#numbers.note(this.project, this.id, number);
   }
 
   /** Copies the other PC's files and replaces its name in them. */
@@ -92,7 +105,7 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
-    rest.defer(() => releaseNumber(this.project, this.id));
+    rest.defer(() => this.#numbers.release(this.project, this.id));
     super.releaseAll(rest);
   }
 

@@ -68,7 +68,12 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     super();
     const [program, ...args] = command as [string, ...string[]];
     const terminal = new Terminal({
-      ...{ supervisor, program, arguments: args, directory, environment, record },
+      supervisor,
+      program,
+      arguments: args,
+      directory,
+      environment,
+      record,
       timerSlackMilliseconds: TIMER_SLACK_MS,
     });
     const feeder = new LineFeeder((bytes) => terminal.write(bytes));

@@ -72,8 +72,13 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
       script: hasScript ? STARTUP_SCRIPT : undefined,
     });
     const runtime = new ProgramRuntime(node, command, {
-      ...{ kind: 'vpcs', version: KEPT.version, udp_ports: all, command_line: command.join(' ') },
-      ...{ project_id: project.id, node_id: node.id, node_name: node.name },
+      kind: 'vpcs',
+      version: KEPT.version,
+      udp_ports: all,
+      command_line: command.join(' '),
+      project_id: project.id,
+      node_id: node.id,
+      node_name: node.name,
       data: { program_port: pcPort, cable_port: cablePort, number: node.number } satisfies VpcsKept,
     });
     await runtime.#connect(resources);

@@ -16,7 +16,8 @@ export class SerialConsole {
   /** @param sendBreak sends a serial Break, if the machine's program can */
   constructor(name: string, sendBreak?: () => void) {
     this.console = new Console({
-      ...{ name, write: (bytes) => this.#write(bytes) },
+      name,
+      write: (bytes) => this.#write(bytes),
       ...(sendBreak ? { sendBreak } : {}),
     });
   }

@@ -12,7 +12,7 @@ const PATIENT_POLL_MS = 50;
 const PATIENCE_MS = 1000;
 
 /** @throws Node's error if no program listens */
-export async function connectIn(directory: string, name: string): Promise<Socket> {
+async function connectIn(directory: string, name: string): Promise<Socket> {
   using held = new DisposableStack();
   const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
   held.defer(() => closeSync(descriptor));

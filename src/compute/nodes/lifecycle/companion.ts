@@ -21,8 +21,15 @@ export interface CompanionOptions {
 export async function startCompanion(options: CompanionOptions, resources: AsyncDisposableStack): Promise<Terminal> {
   const { kind, version, role, node, program } = options;
   const record = {
-    ...{ kind, version, role, project_id: node.project.id, node_id: node.id, node_name: node.name },
-    ...{ command_line: [program, ...options.arguments].join(' '), udp_ports: [], data: null },
+    kind,
+    version,
+    role,
+    project_id: node.project.id,
+    node_id: node.id,
+    node_name: node.name,
+    command_line: [program, ...options.arguments].join(' '),
+    udp_ports: [],
+    data: null,
   };
   const terminal = terminalOf(options, record);
   await terminal.start();
@@ -49,7 +56,12 @@ function terminalOf({ node, services, program, arguments: words, log }: Companio
   const environment = childEnvironment(processToken(instance, node.id));
   const { directory } = node;
   return new Terminal({
-    ...{ supervisor, program, arguments: words, directory, environment, record },
+    supervisor,
+    program,
+    arguments: words,
+    directory,
+    environment,
+    record,
     log: `${directory}/${log}`,
   });
 }

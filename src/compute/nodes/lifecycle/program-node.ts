@@ -10,7 +10,7 @@ import type { Connected } from '../../../http/app/route.ts';
 import type { Services } from '../../services.ts';
 import { ConsoleEndpoint, type ConsoleState, type MakeListener } from '../consoles/console-endpoint.ts';
 import { withExceptionName } from '../exception-name.ts';
-import { Node, type NodeEnd, type NodeIdentity, nodeDirectory } from '../node.ts';
+import { type CancelReason, Node, type NodeIdentity, nodeDirectory } from '../node.ts';
 import { AdapterPorts } from '../ports/adapter-ports.ts';
 import type { MakePort } from '../ports/memory-ports.ts';
 import type { NodePort, PortRules } from '../ports/port.ts';
@@ -93,7 +93,10 @@ export abstract class ProgramNode<
     this.exception = exception;
     this.relativeDirectory = nodeDirectory(module, this.id);
     this.ports = new AdapterPorts({
-      ...{ node: this, rules, services, adapters },
+      node: this,
+      rules,
+      services,
+      adapters,
       ...(portsPerAdapter === undefined ? {} : { portsPerAdapter }),
       ...(makePort ? { makePort } : {}),
     });
@@ -174,13 +177,13 @@ export abstract class ProgramNode<
   }
 
   override stop(): Promise<void> {
-    this.takeBackStart('stopped');
+    this.cancelStart('stopped');
     return this.inTurn(() => this.switchOff());
   }
 
-  override takeBackStart(end: NodeEnd): void {
+  override cancelStart(reason: CancelReason): void {
     const { exception } = this;
-    this.#stopAsked.abort(new Failure('conflict', `${this.name} was ${end} before it started.`, { exception }));
+    this.#stopAsked.abort(new Failure('conflict', `${this.name} was ${reason} before it started.`, { exception }));
     this.#stopAsked = new AbortController();
   }
 
@@ -193,7 +196,7 @@ export abstract class ProgramNode<
 
   override close(): Promise<void> {
     this.isClosing = true;
-    this.takeBackStart('removed');
+    this.cancelStart('removed');
     return this.inTurn(async () => {
       this.#isClosed = true;
       await using rest = new AsyncDisposableStack();
@@ -284,7 +287,7 @@ export abstract class ProgramNode<
   /** Call within the node's turn, while it is created. A failure is reported, and ends the program. */
   protected async reattach(program: SurvivingProgram): Promise<void> {
     const { udp } = this.services.ports;
-    await this.takeBack((resources) => {
+    await this.reattachBy((resources) => {
       for (const port of program.record.udp_ports) resources.defer(() => udp.release(this.project.id, port));
       return this.reattachTo(program, resources);
     });
@@ -294,7 +297,7 @@ export abstract class ProgramNode<
    * The same, for a program that the supervisor does not hold.
    * @param find reattaches it, or returns how it ended meanwhile
    */
-  protected async takeBack(find: (resources: AsyncDisposableStack) => Promise<Runtime | ExitInfo>): Promise<void> {
+  protected async reattachBy(find: (resources: AsyncDisposableStack) => Promise<Runtime | ExitInfo>): Promise<void> {
     await using resources = new AsyncDisposableStack();
     try {
       await withExceptionName(this.exception, async () => {

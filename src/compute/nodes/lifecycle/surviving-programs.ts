@@ -84,7 +84,7 @@ export class SurvivingPrograms {
     );
     if (found.length > 0) log.warn('ended processes of a former run', { found: found.length, left: left.length });
     for (const handle of strange) {
-      log.warn('a program of a former run cannot be taken back: its record is not understood', { pid: handle.pid });
+      log.warn('cannot reattach a program of the previous run: its record cannot be read', { pid: handle.pid });
       await endProgram(supervisor, handle);
     }
     if (this.#unclaimed.size > 0) log.info('programs of a former run go on', { programs: this.#unclaimed.size });
@@ -144,7 +144,7 @@ export class SurvivingPrograms {
   async #end({ handle, record }: SurvivingProgram): Promise<void> {
     const { supervisor, udp, events } = this.#options;
     const { node_name: name, project_id: project, udp_ports: ports } = record;
-    const message = `${name} ran on while the server was away, but could not be taken back: its program is ended.`;
+    const message = `${name} ran on while the server was away, but could not be reattached: its program was ended.`;
     log.warn(message, { project, node: record.node_id, pid: handle.pid });
     events.emit('log.warning', { message }, project);
     await endProgram(supervisor, handle).catch((error: unknown) =>

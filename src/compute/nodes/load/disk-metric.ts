@@ -25,7 +25,8 @@ export function diskMetric(nodes: () => Iterable<Node>, moduleOf: (node: Node) =
     return samples;
   };
   return {
-    ...{ name: 'labwire_node_disk_bytes', type: 'gauge' },
+    name: 'labwire_node_disk_bytes',
+    type: 'gauge',
     help: 'Bytes that each node of this host takes of its disks, looked at once a minute at most.',
     samples: () => {
       if (performance.now() - since > FRESH_MS) {

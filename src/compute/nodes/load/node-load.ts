@@ -30,7 +30,9 @@ async function looked(nodes: Iterable<Node>): Promise<[Node, ProcessLoad][]> {
 /** Of those with their own process. */
 export async function loadOfNodes(nodes: Iterable<Node>): Promise<NodeLoad[]> {
   return (await looked(nodes)).map(([{ id }, { cpuSeconds, memoryBytes }]) => ({
-    ...{ node_id: id, cpu_seconds: cpuSeconds, memory_bytes: memoryBytes },
+    node_id: id,
+    cpu_seconds: cpuSeconds,
+    memory_bytes: memoryBytes,
   }));
 }
 
@@ -51,12 +53,14 @@ export function loadMetrics(nodes: () => Iterable<Node>): Metric[] {
     }));
   return [
     {
-      ...{ name: 'labwire_node_cpu_seconds_total', type: 'counter' },
+      name: 'labwire_node_cpu_seconds_total',
+      type: 'counter',
       help: 'Processor time of the process of each node of this host, since it began.',
       samples: samples(({ cpuSeconds }) => cpuSeconds),
     },
     {
-      ...{ name: 'labwire_node_memory_bytes', type: 'gauge' },
+      name: 'labwire_node_memory_bytes',
+      type: 'gauge',
       help: 'Memory and swap space of the process of each node of this host.',
       samples: samples(({ memoryBytes }) => memoryBytes),
     },

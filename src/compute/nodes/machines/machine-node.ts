@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type * as v from 'valibot';
 import type { ComputeNode } from '../../../api/objects.ts';
+import type { Device } from '../../../fabric/fabric.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { CustomAdapter } from '../../../store/vocabulary.ts';
@@ -19,7 +20,7 @@ import type { IsOver } from '../lifecycle/surviving-programs.ts';
 import { type NodeIdentity, nodeDirectory } from '../node.ts';
 import type { MachineOwner, MachineRuntime } from './machine-runtime.ts';
 import type { MachineSettings, MachineUpdate } from './machine-settings.ts';
-import { releaseMachine } from './machine-users.ts';
+import type { MachineUsers } from './machine-users.ts';
 
 /** Time limit (ms) for the serial port of a machine that runs already. */
 const SERIAL_PORT_MS = 2_000;
@@ -48,17 +49,22 @@ export abstract class MachineNode<
 > extends ProgramNode<Runtime, Update> {
   /** The member of the node's object with its machine's name. */
   protected abstract readonly machineMember: 'vmname' | 'vmx_path';
+  protected readonly users: MachineUsers;
   protected state: MachineState<Settings>;
 
   constructor(
     identity: NodeIdentity,
     services: Services,
-    options: Omit<ProgramNodeOptions, 'adapters'>,
+    { users, ...options }: Omit<ProgramNodeOptions, 'adapters'> & { users: MachineUsers },
     state: MachineState<Settings>,
   ) {
     super(identity, services, { ...options, adapters: state.settings.adapters });
+    this.users = users;
     this.state = state;
   }
+
+  /** @throws Failure `conflict` for an adapter that the machine's program uses otherwise */
+  abstract mustBeFree(adapter: number): Promise<void>;
 
   /** The settings after a change. @throws Failure `conflict` for more adapters than the machine can have */
   protected abstract changedSettings(body: Update): Settings;
@@ -97,7 +103,7 @@ export abstract class MachineNode<
 
   protected override async check(body: Update, { undo, done }: Steps): Promise<NodeChange> {
     const before = this.state;
-    const { exception, services, id } = this;
+    const { exception, users, id } = this;
     const settings = this.changedSettings(body);
     if (settings.linked_clone !== before.settings.linked_clone) {
       const message = `linked_clone: ${this.name} cannot change this; create another node.`;
@@ -109,9 +115,9 @@ export abstract class MachineNode<
         const message = `${this.machineMember}: stop ${this.name} before it becomes another machine.`;
         throw new Failure('conflict', message, { exception });
       }
-      undo.defer(() => releaseMachine(services, machine, id));
+      undo.defer(() => users.release(machine, id));
       await this.reserveMachine(machine);
-      done.defer(() => releaseMachine(services, before.machine, id));
+      done.defer(() => users.release(before.machine, id));
     }
     let state: MachineState<Settings> = {
       machine,
@@ -181,12 +187,12 @@ export abstract class MachineNode<
    * @param hold registers what ends the machine, and releases its resources
    * @param join connects its adapters to their cables
    */
-  protected takeBackMachine(
+  protected reattachMachine(
     runtime: Runtime,
     hold: (resources: AsyncDisposableStack) => void,
     join: (resources: AsyncDisposableStack) => Promise<void>,
   ): Promise<void> {
-    return this.takeBack(async (resources) => {
+    return this.reattachBy(async (resources) => {
       hold(resources);
       const end = await runtime.reattach();
       if (end) return end;
@@ -194,6 +200,25 @@ export abstract class MachineNode<
       if (this.hasConsole) await this.#connectAgain(runtime, resources);
       return runtime;
     });
+  }
+
+  /** Connects adapters to their cables. The node may have fewer adapters now than its machine. */
+  protected async join<Adapter extends { number: number }>(
+    adapters: readonly Adapter[],
+    device: (adapter: Adapter) => Device,
+    resources: AsyncDisposableStack,
+  ): Promise<void> {
+    for (const adapter of adapters) {
+      const port = this.ports.all[adapter.number];
+      if (!port) continue;
+      await port.setDevice(device(adapter));
+      resources.defer(() => port.setDevice(null));
+    }
+  }
+
+  protected override releaseAll(rest: AsyncDisposableStack): void {
+    rest.defer(() => this.users.releaseAll(this.id));
+    super.releaseAll(rest);
   }
 
   /** Losing its console is no reason to end a machine. */
@@ -240,7 +265,7 @@ export async function endMachinesLeft<Schema extends v.GenericSchema<unknown, { 
 ): Promise<void> {
   for (const { nodeId: id, projectId, data } of switchedOn.left(schema, isOver)) {
     const { node_name: name } = data;
-    const ran = `${name} ran on while the server was away, but could not be taken back`;
+    const ran = `${name} ran on while the server was away, but could not be reattached`;
     const message = await end(data, { id, name }).then(
       (didRun) => (didRun ? `${ran}: it is switched off.` : undefined),
       (error: unknown) => `${ran}: switch it off. ${messageOf(error)}`,

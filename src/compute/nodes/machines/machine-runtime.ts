@@ -89,7 +89,7 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
       this.#ended = state;
       this.emit('end', state);
     } catch (thrown) {
-      log.warn('nothing tells whether a machine runs', { node: this.node.id, reason: messageOf(thrown) });
+      log.warn('cannot find out whether a machine runs', { node: this.node.id, reason: messageOf(thrown) });
     }
   }
 }

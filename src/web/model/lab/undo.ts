@@ -68,7 +68,7 @@ export interface HistoryOptions {
 }
 
 /** Another client has changed the object of the step. */
-class Overtaken extends Error {}
+class ConflictingChange extends Error {}
 
 export class History {
   /** Number of steps that can be undone and redone, pending ones included, so that fast users need not wait. */
@@ -234,7 +234,7 @@ export class History {
       await Promise.all(step.map((part) => this.#check(part)));
     } catch (error) {
       // Drop a step that can never be undone, so that it does not block earlier ones.
-      if (error instanceof Overtaken) from.pop();
+      if (error instanceof ConflictingChange) from.pop();
       throw error;
     }
     const opposite: Part[] = [];
@@ -258,7 +258,7 @@ export class History {
     }
   }
 
-  /** @throws Overtaken unless the object is as this part left it */
+  /** @throws ConflictingChange unless the object is as this part left it */
   async #check(part: Part): Promise<void> {
     if (part.type === 'removed') return;
     if (part.type === 'uncopied') {
@@ -272,24 +272,24 @@ export class History {
     if (part.type === 'copied') await this.#checkUnused(part, name);
     // A schedule that ended by itself leaves nothing that ending it could have changed.
     const isOver = kind === 'schedule' && left['plan'] === null && (now as ScheduleNow).state !== 'running';
-    if (!isOver && !isSame(alike(left, now as Fields), left)) throw new Overtaken(WORDS.undo.overtaken(name));
+    if (!isOver && !isSame(alike(left, now as Fields), left)) throw new ConflictingChange(WORDS.undo.overtaken(name));
   }
 
   #name(kind: Kind, id: string): string {
     return kind === 'schedule' ? WORDS.undo.things.schedule : nameOf(kind, this.#known(kind, id));
   }
 
-  /** @throws Overtaken if it was deleted */
+  /** @throws ConflictingChange if it was deleted */
   async #stillThere(kind: Kind, id: string): Promise<object> {
     try {
       return await this.#read(kind, id);
     } catch (error) {
       if ((error as { status?: number }).status !== 404) throw error;
-      throw new Overtaken(WORDS.undo.gone(this.#name(kind, id)));
+      throw new ConflictingChange(WORDS.undo.gone(this.#name(kind, id)));
     }
   }
 
-  /** A copy that was started has a used disk, and one with links is in use. @throws Overtaken */
+  /** A copy that was started has a used disk, and one with links is in use. @throws ConflictingChange */
   async #checkUnused({ id, object }: CopyPart, name: string): Promise<void> {
     const links = await this.#requests.get<readonly { nodes: readonly { node_id: string }[] }[]>(
       `${this.#project}/links`,
@@ -299,7 +299,7 @@ export class History {
     );
     const isLinked = links.some(({ nodes }) => nodes.some(({ node_id: end }) => end === id));
     const wasStarted = journal.some(({ node_id: of, status }) => of === id && status === 'started');
-    if (isLinked || (wasStarted && object['status'] !== 'started')) throw new Overtaken(WORDS.undo.used(name));
+    if (isLinked || (wasStarted && object['status'] !== 'started')) throw new ConflictingChange(WORDS.undo.used(name));
   }
 
   async #oppositeOfCopy(part: CopyPart): Promise<Part> {

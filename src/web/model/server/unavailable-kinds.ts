@@ -1,7 +1,7 @@
 // The types of nodes that a host cannot run, with the reasons.
 import { api } from './api.ts';
 
-export interface Hindrance {
+export interface UnavailableKind {
   node_type: string;
   /** Null if the type can run. */
   hindrance: string | null;
@@ -9,14 +9,14 @@ export interface Hindrance {
 
 /** How long an answer is cached, because the host searches for programs each time. */
 const KEPT_MS = 30_000;
-const told = new Map<string, { until: number; answer: Promise<readonly Hindrance[]> }>();
+const told = new Map<string, { until: number; answer: Promise<readonly UnavailableKind[]> }>();
 
 /** Empty for hosts whose servers do not report this. */
-export function hindrancesOf(host: string): Promise<readonly Hindrance[]> {
+export function unavailableKindsOf(host: string): Promise<readonly UnavailableKind[]> {
   const kept = told.get(host);
   if (kept && kept.until > Date.now()) return kept.answer;
   const path = `/computes/${encodeURIComponent(host)}/node_types/hindrances`;
-  const answer = api.get<Hindrance[]>(path).catch((): Hindrance[] => []);
+  const answer = api.get<UnavailableKind[]>(path).catch((): UnavailableKind[] => []);
   told.set(host, { until: Date.now() + KEPT_MS, answer });
   return answer;
 }

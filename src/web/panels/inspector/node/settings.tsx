@@ -30,7 +30,7 @@ export function Settings({ context, object: node }: TabProps<NodeObject>) {
         save={save}
         offers={offers}
         note={({ effect }) => {
-          if (effect === 'anew') return words.madeAnew;
+          if (effect === 'recreate') return words.recreated;
           if (isOff || !effect) return '';
           return effect === 'start' ? words.nextStart : words.whenStopped;
         }}

@@ -219,7 +219,7 @@ test('a VMware machine runs on over kill -9, with its console and its networks, 
   await daemon.post(`${lab.path}/nodes/${other.node_id}/start`);
 });
 
-test('a machine that no node takes back is switched off, and its UDP ports are given back', async (t) => {
+test('a machine that no node reattaches is switched off, and its UDP ports are released', async (t) => {
   const { directory, path } = await vboxDirectory(t);
   const state = await scratchDirectory(t);
   const own = { vboxmanage_path: path, instance: randomUUID() };

@@ -32,7 +32,7 @@ export interface Trace extends Disposable {
   failed(error: unknown): Promise<void>;
 }
 
-export class Traces {
+export class PendingRemoteChanges {
   readonly #objects: RemoteObjects;
   /** Objects of pending changes, which clean up after themselves. */
   readonly #busy = new Map<string, RemoteObject>();
@@ -87,7 +87,10 @@ export class Traces {
 
   async #settle(object: RemoteObject): Promise<void> {
     await this.#objects.settle(object).catch((error: unknown) => {
-      log.debug('a note of a compute stays, and is judged anew later', { ...object, error: messageOf(error) });
+      log.debug('cannot finish a pending change of a compute; it is tried again later', {
+        ...object,
+        error: messageOf(error),
+      });
     });
   }
 
@@ -145,7 +148,7 @@ export class Traces {
   async #lookAfter(project: Project, compute: Compute, object: RemoteObject): Promise<void> {
     if (isProject(object)) return;
     if (!isWanted(project, object)) {
-      log.info('traces: removing what the lab no longer has', { ...object });
+      log.info('remote changes: removing what the lab no longer has', { ...object });
       if (compute.id === 'local' && !isNio(object)) await removeFolders(project.record.path, nodeOf(object));
       // A compute without the project would remove nothing.
       if (compute.id !== 'local')
@@ -169,7 +172,7 @@ export class Traces {
   /** Deletes there a project that is deleted here. */
   async #delete(compute: Compute, object: RemoteObject): Promise<void> {
     const { project_id: id } = object;
-    log.info('traces: deleting a deleted project', { ...object });
+    log.info('remote changes: deleting a deleted project', { ...object });
     await compute.post('/projects', { body: { name: id, project_id: id } });
     await compute.remove(object.path);
     await this.#settle(object);

@@ -1,4 +1,4 @@
-// What hinders people who do not see or point, as axe finds it.
+// Faults of accessibility in the page, as axe finds them.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -14,7 +14,7 @@ interface AxeResult {
 }
 
 /** Violations of the page as it is now: rule, and the beginning of the element. */
-export async function hindrances(page: Page): Promise<string[]> {
+export async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
@@ -25,10 +25,10 @@ export async function hindrances(page: Page): Promise<string[]> {
 }
 
 /** The same in light, dark and forced colours, and at a zoom of 200 %; the page is as before afterwards. */
-export async function hindrancesInAll(page: Page): Promise<string[]> {
+export async function accessibilityFaultsInAll(page: Page): Promise<string[]> {
   const found: string[] = [];
   const look = async (name: string): Promise<void> => {
-    found.push(...(await hindrances(page)).map((line) => `${name}: ${line}`));
+    found.push(...(await accessibilityFaults(page)).map((line) => `${name}: ${line}`));
   };
   await page.emulateMedia({ colorScheme: 'light' });
   await look('light');
