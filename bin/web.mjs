@@ -24,7 +24,7 @@ export const LARGEST_GZIP_BYTES = {
 };
 
 /** The same for all that the list of labs needs: the first visit over a slow line. */
-export const LARGEST_SHELL_GZIP_BYTES = 60_000;
+export const LARGEST_SHELL_GZIP_BYTES = 62_000;
 
 function bundled(options) {
   return build({

@@ -52,14 +52,13 @@ export function HelpScreen() {
         </p>
         <h2>{WORDS.keys.title}</h2>
         <KeysList />
-        <h2>{words.documents}</h2>
-        <p>
-          <a href="/help/docs">{words.allDocuments}</a>
-        </p>
         <h2>{words.about}</h2>
         <p>{words.server(server.value?.version ?? '')}</p>
         <p>
           {words.licence} <a href="/assets/licences.txt">{words.licences}</a>
+        </p>
+        <p>
+          <a href="/help/docs">{words.documents}</a>
         </p>
         <p>
           <a href="/v2/openapi.json">{words.api}</a>

@@ -115,11 +115,10 @@ const ENGLISH = {
     demonstrationHint:
       'makes and starts two virtual PCs on a hub, with addresses: type ping 10.0.0.2 at the console of PC1.',
     documents: 'Documents',
-    allDocuments: 'All documents of this release',
-    explained: 'What these settings do',
+    explained: 'About these settings',
     about: 'About',
     server: (release: string) =>
-      `Labwire speaks the GNS3 API, version 2${release && `, as release ${release}`}. This page comes from the server and uses no other.`,
+      `Labwire speaks the GNS3 APIs 2${release && ` (${release})`} and 3 (3.0.6). This page uses no other server.`,
     licence: 'Labwire is free software under the GNU General Public License, version 3 or later.',
     licences: 'Licences of all that the executable contains',
     api: 'The API of this server',

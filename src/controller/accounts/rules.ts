@@ -31,6 +31,8 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     'GET /account',
     'GET /logout',
     'GET /help',
+    'GET /help/docs',
+    'GET /help/docs/{topic}',
     'GET /v1/version',
     'GET /static/web-ui/{path:.+}',
     'GET /assets/licences.txt',
