@@ -14,7 +14,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired help [TOPIC[#PART]] show a document; without a topic, list them
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
-  labwired user add|remove|password|role|list [NAME...]   accounts for people who share the host
+  labwired user add|remove|password|role|lock|unlock|list [NAME...]   accounts for people who share the host
   labwired audit   [--json]    who changed what, from where
   labwired recover [options]   rebuild a damaged state database from its readable parts
   labwired backup DIR          copy the state directory and all projects, even while the server runs
@@ -60,6 +60,8 @@ export const USER_VERBS: Readonly<Record<string, string>> = {
   remove: 'NAME...',
   password: 'NAME [--password-file FILE | --generate]',
   role: 'NAME --role ROLE',
+  lock: 'NAME...',
+  unlock: 'NAME...',
   list: '[--json]',
 };
 

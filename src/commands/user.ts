@@ -106,17 +106,39 @@ const VERBS: Readonly<Record<string, (host: Host, names: readonly string[], give
     return `${account.name} is ${role} now.\n`;
   },
 
+  lock: (host, names) => setLocked(host, names, true),
+  unlock: (host, names) => setLocked(host, names, false),
+
   async list(host, _names, { json }) {
     const { accounts } = await host.file.read();
-    const own = host.name === undefined ? [] : [{ name: host.name, role: 'admin', created: null }];
-    const all = [...own, ...accounts.map((one) => ({ name: one.name, role: one.role, created: one.created }))];
+    const own = host.name === undefined ? [] : [{ name: host.name, role: 'admin', created: null, locked: false }];
+    const all = [
+      ...own,
+      ...accounts.map(({ name, role, created, locked = false }) => ({ name, role, created, locked })),
+    ];
     if (json) return `${jsonText(all, 2)}\n`;
     if (all.length === 0) return 'There are no accounts.\n';
     return all
-      .map(({ name, role, created }) => `${role.padEnd(9)} ${created ?? 'of this host        '}  ${harmless(name)}\n`)
+      .map(({ name, role, created, locked }) => {
+        const since = created ?? 'of this host        ';
+        return `${role.padEnd(9)} ${since}  ${harmless(name)}${locked ? ' (locked)' : ''}\n`;
+      })
       .join('');
   },
 };
+
+/** Locks accounts, which can then not log in, or unlocks them. */
+async function setLocked(host: Host, names: readonly string[], locked: boolean): Promise<string> {
+  for (const name of names) requireNotHost(host, name);
+  const done = locked ? 'locked' : 'unlocked';
+  const lines: string[] = [];
+  for (const name of names) {
+    const account = await host.file.update(name, { locked }, host.name);
+    await note(host, locked ? 'lock' : 'unlock', account.name);
+    lines.push(`The account ${harmless(account.name)} is ${done}.\n`);
+  }
+  return lines.join('');
+}
 
 function roleOf(text: string): Role {
   const role = ROLES.find((one) => one === text);

@@ -1,7 +1,7 @@
 // Entries of the access list open labs to accounts whose role does not, and nothing else. They survive a restart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInId } from '../../src/controller/accounts/access-list.ts';
+import { AccessList, builtInId } from '../../src/controller/accounts/access-list.ts';
 import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { addPeople, asker, PASSWORD, serve, told } from './people-here.ts';
@@ -28,6 +28,46 @@ async function keep(state: string, entries: readonly GivenEntry[], groups: Recor
       ...times,
     });
 }
+
+test('which labs are on a list of release 3.0.6, and who may copy a lab', async (t) => {
+  const state = await scratchDirectory(t);
+  await keep(state, [
+    { subject: 'one', path: '/projects/free', role: 'User' },
+    { subject: 'all', path: '/projects', role: 'User' },
+    { subject: 'pool', path: '/pools/course', role: 'User' },
+  ]);
+  await using store = await Store.open({ stateDirectory: state });
+  await store.documents.put('pools', 'course', { name: 'course', labs: { pooled: { name: 'p', ...times } }, ...times });
+  const [writers, changingGroups] = [() => [], () => []];
+  const list = new AccessList({ documents: store.documents, writers, changingGroups, changed: async () => {} });
+  await list.start();
+  const who = (id: string) => ({ id, name: id, role: 'none', alone: false, tag: id }) as const;
+  const table = ['one', 'all', 'pool', 'nobody'].map((id) => [
+    id,
+    ...['free', 'pooled'].map((lab) => [list.reads(who(id), lab), list.lists(who(id), lab)]),
+    list.makes(who(id), 'pooled')?.pools,
+    list.mayChange(id),
+  ]);
+  assert.deepEqual(table, [
+    ['one', [true, false], [false, false], undefined, true],
+    ['all', [true, true], [false, false], [], true],
+    ['pool', [false, false], [true, true], ['course'], true],
+    ['nobody', [false, false], [false, false], undefined, true],
+  ]);
+  // An entry that opens a lab to changes waits until no machine there writes to an image of all labs.
+  const writing = new AccessList({
+    ...{ documents: store.documents, changingGroups, changed: async () => {} },
+    writers: () => [{ lab: 'elsewhere', node: 'VM1' }],
+  });
+  await writing.start();
+  await writing.remove('access-entries', 'entry-1');
+  const entry = { type: 'user', subject: 'all', path: '/projects', propagate: true, allowed: true } as const;
+  await writing.addEntry({ ...entry, role: builtInId('role', 'Auditor') });
+  await assert.rejects(
+    writing.addEntry({ ...entry, role: builtInId('role', 'User') }),
+    /"VM1" runs and writes to a disk/,
+  );
+});
 
 test('entries open labs in the v2 API as far as their roles go, to accounts of any role', async (t) => {
   const state = await scratchDirectory(t);

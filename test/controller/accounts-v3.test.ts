@@ -4,12 +4,17 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { userCommand } from '../../src/commands/user.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import type { Route } from '../../src/http/app/route.ts';
 import type { Daemon } from '../../src/start/daemon.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { addPeople, asker, PASSWORD, serve } from './people-here.ts';
+import { V3_ROUTES } from './v3-privileges.ts';
+
+const plain = (spelling: string): string => spelling.replaceAll(/\{[^{}]*\}/g, '{}');
 
 interface Answered {
   status: number;
@@ -121,8 +126,8 @@ const FOR_ALL = new Set([
   ...['GET /v3/access/users/me', 'PUT /v3/access/users/me', 'GET /v3/access/privileges'],
 ]);
 
-function pathOf({ pattern }: Route): string {
-  return pattern.replaceAll(/\{\w+\}/g, () => randomUUID());
+function pathOf({ pattern }: Pick<Route, 'pattern'>): string {
+  return pattern.replaceAll(/\{\w+(:[^{}]*)?\}/g, () => randomUUID());
 }
 
 test('every route of accounts, access and pools asks for a login, and for an admin or an entry', async (t) => {
@@ -179,6 +184,91 @@ test('every route of accounts, access and pools asks for a login, and for an adm
     ['DELETE', '/v2/accounts/ada'],
   ] as const)
     assert.equal((await asker(daemon, 'all')(method, path, {})).status, 403, path);
+});
+
+/** What Labwire leaves to admins, though the release asks for no privilege, or a user may have it there. */
+const FOR_ADMINS = new Set([
+  ...['POST /v3/reload', 'POST /v3/shutdown', 'GET /v3/iou_license', 'PUT /v3/iou_license', 'PUT /v3/gns3vm'],
+  ...['GET /v3/gns3vm/engines/{}/vms', 'POST /v3/projects/load', 'POST /v3/computes/{}/connect'],
+  ...['POST /v3/computes/{}/dynamips/auto_idlepc'],
+  ...['GET', 'POST', 'PUT'].map((method) => `${method} /v3/computes/{}/{}/{}`),
+]);
+const WITHOUT_LOGIN =
+  /^(?:(?:GET|POST) \/v3\/version|POST \/v3\/access\/users\/(?:login|authenticate)|GET \/v3\/symbols\/\{\}\/raw)$/;
+
+test('no route of /v3 shows or changes a private lab, or what all share, without the privilege of the release', async (t) => {
+  const served = await serve(t);
+  const { daemon } = served;
+  const people = await addPeople(served, { ada: 'admin', bob: 'user', obs: 'observer', nan: 'none' });
+  const tokens = {
+    bob: (await logIn(daemon, 'bob')).token,
+    obs: (await logIn(daemon, 'obs')).token,
+    nan: (await logIn(daemon, 'nan')).token,
+  };
+  const { text } = await people.ada('POST', '/v2/projects', { name: 'SECRET42', auto_close: false });
+  const { project_id: lab } = JSON.parse(text);
+  const privileges = new Map(
+    V3_ROUTES.map(([method, pattern, privilege]) => [plain(`${method} ${pattern}`), privilege]),
+  );
+  const findings: string[] = [];
+  let asked = 0;
+  const ask = async (who: keyof typeof tokens | '', route: Route, expected: number | 'allowed') => {
+    const path = pathOf({ ...route, pattern: route.pattern.replace('{project_id}', lab) });
+    const { status, json } = await client(daemon, tokens[who as 'bob'])(
+      route.method,
+      path,
+      route.method === 'GET' ? undefined : {},
+    );
+    asked += 1;
+    const isRight = expected === 'allowed' ? ![401, 403].includes(status) : status === expected;
+    if (!isRight || JSON.stringify(json).includes('SECRET42'))
+      findings.push(`${who}: ${route.method} ${path}: ${status}`);
+  };
+  for (const route of daemon.app.routes) {
+    if (!route.pattern.startsWith('/v3/') || route.kind === 'socket') continue;
+    const name = plain(`${route.method} ${route.pattern}`);
+    const privilege = privileges.get(name);
+    if (WITHOUT_LOGIN.test(name)) continue;
+    await ask('', route, 401);
+    const isOfLab = route.pattern.includes('{project_id}');
+    const isOfAdmins = FOR_ADMINS.has(name) || privilege === undefined;
+    if (isOfAdmins || privilege !== '-') await ask('nan', route, name === 'GET /v3/projects' ? 'allowed' : 403);
+    const isShared = route.method === 'GET' && /^(?:-|(?:Symbol|Image|Appliance)\.Audit)$/.test(privilege ?? '');
+    for (const who of ['bob', 'obs'] as const) {
+      // An identifier that is taken is not told apart from one that is not.
+      if (who === 'bob' && /^POST \/v3\/projects(?:\/\{\}\/import)?$/.test(name)) continue;
+      if (isOfLab || isOfAdmins || !(isShared || FOR_ALL.has(name))) await ask(who, route, 403);
+      else if (route.method === 'GET' && !/notifications/.test(name)) await ask(who, route, 'allowed');
+    }
+  }
+  assert.deepEqual(findings, []);
+  assert.ok(asked > 400, `${asked} requests`);
+});
+
+test('no spelling of an identifier makes a lab another one for the access list', async (t) => {
+  const served = await serve(t);
+  const { daemon } = served;
+  const people = await addPeople(served, { ada: 'admin', nan: 'none' });
+  const ada = client(daemon, (await logIn(daemon, 'ada')).token);
+  const nan = client(daemon, (await logIn(daemon, 'nan')).token);
+  const lab: string = JSON.parse(
+    (await people.ada('POST', '/v2/projects', { name: 'A', auto_close: false })).text,
+  ).project_id;
+  const id = async (list: string, name: string, member: string): Promise<string> =>
+    (await ada('GET', list)).json.find((one: Record<string, string>) => [one['name'], one['username']].includes(name))[
+      member
+    ];
+  const entry = {
+    ...{ ace_type: 'user', path: '/projects', user_id: await id('/v3/access/users', 'nan', 'user_id') },
+    role_id: await id('/v3/access/roles', 'User', 'role_id'),
+  };
+  await made(ada('POST', '/v3/access/acl', entry));
+  const spellings = [lab, lab.toUpperCase(), lab.replaceAll('-', ''), `%7B${lab}%7D`, `urn:uuid:${lab}`];
+  const statuses = () =>
+    Promise.all(spellings.map(async (one) => (await nan('GET', `/v3/projects/${one}/nodes`)).status));
+  assert.deepEqual(await statuses(), [200, 200, 200, 200, 200]);
+  await made(ada('POST', '/v3/access/acl', { ...entry, path: `/projects/${lab}/nodes`, allowed: false }));
+  assert.deepEqual(await statuses(), [403, 403, 403, 403, 403]);
 });
 
 test('entries and pools open labs, are checked when they are made, and go with accounts, groups, roles and labs', async (t) => {
@@ -297,6 +387,22 @@ test('entries and pools open labs, are checked when they are made, and go with a
 
   // The last admin stays.
   assert.equal((await ada('PUT', `/v3/access/users/${admin}`, { is_active: false })).status, 400);
+});
+
+test('on the host accounts are locked and unlocked, and the last admin is not', async (t) => {
+  const served = await serve(t);
+  const { daemon, state } = served;
+  await addPeople(served, { ada: 'admin', bob: 'user' });
+  const { config } = loadConfig({ flags: [], environment: {}, workingDirectory: state, home: state, state });
+  const user = (...words: string[]) => userCommand(config, { words, generate: false, json: false });
+  const { token } = await logIn(daemon, 'bob');
+  const status = async () => (await client(daemon, token)('GET', ME)).status;
+  assert.match(await user('lock', 'bob'), /bob is locked/);
+  assert.match(await user('list'), /bob \(locked\)/);
+  assert.deepEqual([await status(), (await asker(daemon, 'bob')('GET', '/v2/version')).status], [401, 401]);
+  assert.match(await user('unlock', 'bob'), /bob is unlocked/);
+  assert.equal(await status(), 200);
+  await assert.rejects(user('lock', 'ada'), /last admin/);
 });
 
 test('without accounts the routes serve the one administrator, and nobody is made by them', async (t) => {

@@ -210,6 +210,8 @@ test('a recorded request can be pasted into a shell, whatever it holds', async (
       `curl -X GET 'http://127.0.0.1:3080/v2/things'`,
     ],
   );
+  const withToken = { method: 'GET', target: '/v3/projects?token=secret&x=1', body: {} };
+  assert.equal(curlLine('http://h', withToken), `curl -X GET 'http://h/v3/projects?token=TOKEN&x=1'`);
 });
 
 test('the gate asks for the password on every route and answers preflights of allowed origins only', async () => {

@@ -2,7 +2,9 @@
 import { Failure } from '../../failures.ts';
 import type { AccessControl, Answered } from '../../http/access/access-control.ts';
 import type { Admission, Identity } from '../../http/access/identity.ts';
+import { isV3 } from '../../http/app/errors.ts';
 import { JsonText, type Route, type RouteRequest } from '../../http/app/route.ts';
+import { usualParams } from '../../http/v3/form.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { AccessList } from './access-list.ts';
 import { entryPath, privilegeOf } from './route-privileges.ts';
@@ -59,7 +61,7 @@ export class Access implements AccessControl {
 
   admit(route: Route, request: Pick<RouteRequest, 'params' | 'query'>, identity: Identity): Admission {
     if (identity.role === 'admin') return { watches: false };
-    const params = request.params as Params;
+    const params = paramsOf(route, request);
     try {
       const own = this.#byRole(route, params, identity);
       return { watches: own.watches && !this.#byEntry(route, params, identity) };
@@ -167,9 +169,15 @@ function shortened(text: string): string {
     .replace(/\ufffd+$/, '');
 }
 
+/** Rights are judged for the lab that the route will find, however the client of release 3.0.6 spells its identifier. */
+function paramsOf({ pattern }: Route, request: Pick<RouteRequest, 'params'>): Params {
+  const params = request.params as Record<string, string>;
+  return isV3(pattern) ? usualParams(params, (_name, text) => text) : params;
+}
+
 /** Release 3.0.6 answers 403 for labs that there are not, too. */
 function inForm({ pattern }: Route, refused: Failure): Failure {
-  return /^\/v3\//.test(pattern) ? new Failure('forbidden', refused.message) : refused;
+  return isV3(pattern) ? new Failure('forbidden', refused.message) : refused;
 }
 
 function refusal({ name, role, token }: Identity, needed: 'role' | 'user' | 'admin'): Failure {

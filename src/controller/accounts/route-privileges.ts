@@ -217,7 +217,8 @@ export function entryPath(
     const value = params[name] ?? '';
     // A slash in a parameter of one segment would make it look like another place.
     if (value === '' || (rest === undefined && value.includes('/'))) isSound = false;
-    return rest === undefined ? value.toLowerCase() : value;
+    // Names of computes may differ by capitals alone.
+    return rest === undefined && name !== 'compute_id' ? value.toLowerCase() : value;
   });
   return isSound ? path : undefined;
 }

@@ -12,10 +12,13 @@ export interface RecordedRequest {
   body: unknown;
 }
 
+/** Tokens in addresses of /v3 are as good as passwords. */
+const withoutToken = (target: string): string => target.replaceAll(/([?&]token=)[^&#]*/gi, '$1TOKEN');
+
 /** The line for a request to the server at `base` (`http://127.0.0.1:3080`). */
 export function curlLine(base: string, { method, target, body }: RecordedRequest): string {
   const data = method === 'GET' || method === 'DELETE' ? '' : ` -d ${alwaysQuoted(JSON.stringify(body))}`;
-  return `curl -X ${method} ${alwaysQuoted(base + target)}${data}`;
+  return `curl -X ${method} ${alwaysQuoted(base + withoutToken(target))}${data}`;
 }
 
 /** Appends a line for each request to the file, in the order of arrival. */

@@ -19,21 +19,32 @@ const NO_UUID: ReadonlySet<string> = new Set(['compute_id', 'symbol_id']);
 
 const IDENTIFIER = v.pipe(v.string(), v.uuid());
 
-/** Any spelling of a UUID, in the usual one. @throws Failure `invalid` */
-function identifier(name: string, text: string): string {
+/** Any spelling of a UUID, in the usual one; undefined for another text. */
+function usualIdentifier(text: string): string | undefined {
   const digits = text.replaceAll(/[{}-]|^urn:uuid:/gi, '').toLowerCase();
   const usual = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  if (v.is(IDENTIFIER, usual)) return usual;
-  throw new Failure('invalid', `${name}: expected a UUID, got ${JSON.stringify(text)}.`);
+  return v.is(IDENTIFIER, usual) ? usual : undefined;
 }
 
-export function usualParams(params: Readonly<Record<string, string>>): Record<string, string> {
+/**
+ * A path's parameters with identifiers in the usual spelling.
+ * @param other makes something of what is no identifier
+ */
+export function usualParams(
+  params: Readonly<Record<string, string>>,
+  other: (name: string, text: string) => string = refuseIdentifier,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, text]) => [
       name,
-      name.endsWith('_id') && !NO_UUID.has(name) ? identifier(name, text) : text,
+      name.endsWith('_id') && !NO_UUID.has(name) ? (usualIdentifier(text) ?? other(name, text)) : text,
     ]),
   );
+}
+
+/** @throws Failure `invalid` */
+function refuseIdentifier(name: string, text: string): never {
+  throw new Failure('invalid', `${name}: expected a UUID, got ${JSON.stringify(text)}.`);
 }
 
 async function readJson({ headers, stream }: RouteRequest): Promise<unknown> {
