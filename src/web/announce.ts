@@ -35,8 +35,8 @@ export function announce({ lab, linking, said }: LabContext): () => void {
   });
   // The prompt for choosing the next node is announced at once, like the keys.
   const unasked = effect(() => {
-    const { first } = linking.value ?? {};
-    if (linking.value) said.value = first ? WORDS.linking.second : WORDS.linking.first;
+    const { from, to } = linking.value ?? {};
+    if (linking.value && to === undefined) said.value = from ? WORDS.linking.second : WORDS.linking.first;
   });
   return () => {
     unlisten();

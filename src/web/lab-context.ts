@@ -11,7 +11,7 @@ import { otherNamesInWords } from './model/lab/taken-names.ts';
 import { History } from './model/lab/undo.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
-import type { DrawingObject, LinkEnd, NodeObject, TemplateObject } from './model/server/types.ts';
+import type { DrawingObject, NodeObject, TemplateObject } from './model/server/types.ts';
 
 /** Size in pixels of a node whose symbol cannot be measured. */
 const USUAL_SIZE = { width: 66, height: 60 };
@@ -56,13 +56,18 @@ export interface PageContext {
   go(path: string): void;
 }
 
-/** A link being created: its first end once chosen, and the node that it is drawn to. */
+/** A link being created. */
 export interface Linking {
-  first?: LinkEnd;
-  /** The node where the next end is chosen. */
-  at?: string;
-  /** The node for the other end after that. */
-  next?: string;
+  /** The first node, once chosen. */
+  from?: string;
+  /** The second node, once confirmed. */
+  to?: string;
+  /** Where the ports are shown, in window pixels; in the corner of the map without it. */
+  at?: Point;
+  /** Takes the first free ports without asking. */
+  isQuick?: boolean;
+  /** The server rejected this link, so ask for the ports. */
+  isRefused?: boolean;
 }
 
 /** What a narrow window shows. */

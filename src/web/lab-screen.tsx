@@ -80,8 +80,8 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     if (!isShown || !host.current) return;
     const drawn = new TopologyMap(host.current, context, {
       open: (nodeId) => openConsole(context, nodeId),
-      connect: (from, to) => {
-        context.linking.value = { at: from, next: to };
+      connect: (from, to, { clientX: x, clientY: y, ctrlKey, metaKey }) => {
+        context.linking.value = { from, to, at: { x, y }, isQuick: ctrlKey || metaKey };
       },
     });
     map.current = drawn;
@@ -124,8 +124,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         return true;
       }
       const [at] = selection.value.nodes;
-      if (linking.value && event.key === 'Enter' && at !== undefined && at !== linking.value.first?.node_id) {
-        linking.value = { ...linking.value, at };
+      const { from } = linking.value ?? {};
+      if (linking.value && event.key === 'Enter' && at !== undefined && at !== from) {
+        linking.value = from === undefined ? { from: at } : { from, to: at };
         return true;
       }
       if (drawing.value && event.key === 'Enter') {

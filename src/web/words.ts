@@ -496,10 +496,12 @@ const ENGLISH = {
     },
   },
   linking: {
-    first: 'Choose the first node of the link, then Enter. Escape ends.',
-    second: 'Choose the second node of the link, then Enter. Escape ends.',
+    first: 'Select the first node, then press Enter (Escape cancels)',
+    second: 'Select the second node, then press Enter (Escape cancels)',
     port: (name: string) => `Port of ${name}`,
-    noFreePort: 'has no free port.',
+    noFreePort: 'No free port',
+    link: 'Link',
+    from: (name: string) => `Link from ${name}`,
   },
   nodes: {
     title: 'Nodes',

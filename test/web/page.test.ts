@@ -36,9 +36,8 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
   await list.getByRole('button', { name: 'PC1' }).click();
   await page.getByRole('button', { name: 'Add link' }).click();
   await list.getByRole('button', { name: 'PC2' }).click();
-  await page.getByRole('group', { name: 'Add link' }).getByRole('button', { name: 'e0' }).click();
+  await page.getByRole('form', { name: 'Add link' }).getByRole('button', { name: 'Link' }).click();
   await list.getByRole('button', { name: /PC1 e0 – PC2 e0/ }).waitFor();
-  await page.getByRole('button', { name: 'Cancel' }).click();
 
   await page.getByRole('button', { name: 'Start all' }).click();
   await list.getByRole('button', { name: 'PC1 on' }).waitFor();

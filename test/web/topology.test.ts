@@ -75,10 +75,10 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
     await keys.type(name);
     await page.locator(`.node.selected[aria-label^="${name}"]`).waitFor();
     await keys.press('l');
-    await page.getByRole('status').filter({ hasText: 'Choose the second node' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Select the second node' }).waitFor();
     await keys.type('Hub1');
     await keys.press('Enter');
-    await page.getByRole('group', { name: 'Port of Hub1' }).getByRole('button').first().waitFor();
+    await page.getByRole('group', { name: 'Port of Hub1' }).getByRole('radio').first().waitFor();
     await assertFocusSeen(page, 'in the ports');
     await keys.press('Enter');
     await page.getByRole('option', { name: `Link ${name} e0 – Hub1` }).waitFor({ state: 'attached' });
@@ -218,6 +218,20 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
     }
   }
 
+  // With Ctrl the first free ports are taken without a question.
+  await picture('PC1').hover();
+  const [handle, hub1] = [await middleOf(page.locator('.port-handle')), await middleOf(picture('Hub1'))];
+  await mouse.move(...handle);
+  await mouse.down();
+  await mouse.move(...hub1, { steps: 3 });
+  await page.keyboard.down('Control');
+  await mouse.up();
+  await page.keyboard.up('Control');
+  await page.getByRole('option', { name: 'Link PC1 e0 – Hub1 e0' }).waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually('no link', async () => (await links()).length === 0);
+  await page.locator('[data-link]').waitFor({ state: 'detached' });
+
   // From the handle of a PC to the hub, where a port is chosen.
   for (const [name, port] of [
     ['PC1', 'e3'],
@@ -225,9 +239,17 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   ] as const) {
     await picture(name).hover();
     await drag(await middleOf(page.locator('.port-handle')), await middleOf(picture('Hub1')));
-    await page.getByRole('group', { name: 'Port of Hub1' }).getByRole('button', { name: port, exact: true }).click();
+    // The box is at the pointer, has the first free port chosen, and says where a port leads that is not free.
+    const hub = page.getByRole('group', { name: 'Port of Hub1' });
+    const box = (await page.getByRole('form', { name: 'Add link' }).boundingBox())!;
+    const [hubX, hubY] = await middleOf(picture('Hub1'));
+    assert.ok(Math.abs(box.x - hubX) < 5 && Math.abs(box.y - hubY) < 5, JSON.stringify({ box, hubX, hubY }));
+    assert.ok(await hub.getByRole('radio', { name: 'e0', exact: true }).isChecked());
+    if (name === 'PC2') assert.ok(await hub.getByRole('radio', { name: 'e3 – PC1' }).isDisabled());
+    await hub.getByRole('radio', { name: port, exact: true }).check();
+    await page.keyboard.press('Enter');
     await page.getByRole('option', { name: `Link ${name} e0 – Hub1 ${port}` }).waitFor({ state: 'attached' });
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await hub.waitFor({ state: 'detached' });
   }
   const ends = (await links()).map(({ nodes: both }) => both.map((end: Body) => end.port_number)).sort();
   assert.deepEqual(ends, [

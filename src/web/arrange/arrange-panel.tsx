@@ -102,7 +102,7 @@ export function ArrangePanel({ context, ids }: { context: LabContext; ids: reado
         </fieldset>
       )}
       <p class="tools">
-        <button type="submit" class="primary" disabled={isBusy.value}>
+        <button type="submit" class="main" disabled={isBusy.value}>
           {words.apply}
         </button>
         <button

@@ -18,13 +18,14 @@ function matching(query: string): ReadonlySignal<boolean> {
 }
 
 /** The pane shown where there is no room for all. */
-export function shownPane({ pane, palette, linking, renaming, moving, drawing }: LabContext): Pane {
+export function shownPane({ pane, palette, arranging, linking, renaming, moving, drawing }: LabContext): Pane {
   // These need the map.
   const isOnMap =
     palette.value ||
     moving.value ||
     drawing.value !== undefined ||
     linking.value !== undefined ||
+    arranging.value !== undefined ||
     renaming.value !== undefined;
   if (isOnMap) return 'map';
   return pane.value ?? (isPhone.value ? 'lists' : 'map');

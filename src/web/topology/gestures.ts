@@ -26,8 +26,8 @@ const WHEEL = 400;
 export interface GestureEvents {
   /** A node was double-clicked. */
   open(nodeId: string): void;
-  /** A link was drawn between two nodes. */
-  connect(from: string, to: string): void;
+  /** A link was drawn between two nodes, and the pointer released there. */
+  connect(from: string, to: string, released: PointerEvent): void;
   boxOfDrawing(drawing: DrawingObject): Box;
 }
 
@@ -155,7 +155,8 @@ export class Gestures {
     const { lab, selection } = stage.context;
     const mayChange = lab.whyNotChange === '';
     const port = lab.nodes.get(target.closest<SVGElement>('[data-port]')?.dataset['port'] ?? '');
-    if (port && mayChange) return () => connectGrip(stage, port, (to) => this.#events.connect(port.node_id, to));
+    if (port && mayChange)
+      return () => connectGrip(stage, port, (...end) => this.#events.connect(port.node_id, ...end));
     const handle = target.closest<SVGElement>('[data-handle]')?.dataset['handle'];
     const drawing = lab.drawings.get(selection.value.drawings[0] ?? '');
     const shape = drawing && readShape(drawing.svg);

@@ -1,7 +1,7 @@
 // Drag gestures: pan, rectangle selection, move, connect, resize, move a label.
 
 import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
-import { type Box, centreOf, overlap, type Point } from '../model/lab/geometry.ts';
+import { type Box, centreOf, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
 import { portKey, type Stage } from './stage.ts';
@@ -64,17 +64,12 @@ export function rectangleGrip(
   };
 }
 
-function isWithin(inner: Box, outer: Box): boolean {
-  return (
-    inner.x >= outer.x &&
-    inner.y >= outer.y &&
-    inner.x + inner.width <= outer.x + outer.width &&
-    inner.y + inner.height <= outer.y + outer.height
-  );
-}
-
 /** Draws a link from a node to the one where the pointer is released. */
-export function connectGrip(stage: Stage, from: NodeObject, connect: (to: string) => void): Grip {
+export function connectGrip(
+  stage: Stage,
+  from: NodeObject,
+  connect: (to: string, released: PointerEvent) => void,
+): Grip {
   const start = centreOf(stage.boxOf(from));
   const line = make(
     'line',
@@ -98,10 +93,10 @@ export function connectGrip(stage: Stage, from: NodeObject, connect: (to: string
       const found = document.elementFromPoint(clientX, clientY)?.closest<SVGGElement>('[data-node]');
       aim(found && found.dataset['node'] !== from.node_id ? found : undefined);
     },
-    end: () => {
+    end: (event) => {
       const to = (target as SVGGElement | undefined)?.dataset['node'];
       clear();
-      if (to !== undefined) connect(to);
+      if (to !== undefined) connect(to, event);
     },
     cancel: clear,
   };

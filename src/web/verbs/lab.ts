@@ -42,7 +42,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     scope: 'lab',
     run: ({ linking, selection }) => {
       const [at] = selection.value.nodes;
-      linking.value = linking.value ? undefined : at === undefined ? {} : { at };
+      linking.value = linking.value ? undefined : at === undefined ? {} : { from: at };
     },
   },
   {
