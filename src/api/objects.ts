@@ -171,3 +171,46 @@ export interface FileObject {
   /** Seconds since 1970, with fraction; null when the file is gone. */
   mtime: number | null;
 }
+
+/** What uses an image. */
+export interface ImageUser {
+  kind: 'node' | 'template';
+  name: string;
+  /** Set for a node. */
+  project_id?: string;
+  project_name?: string;
+}
+
+/** An image of a compute, with its users. */
+export interface ImageObject {
+  emulator: string;
+  filename: string;
+  path: string;
+  md5sum: string;
+  filesize: number;
+  used_by: ImageUser[];
+}
+
+/** A line of the audit trail: one change. Never contains secrets or the body of a request. */
+export interface AuditLine {
+  /** ISO 8601, UTC. */
+  time: string;
+  /** Name of the account; for a command on the host, the system's user. */
+  account: string;
+  /** Name of the token, if one was used. */
+  token?: string;
+  /** The client's address; `this host` for a command. */
+  address: string;
+  /** Method and pattern of the route, or the command. */
+  action: string;
+  /** The affected objects: ids and names. */
+  objects: Readonly<Record<string, string>>;
+  /** Status of the answer; 0 for a command that succeeded. */
+  status: number;
+  /** Id of the request, as in the log. */
+  request?: string;
+  /** The number of refused requests of the account in this line, which shows the last of them. */
+  refused?: number;
+  /** In answers: the number of preceding lines that a disk error lost; the line has no other content. */
+  lost?: number;
+}

@@ -2,10 +2,11 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { appendFile, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AuditLine } from '../api/objects.ts';
 import { messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { TaskThread, ThreadEnded } from '../host/processes/task-thread.ts';
-import { type AuditLine, MODE, parsed, REFUSED } from './audit-line.ts';
+import { MODE, parsed, REFUSED } from './audit-line.ts';
 import { type AuditMerge, mergeAudit } from './audit-merge.ts';
 
 export type { AuditLine };

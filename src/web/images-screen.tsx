@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { ImageObject, ImageUser } from '../api/objects.ts';
 import { whyNot } from './model/account/permissions.ts';
 import { bytesInWords } from './model/browser/byte-sizes.ts';
 import { api } from './model/server/api.ts';
@@ -17,22 +18,6 @@ import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { WORDS } from './words.ts';
 
 const words = WORDS.images;
-
-interface ImageUser {
-  kind: 'node' | 'template';
-  name: string;
-  project_id?: string;
-  project_name?: string;
-}
-
-interface ImageObject {
-  emulator: string;
-  filename: string;
-  path: string;
-  md5sum: string;
-  filesize: number;
-  used_by: ImageUser[];
-}
 
 /** A version of an appliance, and which of its images are present. */
 interface Match {

@@ -1,8 +1,9 @@
 // Lines of the audit trail as sentences.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AuditLine } from '../../src/api/objects.ts';
 import { RULES } from '../../src/controller/accounts/rules.ts';
-import { type AuditLine, deedOf, namesIn } from '../../src/web/people/audit-sentences.ts';
+import { deedOf, namesIn } from '../../src/web/people/audit-sentences.ts';
 import { AUDIT_WORDS } from '../../src/web/people/audit-words.ts';
 
 const LAB = { project_id: '11111111-0000-4000-8000-000000000000', project: 'ospf' };

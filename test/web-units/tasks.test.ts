@@ -1,7 +1,8 @@
 // The list of long work: what it counts, keeps and forgets; without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type OperationObject, Tasks } from '../../src/web/model/transfer/tasks.ts';
+import type { OperationObject } from '../../src/api/objects.ts';
+import { Tasks } from '../../src/web/model/transfer/tasks.ts';
 
 const MIBIBYTE = 1024 * 1024;
 

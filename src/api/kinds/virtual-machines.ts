@@ -89,32 +89,25 @@ export type VmwareCreate = v.InferOutput<typeof VmwareCreate>;
 export const VmwareUpdate = updateBody(vmwareProperties);
 export type VmwareUpdate = v.InferOutput<typeof VmwareUpdate>;
 
-export const virtualbox: NodeKindFacts = {
-  type: 'virtualbox',
-  properties: virtualboxProperties,
+const machineKind = (
+  facts: Pick<NodeKindFacts, 'type' | 'properties' | 'staysOnHost'>,
+  symbol: string,
+): NodeKindFacts => ({
+  ...facts,
   effect: 'start',
   ports: (source) => adapterPorts(source),
-  staysOnHost: { linkedClones: true },
   whileRunning: 'refused',
   template: {
     nameFormat: '{name}-{0}',
-    symbol: 'vbox_guest',
+    symbol,
     category: 'guest',
-    members: templateMembers(virtualboxProperties),
+    members: templateMembers(facts.properties),
   },
-};
+});
 
-export const vmware: NodeKindFacts = {
-  type: 'vmware',
-  properties: vmwareProperties,
-  effect: 'start',
-  ports: (source) => adapterPorts(source),
-  staysOnHost: {},
-  whileRunning: 'refused',
-  template: {
-    nameFormat: '{name}-{0}',
-    symbol: 'vmware_guest',
-    category: 'guest',
-    members: templateMembers(vmwareProperties),
-  },
-};
+export const virtualbox = machineKind(
+  { type: 'virtualbox', properties: virtualboxProperties, staysOnHost: { linkedClones: true } },
+  'vbox_guest',
+);
+
+export const vmware = machineKind({ type: 'vmware', properties: vmwareProperties, staysOnHost: {} }, 'vmware_guest');

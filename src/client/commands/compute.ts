@@ -1,4 +1,6 @@
 // `labwired compute`: the hosts on which nodes run.
+
+import type { ComputeObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../controller/computes/schema.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
@@ -6,7 +8,6 @@ import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';
 import { hasPassword } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
-import type { ComputeObject } from '../server/objects.ts';
 
 const idOf = ({ compute_id }: ComputeObject): string => compute_id;
 const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;

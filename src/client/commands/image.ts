@@ -1,6 +1,7 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
+import type { ImageObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -8,7 +9,6 @@ import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
 import { receiveImage } from '../server/image-download.ts';
 import { sendImage } from '../server/image-upload.ts';
-import type { ImageObject } from '../server/objects.ts';
 import { counted } from '../terminal/counted.ts';
 import { inBytes } from '../terminal/figures.ts';
 import { mustBeFree, REPLACES, save } from '../terminal/files.ts';

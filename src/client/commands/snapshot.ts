@@ -1,12 +1,13 @@
 // `labwired snapshot`: earlier states of a lab.
 import type * as v from 'valibot';
+import type { SnapshotObject } from '../../api/objects.ts';
 import type { SnapshotCreate } from '../../controller/snapshots/schema.ts';
 import { Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
-import type { LabObject, SnapshotObject } from '../server/objects.ts';
+import type { LabObject } from '../server/objects.ts';
 import { namesInWords } from '../terminal/counted.ts';
 import { inTime } from '../terminal/figures.ts';
 import { runs } from './node.ts';

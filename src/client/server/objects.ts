@@ -55,24 +55,6 @@ export interface ApplianceObject {
   images: { filename: string; path: string | null }[];
 }
 
-export interface ComputeObject {
-  compute_id: string;
-  name: string;
-  host: string;
-  port: number;
-  user: string | null;
-  connected: boolean;
-  cpu_usage_percent: number | null;
-  memory_usage_percent: number | null;
-}
-
-export interface SnapshotObject {
-  snapshot_id: string;
-  name: string;
-  /** Seconds since 1970. */
-  created_at: number;
-}
-
 export interface TokenObject {
   token_id: string;
   name: string;
@@ -82,12 +64,4 @@ export interface TokenObject {
   /** ISO 8601; null: for ever. */
   expires: string | null;
   last_used: string | null;
-}
-
-export interface ImageObject {
-  emulator: string;
-  filename: string;
-  filesize: number;
-  md5sum: string | null;
-  used_by: unknown[];
 }

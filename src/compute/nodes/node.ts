@@ -78,6 +78,11 @@ export abstract class Node {
     this.announce();
   }
 
+  /** The members that all kinds describe. */
+  protected common(): ComputeNode {
+    return { name: this.name, node_id: this.id, project_id: this.project.id, status: this.status };
+  }
+
   /** Sends the node's present state to listeners. */
   announce(): void {
     this.services.events.emit('node.updated', this.describe(), this.project.id);

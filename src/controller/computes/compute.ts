@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Relayed } from '../../api/events.ts';
+import type { ComputeObject } from '../../api/objects.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import type { Called } from '../../http/app/app.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -12,14 +13,7 @@ import { type Capabilities, type Introduction, rejectionOf, Unauthorized } from 
 import { DEFAULT_LIMIT_MS, watched, within } from './limits.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
-export interface ComputeDescription {
-  compute_id: string;
-  name: string;
-  protocol: 'http' | 'https';
-  host: string;
-  port: number;
-  user: string | null;
-}
+export type ComputeDescription = Pick<ComputeObject, 'compute_id' | 'name' | 'protocol' | 'host' | 'port' | 'user'>;
 
 export interface ComputeListener {
   /** The compute's object changed. */

@@ -1,12 +1,13 @@
 // Computes over HTTP, and requests passed on to them.
 import { posix } from 'node:path';
+import type { ImageUser } from '../../api/objects.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
-import { type ImageUser, type ImageUsers, inWords } from '../projects/image-users.ts';
+import { type ImageUsers, inWords } from '../projects/image-users.ts';
 import { originOf } from './address.ts';
 import { answerJson, mustBeList, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';

@@ -1,29 +1,12 @@
 // Lists the users of a compute's images: nodes of all labs, open or closed, and templates.
 import { posix } from 'node:path';
 import { findNodeKind, IMAGE_KINDS } from '../../api/kinds/kinds.ts';
+import type { ImageObject, ImageUser } from '../../api/objects.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
-
-export interface ImageUser {
-  kind: 'node' | 'template';
-  name: string;
-  /** Set for a node. */
-  project_id?: string;
-  project_name?: string;
-}
-
-/** An image of a compute, with its users. */
-export interface ListedImage {
-  emulator: string;
-  filename: string;
-  path: string;
-  md5sum: string;
-  filesize: number;
-  used_by: ImageUser[];
-}
 
 /** Files of closed labs read at the same time. */
 const AT_ONCE = 4;
@@ -73,13 +56,13 @@ export class ImageUsers {
   async listed(
     computeId: string,
     list: (emulator: string) => Promise<Record<string, unknown>[]>,
-  ): Promise<ListedImage[]> {
+  ): Promise<ImageObject[]> {
     const users = await this.of(computeId);
     const lists = await Promise.all(
       IMAGE_KINDS.map(async ({ type }) =>
         (await list(type)).map((image) => ({
           emulator: type,
-          ...(image as unknown as Pick<ListedImage, 'filename' | 'path' | 'md5sum' | 'filesize'>),
+          ...(image as unknown as Pick<ImageObject, 'filename' | 'path' | 'md5sum' | 'filesize'>),
           used_by: users.get(`${type}/${String(image['filename'])}`) ?? [],
         })),
       ),

@@ -1,24 +1,9 @@
 // Turns a line of the audit trail into a sentence with names from the trail.
+import type { AuditLine } from '../../api/objects.ts';
 import { WORDS } from '../words.ts';
 import { AUDIT_WORDS } from './audit-words.ts';
 
 const words = WORDS.people;
-
-export interface AuditLine {
-  time: string;
-  account: string;
-  token?: string;
-  address: string;
-  action: string;
-  objects: Readonly<Record<string, string>>;
-  /** HTTP status; 0 for a successful command on the host. */
-  status: number;
-  request?: string;
-  /** Number of refused requests that the line sums up. */
-  refused?: number;
-  /** Number of preceding lines lost by a disk error; the line has no other content. */
-  lost?: number;
-}
 
 /** Letters of an id in a sentence; the details show all of it. */
 const SHORT = 8;

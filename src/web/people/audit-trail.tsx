@@ -1,6 +1,7 @@
 // The audit trail, newest first, filtered by account and lab.
 
 import { useSignal } from '@preact/signals';
+import type { AuditLine } from '../../api/objects.ts';
 import { namesInOrder } from '../language.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
@@ -10,7 +11,7 @@ import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { WORDS } from '../words.ts';
-import { type AuditLine, deedOf, namesIn } from './audit-sentences.ts';
+import { deedOf, namesIn } from './audit-sentences.ts';
 import { type Account, timeText } from './parts.tsx';
 
 const words = WORDS.people;

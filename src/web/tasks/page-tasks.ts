@@ -1,11 +1,12 @@
 // The tasks of this page: the server's operations, uploads, and operations started here.
+import type { OperationObject } from '../../api/objects.ts';
 import { randomId } from '../model/browser/uuid.ts';
 import { labNotice, otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import type { ProjectObject } from '../model/server/types.ts';
-import { type OperationObject, type Task, Tasks } from '../model/transfer/tasks.ts';
+import { type Task, Tasks } from '../model/transfer/tasks.ts';
 import { send } from './send.ts';
 
 /** Concurrent image uploads; others wait. */

@@ -57,13 +57,10 @@ export class CloudNode extends Node {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
+      ...this.common(),
       ...this.#remoteConsole,
       ports_mapping: this.#mapping,
       interfaces: this.#interfaces(),
-      status: this.status,
       node_directory: join(this.project.path, nodeDirectory(MODULE, this.id)),
     };
   }

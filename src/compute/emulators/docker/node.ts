@@ -85,16 +85,10 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   override describe() {
     const { settings, image, usage } = this.#state;
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      status: this.status,
-      node_directory: this.directory,
+      ...this.common(),
       container_id: this.#container.id,
       image,
       usage,
-      console: this.console.port,
-      console_type: this.console.type,
       aux: this.auxiliaryConsole.port,
       ...settings,
     };

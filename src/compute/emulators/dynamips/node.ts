@@ -92,16 +92,10 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      node_directory: this.directory,
+      ...this.common(),
       dynamips_id: this.#id,
-      status: this.status,
       image: this.#image.shown,
       image_md5sum: this.#image.md5sum,
-      console: this.console.port,
-      console_type: this.console.type,
       aux: this.auxiliaryConsole.port,
       ...setupProperties(this.#setup),
     };

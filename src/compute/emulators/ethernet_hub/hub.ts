@@ -34,11 +34,8 @@ export class HubNode extends Node {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
+      ...this.common(),
       ports_mapping: this.#mapping,
-      status: this.status,
     };
   }
 

@@ -90,11 +90,8 @@ export class SwitchNode extends Node {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
+      ...this.common(),
       ports_mapping: this.#mapping,
-      status: this.status,
       console: this.#endpoint.port,
       console_type: this.#consoleType,
     };

@@ -99,14 +99,8 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      status: this.status,
-      node_directory: this.directory,
+      ...this.common(),
       command_line: this.commandLine,
-      console: this.console.port,
-      console_type: this.console.type,
       path: this.#image.shown,
       md5sum: this.#image.md5sum,
       application_id: this.#applicationId,

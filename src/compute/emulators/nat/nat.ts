@@ -37,10 +37,7 @@ export class NatNode extends Node {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      status: this.status,
+      ...this.common(),
       ports_mapping: [this.#entry],
     };
   }

@@ -107,15 +107,9 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   override describe() {
     const { emulator, settings, images } = this.#state;
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      status: this.status,
-      node_directory: this.directory,
+      ...this.common(),
       command_line: this.commandLine,
       ...(this.runtime?.haltReason === undefined ? {} : { halt_reason: this.runtime.haltReason }),
-      console: this.console.port,
-      console_type: this.console.type,
       qemu_path: emulator.path,
       platform: emulator.platform,
       ...settings,

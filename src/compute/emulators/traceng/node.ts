@@ -43,11 +43,8 @@ export class TracengNode extends Node {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
+      ...this.common(),
       node_directory: join(this.project.path, this.#relativeDirectory),
-      status: this.status,
       console: null,
       console_type: 'none',
       command_line: '',

@@ -3,6 +3,7 @@
 import { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
 import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
+import { machineAbilities } from '../../nodes/machines/machine-node.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import { VBoxManage } from './manage.ts';
@@ -14,8 +15,7 @@ export const virtualbox = defineKind({
   ...PORT_RULES,
   create: VirtualboxCreate,
   update: VirtualboxUpdate,
-  startAnswersNode: false,
-  updatesNio: true,
+  ...machineAbilities<VirtualboxNode>(),
   doctor: [
     machineProgramCheck(
       'VirtualBox',
@@ -30,13 +30,6 @@ export const virtualbox = defineKind({
   make: VirtualboxNode.create,
   change: (node: VirtualboxNode, body) => node.change(body),
   endUnclaimed: endLeft,
-  reload: (node) => node.reload(),
-  resume: (node) => node.resume(),
-  console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
-    reset: (node) => node.resetConsole(),
-  },
   hostRoutes: ({ config }) => [
     route('GET /v2/compute/virtualbox/vms', { words: { summary: 'List machines of VirtualBox' } }, async () =>
       (await VBoxManage.find(config.VirtualBox.vboxmanage_path)).machines(),

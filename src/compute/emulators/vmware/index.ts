@@ -4,6 +4,7 @@ import { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { route } from '../../../http/app/route.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
+import { machineAbilities } from '../../nodes/machines/machine-node.ts';
 import { machineProgramCheck } from '../../nodes/machines/machine-program.ts';
 import { machines } from './machines.ts';
 import { endLeft, MODULE, PORT_RULES, VmwareHost, VmwareNode } from './node.ts';
@@ -15,8 +16,7 @@ export const vmware = defineKind({
   ...PORT_RULES,
   create: VmwareCreate,
   update: VmwareUpdate,
-  startAnswersNode: false,
-  updatesNio: true,
+  ...machineAbilities<VmwareNode>(),
   doctor: [
     machineProgramCheck(
       'VMware',
@@ -33,13 +33,6 @@ export const vmware = defineKind({
   make: VmwareNode.create,
   change: (node: VmwareNode, body) => node.change(body),
   endUnclaimed: endLeft,
-  reload: (node) => node.reload(),
-  resume: (node) => node.resume(),
-  console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
-    reset: (node) => node.resetConsole(),
-  },
   routes: (find) => [
     route(
       'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet',

@@ -72,13 +72,7 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
 
   override describe() {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      node_directory: this.directory,
-      status: this.status,
-      console: this.console.port,
-      console_type: this.console.type,
+      ...this.common(),
       command_line: this.commandLine,
     };
   }

@@ -105,6 +105,11 @@ export abstract class ProgramNode<
     this.auxiliaryConsole = new ConsoleEndpoint({ node: this, exception, services, type: 'none' });
   }
 
+  protected override common() {
+    const { port, type } = this.console;
+    return { ...super.common(), node_directory: this.directory, console: port, console_type: type };
+  }
+
   /**
    * Starts the node's program.
    * @param resources end it and release what it allocated

@@ -89,13 +89,7 @@ export abstract class MachineNode<
 
   override describe(): ComputeNode {
     return {
-      name: this.name,
-      node_id: this.id,
-      project_id: this.project.id,
-      status: this.status,
-      node_directory: this.directory,
-      console: this.console.port,
-      console_type: this.console.type,
+      ...this.common(),
       [this.machineMember]: this.state.machine,
       ...this.state.settings,
     };
@@ -240,6 +234,24 @@ export abstract class MachineNode<
     this.status = 'started';
   }
 }
+
+type Machine = Pick<
+  MachineNode<MachineRuntime>,
+  'reload' | 'resume' | 'connectConsole' | 'connectConsolePort' | 'resetConsole'
+>;
+
+/** What both programs' machines can do, for the definitions of their kinds. */
+export const machineAbilities = <Kind extends Machine>() => ({
+  startAnswersNode: false,
+  updatesNio: true,
+  reload: (node: Kind) => node.reload(),
+  resume: (node: Kind) => node.resume(),
+  console: {
+    connect: (node: Kind) => node.connectConsole(),
+    connectPort: (node: Kind) => node.connectConsolePort(),
+    reset: (node: Kind) => node.resetConsole(),
+  },
+});
 
 /** Owner and directory of a linked clone, before its node is created. */
 export async function makeCloneOwner(

@@ -1,22 +1,9 @@
 // Long operations of the server and uploads of this page in one list, with progress, rate and remaining time.
 import { signal } from '@preact/signals';
+import type { OperationObject } from '../../../api/objects.ts';
 import { sentenceOf } from '../server/sentence.ts';
 
 export type TaskState = 'waiting' | 'running' | 'paused' | 'cancelling' | 'done' | 'failed' | 'cancelled';
-
-/** An operation, as reported by the server. */
-export interface OperationObject {
-  operation_id: string;
-  kind: string;
-  name: string;
-  project_id: string | null;
-  done: number;
-  total: number | null;
-  unit: 'bytes' | 'nodes' | null;
-  state: 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
-  cancellable: boolean;
-  message: string;
-}
 
 /** Actions of a task; omitted ones are unavailable. */
 export interface TaskActions {
