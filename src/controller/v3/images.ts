@@ -2,13 +2,14 @@
 import { stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import * as v from 'valibot';
+import type { ImageObject } from '../../api/objects.ts';
 import { Failure, systemCode } from '../../failures.ts';
 import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
 import { inV3Form } from '../../http/v3/form.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
-import { type ImageUsers, imagesIn, inWords, type ListedImage } from '../projects/image-users.ts';
+import { type ImageUsers, imagesIn, inWords } from '../projects/image-users.ts';
 import { timeV3 } from './objects.ts';
 
 /** By emulator: the name of the type, and its folder. */
@@ -40,7 +41,7 @@ export class Images {
     this.#parts = parts;
   }
 
-  async list(): Promise<ListedImage[]> {
+  async list(): Promise<ImageObject[]> {
     const { local, imageUsers } = this.#parts;
     const compute = local();
     const listed = await imageUsers.listed(compute.id, async (emulator) =>
@@ -64,7 +65,7 @@ export class Images {
       );
   }
 
-  async json({ emulator, filename, path, md5sum, filesize }: ListedImage): Promise<object> {
+  async json({ emulator, filename, path, md5sum, filesize }: ImageObject): Promise<object> {
     const { type, folder } = TYPES[emulator as Emulator];
     const absolute = path.startsWith('/') ? path : join(this.#parts.imagesPath, folder, path);
     const found = await stat(absolute).catch((error: unknown) => {
@@ -87,7 +88,7 @@ export class Images {
   }
 
   /** By file name or absolute path. @throws Failure `not-found` */
-  async find(name: string): Promise<ListedImage[]> {
+  async find(name: string): Promise<ImageObject[]> {
     const { imagesPath } = this.#parts;
     const images = await this.list();
     const found = images.filter(
@@ -133,7 +134,7 @@ export class Images {
     for (const image of await this.list()) if (image.used_by.length === 0) await this.#remove(image);
   }
 
-  #remove({ emulator, path }: ListedImage): Promise<unknown> {
+  #remove({ emulator, path }: ImageObject): Promise<unknown> {
     return this.#parts.local().delete(`/${emulator}/images/${path.split('/').map(encodeURIComponent).join('/')}`);
   }
 }
@@ -179,7 +180,7 @@ export function imageRoutes(
   parts: ImageParts,
   install: (request: RouteRequest) => Promise<void>,
 ): HttpRoute[] {
-  const json = async (list: ListedImage[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
+  const json = async (list: ImageObject[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
   return [
     inV3Form(
       route('GET /v3/images', {}, async ({ query: { image_type: type } }) => {
