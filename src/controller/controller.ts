@@ -326,19 +326,32 @@ export class Controller {
     const { accounts, store } = this.#options;
     const logins = new LastUses(store.documents, 'logins');
     const parts = {
-      ...{ ...accounts, entries: this.#entries, sharing: this.#sharing, projects: this.#projects, logins },
+      ...accounts,
+      entries: this.#entries,
+      sharing: this.#sharing,
+      projects: this.#projects,
+      logins,
       templates: this.#templates,
       becomesShared: () => this.#closeToOthers(),
     };
     return [
       ...loginRoutes(parts),
       ...v3Routes({
-        ...{ routes: this.routes, projects: this.#projects, computes: this.#computes, nodes: this.#nodes },
-        ...{ links: this.#links, drawings: this.#drawings, templates: this.#templates, notes: this.#notes },
-        ...{ announcer: this.announcer, sharing: this.#sharing, entries: this.#entries },
+        routes: this.routes,
+        projects: this.#projects,
+        computes: this.#computes,
+        nodes: this.#nodes,
+        links: this.#links,
+        drawings: this.#drawings,
+        templates: this.#templates,
+        notes: this.#notes,
+        announcer: this.announcer,
+        sharing: this.#sharing,
+        entries: this.#entries,
         usage: () => this.#load.usage(),
         settings: this.#settings,
-        ...{ local: () => this.#computes.get('local'), isLocal: this.#options.config.Server.local },
+        local: () => this.#computes.get('local'),
+        isLocal: this.#options.config.Server.local,
         imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
         imagesPath: this.#options.config.Server.images_path,
         appliances: this.#appliances,

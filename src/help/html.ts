@@ -13,7 +13,7 @@ export interface Place {
   idOf(topic: string, anchor: string): string;
   /** The address of a document or one of its headings; `anchor` may be empty. */
   addressOf(topic: string, anchor: string): string;
-  /** The address of a picture by the path in the document; undefined if it is not there. */
+  /** The address of a picture by the path in the document; undefined if it is missing. */
   pictureOf(topic: string, path: string): string | undefined;
 }
 

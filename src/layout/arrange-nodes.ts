@@ -1,4 +1,4 @@
-// Positions nodes that are already on a map anew, around the place where they are. Pure.
+// Arranges nodes that are already on a map, around the place where they are. Pure.
 import { arrange, type Box, type Link } from './arrange.ts';
 import type { Point, Rectangle } from './faults.ts';
 import type { Style } from './style.ts';

@@ -83,7 +83,7 @@ test('an image that cannot be used is named, with the reason, and nothing runs',
     ['cut.qcow2', /cut.qcow2/],
     ['empty.img', /empty/],
     ['climbing.qcow2', /no image in the same folder/],
-    ['removed.qcow2', /not there any more/],
+    ['removed.qcow2', /is missing; upload it again/],
   ] as const) {
     const node = await lab.node(project, 'qemu', { ...SMALL, hda_disk_image: name });
     if (name === 'removed.qcow2') await rm(join(images, name));

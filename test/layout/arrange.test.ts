@@ -144,7 +144,7 @@ test('nodes are aligned at an edge or in the middle, and spaced evenly between t
   assert.deepEqual(align([], 'across'), new Map());
 });
 
-test('nodes on a map are placed anew around where they were, by their symbols and names', () => {
+test('nodes on a map are placed again around where they were, by their symbols and names', () => {
   const nodes = ['A long name of a router', 'B', 'C', 'D'].map((name, at) => ({
     ...{ key: name[0]!, name, x: 1000 + at, y: -500, width: 66, height: 60 },
   }));

@@ -1,4 +1,4 @@
-// `labwired lab layout`: places the nodes of a lab anew.
+// `labwired lab layout`: arranges the nodes of a lab.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
@@ -12,7 +12,7 @@ import { counted } from '../terminal/counted.ts';
 export const layoutVerb = verb({
   name: 'layout',
   words: ['LAB'],
-  summary: 'places the nodes of an open lab anew, by their links; locked nodes stay',
+  summary: 'arranges the nodes of an open lab by their links; locked nodes stay',
   flags: {
     style: { value: 'STYLE', summary: `${STYLES.join(', ')}; auto (default) is the one that is easiest to read` },
   },
@@ -23,7 +23,9 @@ export const layoutVerb = verb({
       throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
     const moved = await layOutLab(session, lab, style);
     session.tell(`Lab "${lab.name}" is laid out: ${counted(moved, 'node')} moved.`, lab.project_id, {
-      ...{ project_id: lab.project_id, style, moved },
+      project_id: lab.project_id,
+      style,
+      moved,
     });
   },
 });

@@ -157,7 +157,7 @@ function entryRoutes(parts: AccessListRouteParts): HttpRoute[] {
     return entries;
   };
 
-  /** The places for entries, as far as the client may see what is there. */
+  /** The places for entries, as far as the client may see them. */
   const endpoints = async (identity: Identity | undefined): Promise<Endpoint[]> => {
     const labs = projects.list().filter(({ id }) => sharing.sees(identity, id));
     const list = (endpoint_type: string, path: string, items: Iterable<{ id: string; name: string }>): Endpoint[] =>

@@ -101,7 +101,7 @@ export class Access implements AccessControl {
     if (privilege === undefined || path === undefined) return false;
     const { entries, sharing } = this.#parts;
     const { project_id: projectId } = params;
-    // A copy is made by whoever reads the original, by whatever right, and may make labs, by whatever right.
+    // A copy needs any right to read the original, and any right to make labs.
     if (projectId !== undefined && route.method === 'POST' && DUPLICATE.test(route.pattern))
       return (
         this.#parts.nameOf(projectId) !== undefined &&

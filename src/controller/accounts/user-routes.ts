@@ -72,7 +72,7 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
         ...(full_name !== undefined && { full_name }),
         ...(password != null && { password }),
       });
-      // Whoever changes the own password stays logged in; other sessions end.
+      // A user who changes the own password stays logged in; other sessions end.
       const token = bearerOf(request.headers.get('authorization') ?? undefined) ?? request.query['token'];
       if (password != null && token !== undefined) await parts.authentication.renewSession(token);
       return json(changed);

@@ -133,7 +133,11 @@ export const privilegesJson = (names: readonly Privilege[]): object[] => [...nam
 export function roleJson(role: AccessRole & { id: string }): object {
   const { id, name, description, privileges } = role;
   return {
-    ...{ name, description, ...timesJson(role), role_id: id, is_builtin: isBuiltIn(id) },
+    name,
+    description,
+    ...timesJson(role),
+    role_id: id,
+    is_builtin: isBuiltIn(id),
     privileges: privilegesJson(privileges),
   };
 }
@@ -141,7 +145,10 @@ export function roleJson(role: AccessRole & { id: string }): object {
 export function entryJson(entry: Entry & { id: string }): object {
   const { type, path, propagate, allowed, subject, role, id } = entry;
   return {
-    ...{ ace_type: type, path, propagate, allowed },
+    ace_type: type,
+    path,
+    propagate,
+    allowed,
     user_id: type === 'user' ? userIdOf(subject) : null,
     group_id: type === 'group' ? subject : null,
     role_id: role,
@@ -156,7 +163,9 @@ export function poolJson(pool: Pool & { id: string }): object {
 
 export function resourcesJson({ labs }: Pool): object[] {
   return Object.entries(labs).map(([id, lab]) => ({
-    ...{ resource_id: id, resource_type: 'project', name: lab.name },
+    resource_id: id,
+    resource_type: 'project',
+    name: lab.name,
     ...timesJson(lab),
   }));
 }

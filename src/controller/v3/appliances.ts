@@ -102,7 +102,7 @@ export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
         if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
         if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
         if (added.of(String(id)).some(({ name }) => name === version))
-          throw new Failure('not-found', `version: the images of "${version}" are not there.`);
+          throw new Failure('not-found', `version: images of "${version}" are missing.`);
         if (version !== undefined && !names.includes(version))
           throw new Failure('not-found', `version: there is no version "${version}".`);
         await make(parts, request, String(id), { ...(version !== undefined && { version }), compute_id: 'local' });

@@ -52,7 +52,7 @@ export class Images {
     return listed.filter(({ emulator }) => isEmulator(emulator));
   }
 
-  /** @throws Failure `not-found` if a template names an image that is not there */
+  /** @throws Failure `not-found` if a template names a missing image */
   async requireAll(template: Record<string, unknown>): Promise<void> {
     const type = String(template['template_type']);
     if (!isEmulator(type) || (template['compute_id'] ?? 'local') !== 'local') return;
@@ -74,14 +74,12 @@ export class Images {
     });
     const [created, updated] = [found?.birthtime ?? new Date(0), found?.mtime ?? new Date(0)];
     return {
-      ...{
-        filename,
-        path: absolute,
-        image_type: type,
-        image_size: filesize,
-        checksum: md5sum,
-        checksum_algorithm: 'md5',
-      },
+      filename,
+      path: absolute,
+      image_type: type,
+      image_size: filesize,
+      checksum: md5sum,
+      checksum_algorithm: 'md5',
       created_at: timeV3(created),
       updated_at: timeV3(updated),
     };

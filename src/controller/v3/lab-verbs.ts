@@ -36,8 +36,7 @@ export async function isolate(project: Project, nodeId: string, suspend: boolean
 /** Takes the ends of a link out of its nodes, and puts them back. */
 export function resetLink(project: Project, linkId: string): Promise<Link> {
   return changeLink(project, linkId, async (link) => {
-    if (link.unwirable)
-      throw new Failure('conflict', 'link_id: a node of the link is not there, so it cannot be wired.');
+    if (link.unwirable) throw new Failure('conflict', 'link_id: a node of the link is missing, so it cannot be wired.');
     await renewWire(link, new Set());
     return link;
   });

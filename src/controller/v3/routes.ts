@@ -381,7 +381,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
 /** Of clients that do not say theirs. */
 const RELEASE = '3.0.6';
 
-/** The release that a client of its own family is told. */
+/** The release in answers to a client of its own family. */
 function versionFor(headers: Headers): string {
   const [, own] = /GNS3 QT Client v(3\.\d+\.\d+)/.exec(headers.get('user-agent') ?? '') ?? [];
   return own ?? RELEASE;

@@ -100,7 +100,13 @@ export class TemplateNotes {
       const { template_id, name, category, default_name_format, symbol, template_type, compute_id, builtin } = template;
       return {
         template_id: BUILTIN_BACK.get(String(template_id)) ?? template_id,
-        ...{ name, category, default_name_format, symbol, template_type, compute_id, builtin },
+        name,
+        category,
+        default_name_format,
+        symbol,
+        template_type,
+        compute_id,
+        builtin,
         ...(template_type === 'vpcs' && { base_script_file: 'vpcs_base_config.txt' }),
         ...(template_type === 'ethernet_switch' && { console_type: 'none' }),
       };

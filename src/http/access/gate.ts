@@ -101,7 +101,7 @@ function isOfOthers(headers: Headers): boolean {
   return [...headers.keys()].some((name) => OF_OTHERS.test(name));
 }
 
-/** Routes of release 3.0.6 that nobody has to log in for. They must not rely on the client's identity. */
+/** Routes of release 3.0.6 that need no login. They must not rely on the client's identity. */
 const WITHOUT_LOGIN =
   /^(?:POST \/v3\/access\/users\/(?:authenticate|login)|(?:GET|POST) \/v3\/version|GET \/v3\/symbols\/.+\/raw)$/;
 

@@ -1,4 +1,4 @@
-// Sessions of release 3.0.6: whoever logs in gets a token for 24 hours. Only its SHA-256 is stored. It ends with its account and with another
+// Sessions of release 3.0.6: a login gives a token for 24 hours. Only its SHA-256 is stored. It ends with its account and with another
 // password, and rests while the account is locked.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
