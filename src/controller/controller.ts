@@ -47,6 +47,7 @@ import { PendingRemoteChanges } from './lab/pending-remote-changes.ts';
 import { PendingRenames } from './lab/pending-renames.ts';
 import type { Project } from './lab/project.ts';
 import { Recovery } from './lab/recovery.ts';
+import { labRoutes } from './lab/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
 import { ConsoleForwards, type ConsolePorts } from './nodes/console-forwards.ts';
@@ -122,8 +123,6 @@ export class Controller {
   readonly #appliances: Appliances;
   readonly #load = new LoadMeter();
   readonly #notes: TemplateNotes;
-  readonly #links: Links;
-  readonly #drawings: Drawings;
   readonly #recovery: Recovery;
   readonly #forwards: ConsoleForwards;
   readonly #settings: ServerSettings;
@@ -162,8 +161,6 @@ export class Controller {
     const remoteChanges = new PendingRemoteChanges(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
-    this.#links = links;
-    this.#drawings = drawings;
     this.#computes = new Computes({
       config,
       documents: store.documents,
@@ -310,6 +307,7 @@ export class Controller {
       ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.#computes }),
       ...linkRoutes({ projects: this.#projects, links }),
       ...drawingRoutes({ projects: this.#projects, drawings }),
+      ...labRoutes({ projects: this.#projects, nodes: this.#nodes, links, drawings }),
       ...symbolRoutes(this.#symbols),
       ...templateRoutes(this.#templates, async (projectId, request) => {
         const project = this.#projects.get(projectId);
@@ -340,9 +338,6 @@ export class Controller {
         routes: this.routes,
         projects: this.#projects,
         computes: this.#computes,
-        nodes: this.#nodes,
-        links: this.#links,
-        drawings: this.#drawings,
         templates: this.#templates,
         notes: this.#notes,
         announcer: this.announcer,

@@ -12,6 +12,7 @@ import { LinkSchedule } from './impairments.ts';
 import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, startLineSchedule } from './lines.ts';
 import type { Link } from './link.ts';
 import { capturedLinks, mergedCaptures } from './merged-captures.ts';
+import { outsideOf } from './outside.ts';
 import { PRESETS } from './presets.ts';
 import { LinkBody, LinkCapture } from './schema.ts';
 
@@ -71,6 +72,15 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
       const { project, link } = await find(params);
       return (await links.captures.stop(project, link.id)).json();
     }),
+
+    route('POST /v2/projects/{project_id}/links/{link_id}/reset', {}, async ({ params }) => {
+      const { project, link } = await find(params);
+      return (await links.reset(project, link.id)).json();
+    }),
+
+    route('GET /v2/projects/{project_id}/links/{link_id}/iface', {}, async ({ params }) =>
+      outsideOf((await find(params)).link),
+    ),
 
     route('GET /v2/impairments/presets', {}, () => [...PRESETS]),
 

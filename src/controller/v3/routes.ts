@@ -14,7 +14,6 @@ import type { ServerSettings } from '../server/settings.ts';
 import type { Templates } from '../templates/templates.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
 import { type ImageParts, Images, imageRoutes } from './images.ts';
-import { isLocked, isolate, type LabVerbParts, linkInterface, resetLink, setLocked } from './lab-verbs.ts';
 import {
   computeV3,
   linkV3,
@@ -43,7 +42,7 @@ const link: Difference = { answer: linkV3 };
 const none: Difference = { status: 204 };
 const ACTIONS = ['start', 'stop', 'suspend', 'reload'];
 
-export interface V3RouteParts extends LabVerbParts, ImageParts, ApplianceParts {
+export interface V3RouteParts extends ImageParts, ApplianceParts {
   projects: Projects;
   computes: Computes;
   notes: TemplateNotes;
@@ -84,6 +83,9 @@ function differences(
     [`PUT ${LAB}`]: { before: requireAddress },
     [`DELETE ${LAB}`]: {},
     [`GET ${LAB}/stats`]: {},
+    [`GET ${LAB}/locked`]: {},
+    [`POST ${LAB}/lock`]: {},
+    [`POST ${LAB}/unlock`]: {},
     [`POST ${LAB}/open`]: {},
     [`POST ${LAB}/close`]: {},
     [`POST ${LAB}/duplicate`]: {},
@@ -109,6 +111,8 @@ function differences(
       ACTIONS.map((action) => [`POST ${NODE}/${action}`, { ...none, needsBody: action === 'start' }]),
     ),
     [`POST ${NODE}/console/reset`]: none,
+    [`POST ${NODE}/isolate`]: {},
+    [`POST ${NODE}/unisolate`]: {},
     [`GET ${NODE}/links`]: { answer: listOf(linkV3) },
     [`GET ${NODE}/dynamips/auto_idlepc`]: { problem: (_query, params) => notOf('dynamips', typeOf(params)) },
     [`GET ${NODE}/dynamips/idlepc_proposals`]: { problem: (_query, params) => notOf('dynamips', typeOf(params)) },
@@ -120,6 +124,8 @@ function differences(
     [`GET ${LINK}`]: link,
     [`PUT ${LINK}`]: { ...link, status: 200 },
     [`DELETE ${LINK}`]: {},
+    [`POST ${LINK}/reset`]: link,
+    [`GET ${LINK}/iface`]: {},
     [`GET ${LINK}/available_filters`]: {},
     [`POST ${LINK}/capture/start`]: { answer: newLinkV3, as: `POST ${LINK}/start_capture`, needsBody: true },
     [`POST ${LINK}/capture/stop`]: { ...none, as: `POST ${LINK}/stop_capture` },
@@ -318,19 +324,6 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       version: versionFor(headers),
       local: isLocal,
     })),
-    own(`POST /v3${LAB}/lock`, 204, async (params) => setLocked(await opened(params), true, parts)),
-    own(`POST /v3${LAB}/unlock`, 204, async (params) => setLocked(await opened(params), false, parts)),
-    own(`GET /v3${LAB}/locked`, 200, async (params) => isLocked(await opened(params))),
-    own(`POST /v3${NODE}/isolate`, 204, async (params) =>
-      isolate(await opened(params), params['node_id']!, true, parts.links),
-    ),
-    own(`POST /v3${NODE}/unisolate`, 204, async (params) =>
-      isolate(await opened(params), params['node_id']!, false, parts.links),
-    ),
-    own(`POST /v3${LINK}/reset`, 200, async (params) =>
-      linkV3((await resetLink(await opened(params), params['link_id']!)).json() as unknown as Members),
-    ),
-    own(`GET /v3${LINK}/iface`, 200, async (params) => linkInterface((await opened(params)).link(params['link_id']!))),
     own('POST /v3/computes/{compute_id}/connect', 204, async ({ compute_id: id }) => {
       await computes.get(id!).connect();
       return undefined;

@@ -226,6 +226,10 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   },
   'GET /v2/projects/{project_id}/nodes/{node_id}/disk_use': { summary: "Disk space of a node's files" },
   'GET /v2/projects/{project_id}/nodes/{node_id}/links': { summary: 'List links of a node' },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/isolate': { summary: 'Suspend all links of a node (an extension)' },
+  'POST /v2/projects/{project_id}/nodes/{node_id}/unisolate': {
+    summary: 'End the suspension of all links of a node (an extension)',
+  },
   'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset': { summary: 'Reset the console of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws': { summary: 'Console of a node', query: WINDOW },
   'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws': {
@@ -294,8 +298,20 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     errors: [404, 409],
     query: { links: 'Only those of these links: identifiers with commas between them' },
   },
+  'POST /v2/projects/{project_id}/links/{link_id}/reset': {
+    summary: 'Wire both ends of a link anew (an extension)',
+    errors: [409],
+  },
+  'GET /v2/projects/{project_id}/links/{link_id}/iface': {
+    summary: 'The interface or UDP tunnel of a cloud or NAT that the link leads to (an extension)',
+    errors: [409],
+  },
   'POST /v2/projects/{project_id}/links/{link_id}/start_capture': { summary: 'Start capture on the link' },
   'POST /v2/projects/{project_id}/links/{link_id}/stop_capture': { summary: 'Stop capture on the link' },
+
+  'GET /v2/projects/{project_id}/locked': { summary: 'Whether all nodes and drawings are locked (an extension)' },
+  'POST /v2/projects/{project_id}/lock': { summary: 'Lock all nodes and drawings (an extension)' },
+  'POST /v2/projects/{project_id}/unlock': { summary: 'Unlock all nodes and drawings (an extension)' },
 
   'GET /v2/projects/{project_id}/drawings': { summary: 'List drawings of a project' },
   'POST /v2/projects/{project_id}/drawings': { summary: 'Create a drawing' },

@@ -1,0 +1,22 @@
+// Locks and unlocks all nodes and drawings of a lab: what is locked is not deleted, and clients do not move it.
+import type { Drawings } from './drawings.ts';
+import type { Nodes } from './nodes.ts';
+import type { Project } from './project.ts';
+
+export interface Locksmith {
+  nodes: Nodes;
+  drawings: Drawings;
+}
+
+/** Whether everything in the lab is locked; an empty lab is. */
+export function isLocked(project: Project): boolean {
+  return [...project.nodes.values(), ...project.drawings.values()].every(({ record }) => record.locked === true);
+}
+
+/** Changes what is not yet as wanted; each change is announced. */
+export async function setLocked(project: Project, locked: boolean, { nodes, drawings }: Locksmith): Promise<void> {
+  for (const { id, record } of [...project.drawings.values()])
+    if (record.locked !== locked) await drawings.update(project, id, { locked });
+  for (const { id, record } of [...project.nodes.values()])
+    if (record.locked !== locked) await nodes.update(project, id, { locked });
+}

@@ -1,0 +1,38 @@
+// What changes several parts of a lab at once, over HTTP: extensions of the v2 API, as GNS3 3.0 has them.
+import { type Route, route } from '../../http/app/route.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Links } from './links.ts';
+import { isLocked, type Locksmith, setLocked } from './locking.ts';
+
+export interface LabRouteParts extends Locksmith {
+  projects: Projects;
+  links: Links;
+}
+
+export function labRoutes({ projects, links, ...locksmith }: LabRouteParts): Route[] {
+  return [
+    route('GET /v2/projects/{project_id}/locked', {}, async ({ params }) =>
+      isLocked(await projects.opened(params.project_id)),
+    ),
+
+    ...([true, false] as const).map((locked) =>
+      route(`POST /v2/projects/{project_id}/${locked ? 'lock' : 'unlock'}`, { status: 204 }, async ({ params }) => {
+        await setLocked(await projects.opened(params.project_id), locked, locksmith);
+        return undefined;
+      }),
+    ),
+
+    ...([true, false] as const).map((suspend) =>
+      route(
+        `POST /v2/projects/{project_id}/nodes/{node_id}/${suspend ? 'isolate' : 'unisolate'}`,
+        { status: 204 },
+        async ({ params }) => {
+          const project = await projects.opened(params.project_id);
+          const node = project.node(params.node_id);
+          for (const { id } of project.linksOf(node)) await links.update(project, id, { suspend });
+          return undefined;
+        },
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,113 @@
+// The same lab by clients of both releases: each sees what the other does, and the verbs that came with 3.0 are there for both.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, LabServer, until } from './lab-server.ts';
+
+/** A call with a JSON body of a client of release 3.0.6. */
+async function v3(server: LabServer, method: string, path: string, body?: object): Promise<Answer> {
+  const text = body === undefined ? null : JSON.stringify(body);
+  const headers: Record<string, string> =
+    text === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) };
+  const answer = await server.request(`/v3${path}`, { method, headers, body: text });
+  const answered = await answer.text();
+  return { status: answer.status, json: answered === '' ? undefined : JSON.parse(answered) };
+}
+
+test('one lab, watched in both dialects while clients of each change it: both streams tell the same', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('shared', { auto_close: false });
+  const lab = `/projects/${project.project_id}`;
+  const old = await server.record(`/v2${lab}/notifications/ws`);
+  const recent = await server.record(`/v3${lab}/notifications/ws`);
+
+  const a = await server.hub(project, 'A');
+  const made = await v3(server, 'POST', `${lab}/nodes`, { name: 'B', node_type: 'ethernet_hub', compute_id: 'local' });
+  assert.equal(made.status, 201, JSON.stringify(made.json));
+  const link = await server.link(project, [a, 0], [made.json, 0]);
+  assert.equal((await v3(server, 'PUT', `${lab}/links/${link.link_id}`, { suspend: 'yes', unknown: 1 })).status, 200);
+  await server.expect(201, 'PUT', `/v2${lab}/links/${link.link_id}`, { suspend: false });
+  assert.equal((await v3(server, 'PUT', `${lab}/nodes/${a.node_id}`, { x: '70' })).status, 200);
+  await server.expect(200, 'PUT', `/v2${lab}/nodes/${made.json.node_id}`, { y: 5 });
+  const drawing = await server.expect(201, 'POST', `/v2${lab}/drawings`, { svg: '<svg></svg>' });
+  assert.equal((await v3(server, 'DELETE', `${lab}/drawings/${drawing.drawing_id}`)).status, 204);
+  assert.equal((await v3(server, 'DELETE', `${lab}/links/${link.link_id}`)).status, 204);
+  await server.expect(204, 'DELETE', `/v2${lab}/nodes/${made.json.node_id}`);
+
+  for (const stream of [old, recent])
+    await until(() => stream.some(({ action }) => action === 'node.deleted'), 'the last event');
+  const told = (stream: typeof old) =>
+    stream.map(({ action, event: { node_id, link_id, drawing_id, x, y, suspend } }) => ({
+      action,
+      id: node_id ?? link_id ?? drawing_id,
+      ...{ x, y, suspend },
+    }));
+  assert.deepEqual(told(recent), told(old));
+  const actions = new Set(old.map(({ action }) => action));
+  for (const action of [
+    'node.created',
+    'link.created',
+    'link.updated',
+    'node.updated',
+    'drawing.deleted',
+    'link.deleted',
+  ])
+    assert.ok(actions.has(action), action);
+  // Each in its own form.
+  const created = (stream: typeof old) => stream.find(({ action }) => action === 'node.created')?.event;
+  assert.equal('aux' in created(old), false);
+  assert.equal(created(recent).aux, null);
+  // And what is left is the same in both.
+  const nodes = await server.expect(200, 'GET', `/v2${lab}/nodes`);
+  const shown = (await v3(server, 'GET', `${lab}/nodes`)).json;
+  assert.deepEqual(
+    shown.map(({ node_id, x }: { node_id: string; x: number }) => [node_id, x]),
+    nodes.map(({ node_id, x }: { node_id: string; x: number }) => [node_id, x]),
+  );
+  assert.equal(nodes[0].x, 70);
+});
+
+for (const version of ['v2', 'v3'])
+  test(`a link that is reset through /${version} keeps its impairments, and its capture goes on`, async (t) => {
+    const server = await LabServer.start(t);
+    const project = await server.project('lab', { auto_close: false });
+    const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
+    const impairments = { forward: { loss: { percent: 100 } }, backward: { delay: { ms: 3 } } };
+    const { link_id: id } = await server.link(project, [a, 0], [b, 0], { impairments });
+    const link = `/projects/${project.project_id}/links/${id}`;
+    await server.expect(201, 'POST', `/v2${link}/start_capture`, { capture_file_name: 'before.pcap' });
+    await server.expect(200, 'POST', `/${version}${link}/reset`);
+    const after = await server.expect(200, 'GET', `/v2${link}`);
+    assert.deepEqual([after.impairments, after.capturing], [impairments, true]);
+    assert.notEqual(after.capture_file_name, 'before.pcap');
+    // The capture is one that the compute has: its frames can be read.
+    const capture = await server.request(`/v2${link}/pcap`);
+    assert.equal(capture.status, 200);
+    await capture.body?.cancel();
+    await server.expect(201, 'POST', `/v2${link}/stop_capture`);
+  });
+
+for (const version of ['v2', 'v3'])
+  test(`through /${version} a lab is locked and unlocked, and a node isolated, for clients of both`, async (t) => {
+    const server = await LabServer.start(t);
+    const project = await server.project('lab', { auto_close: false });
+    const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
+    const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
+    const path = `/projects/${project.project_id}`;
+    const lab = `/${version}${path}`;
+    const suspended = async () => (await server.expect(200, 'GET', `/v2${path}/links/${id}`)).suspend;
+    const locked = async () => [
+      await server.expect(200, 'GET', `/v2${path}/locked`),
+      await server.expect(200, 'GET', `/v3${path}/locked`),
+    ];
+    assert.deepEqual(await locked(), [false, false]);
+    await server.expect(204, 'POST', `${lab}/lock`);
+    assert.deepEqual(await locked(), [true, true]);
+    assert.equal((await server.call('DELETE', `/v2${path}/nodes/${a.node_id}`)).status, 409);
+    await server.expect(204, 'POST', `${lab}/unlock`);
+    assert.deepEqual(await locked(), [false, false]);
+    await server.expect(204, 'POST', `${lab}/nodes/${b.node_id}/isolate`);
+    assert.equal(await suspended(), true);
+    await server.expect(204, 'POST', `${lab}/nodes/${b.node_id}/unisolate`);
+    assert.equal(await suspended(), false);
+    assert.equal((await server.call('GET', `${lab}/links/${id}/iface`)).status, 409);
+  });
