@@ -181,13 +181,13 @@ export class Links {
   }
 
   /**
-   * Takes the NIOs of both ends away and makes them anew with the present settings; a capture goes on in a new file.
+   * Replaces the NIOs of both ends by new ones with the present settings; a capture goes on in a new file.
    * @throws Failure `conflict` while an end cannot be wired
    */
   reset(project: Project, id: string): Promise<Link> {
     return changeLink(project, id, async (link) => {
       if (link.unwirable)
-        throw new Failure('conflict', 'link_id: a node of the link is not there, so it cannot be wired.');
+        throw new Failure('conflict', 'link_id: a node of the link is missing, so it cannot be wired.');
       if (link.ends.length >= 2) await this.renew(project, link, new Set());
       return link;
     });

@@ -299,7 +299,7 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
     query: { links: 'Only those of these links: identifiers with commas between them' },
   },
   'POST /v2/projects/{project_id}/links/{link_id}/reset': {
-    summary: 'Wire both ends of a link anew (an extension)',
+    summary: 'Wire both ends of a link again (an extension)',
     errors: [409],
   },
   'GET /v2/projects/{project_id}/links/{link_id}/iface': {
