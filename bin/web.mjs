@@ -24,7 +24,7 @@ export const LARGEST_GZIP_BYTES = {
 };
 
 /** The same for all that the list of labs needs: the first visit over a slow line. */
-export const LARGEST_SHELL_GZIP_BYTES = 62_000;
+export const LARGEST_SHELL_GZIP_BYTES = 60_000;
 
 function bundled(options) {
   return build({
@@ -64,6 +64,7 @@ export async function bundleWeb() {
       { in: join(root, 'src/web/begin.ts'), out: 'begin' },
       { in: join(root, 'src/web/main.tsx'), out: 'main' },
       { in: join(root, 'src/web/style.css'), out: 'style' },
+      { in: join(root, 'src/web/lab-style.css'), out: 'lab-style' },
     ],
     splitting: true,
     define: {
@@ -86,6 +87,7 @@ export async function bundleWeb() {
   const { page: words } = WORDS;
   const parts = {
     '%style%': `/${named('style', '.css')}`,
+    '%labStyle%': `/${named('lab-style', '.css')}`,
     '%script%': `/${named('start', '.js')}`,
     '%preloads%': shell.map((name) => `<link rel="modulepreload" href="/${name}">`).join(''),
     '%loading%': words.loading,

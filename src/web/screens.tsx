@@ -1,5 +1,6 @@
 // The screens of the page by address, one line each.
 import type { ComponentType } from 'preact';
+import { loadLabStyle } from './lab-style.ts';
 import { LabsScreen } from './labs-screen.tsx';
 import type { BarEntry } from './shell/bar.ts';
 import { WORDS } from './words.ts';
@@ -23,8 +24,14 @@ export interface Screen {
 
 /** Another lab gets a new screen without any old state. */
 async function loadLab(): Promise<ComponentType<ScreenProps>> {
-  const { LabScreen } = await import('./lab-screen.tsx');
+  const [{ LabScreen }] = await Promise.all([import('./lab-screen.tsx'), loadLabStyle()]);
   return ({ ids: [id = ''], go }) => <LabScreen key={id} id={id} go={go} />;
+}
+
+type Load = () => Promise<ComponentType<ScreenProps>>;
+
+function withLabStyle(load: Load): { load: Load } {
+  return { load: async () => (await Promise.all([load(), loadLabStyle()]))[0] };
 }
 
 export const SCREENS: readonly Screen[] = [
@@ -32,15 +39,15 @@ export const SCREENS: readonly Screen[] = [
   { path: '/labs/{id}', component: { load: loadLab } },
   {
     path: '/labs/{id}/links/{id}/capture',
-    component: { load: async () => (await import('./capture/capture-screen.tsx')).CaptureScreen },
+    component: withLabStyle(async () => (await import('./capture/capture-screen.tsx')).CaptureScreen),
   },
   {
     path: '/labs/{id}/captures',
-    component: { load: async () => (await import('./capture/merged-screen.tsx')).MergedScreen },
+    component: withLabStyle(async () => (await import('./capture/merged-screen.tsx')).MergedScreen),
   },
   {
     path: '/labs/{id}/nodes/{id}/console',
-    component: { load: async () => (await import('./console-screen.tsx')).ConsoleScreen },
+    component: withLabStyle(async () => (await import('./console-screen.tsx')).ConsoleScreen),
   },
   {
     path: '/templates',

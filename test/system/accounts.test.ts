@@ -42,7 +42,7 @@ test('the first account ends what was open to everybody, and removing one ends a
   for (const [words, message] of [
     [['user', 'add', 'ada'], /first account must be an admin/],
     [['user', 'add', 'a:da', '--role', 'admin'], /cannot be the name/],
-    [['user', 'add', 'ada', '--role', 'king'], /use observer, user, admin/],
+    [['user', 'add', 'ada', '--role', 'king'], /use none, observer, user, admin/],
     [['user', 'remove', 'ada'], /no account "ada"/],
     [['user', 'add'], /NAME is missing/],
     [['user'], /Say what to do/],

@@ -14,6 +14,14 @@ const ENGLISH = {
   'PUT projects/{project_id}': (_thing: string, lab: string) => `Change the settings of the lab ${lab}`,
   'DELETE projects/{project_id}': (_thing: string, lab: string) => `Delete the lab ${lab}`,
   'PUT projects/{project_id}/sharing': (_thing: string, lab: string) => `Share the lab ${lab} otherwise`,
+  'POST projects/{project_id}/lock': (_thing: string, lab: string) => `Lock everything in the lab ${lab}`,
+  'POST projects/{project_id}/unlock': (_thing: string, lab: string) => `Unlock everything in the lab ${lab}`,
+  'POST projects/{project_id}/nodes/{node_id}/isolate': (node: string, lab: string) =>
+    `Suspend all links of the node ${node} of the lab ${lab}`,
+  'POST projects/{project_id}/nodes/{node_id}/unisolate': (node: string, lab: string) =>
+    `Resume all links of the node ${node} of the lab ${lab}`,
+  'POST projects/{project_id}/links/{link_id}/reset': (link: string, lab: string) =>
+    `Reset the link ${link} of the lab ${lab}`,
   'POST projects/{project_id}/open': (_thing: string, lab: string) => `Open the lab ${lab}`,
   'POST projects/{project_id}/close': (_thing: string, lab: string) => `Close the lab ${lab}`,
   'POST projects/{project_id}/files/{path:.+}': (thing: string, lab: string) =>
