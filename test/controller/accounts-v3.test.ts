@@ -405,7 +405,7 @@ test('on the host accounts are locked and unlocked, and the last admin is not', 
   await assert.rejects(user('lock', 'ada'), /last admin/);
 });
 
-test('without accounts the routes serve the one administrator, and no client is made by them', async (t) => {
+test('without accounts the routes serve the one administrator, and create no account', async (t) => {
   const { daemon } = await serve(t);
   const open = client(daemon);
   const me = (await open('GET', ME)).json;
