@@ -151,7 +151,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     loads: ['help-screen.tsx /version'],
     request: /\/version$/,
     show: () => show('/help'),
-    done: () => page.getByText(/, as release \d/).waitFor(),
+    done: () => page.getByText(/APIs 2 \(\d/).waitFor(),
   });
   await prove({
     loads: ['model/lab/labs.ts /projects'],
@@ -160,7 +160,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => row('Lab').waitFor(),
   });
   await prove({
-    loads: ['labs/share-lab.tsx path', 'labs/share-lab.tsx /accounts'],
+    loads: ['labs/share-lab.tsx path', 'labs/share-lab.tsx /accounts', 'labs/share-lab.tsx /groups'],
     request: /\/sharing$/,
     show: () => button('Share', row('Lab')).click(),
     done: () => dialog.getByLabel('Everybody').waitFor(),
