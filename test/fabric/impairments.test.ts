@@ -160,11 +160,12 @@ test('a delayed frame does not arrive behind a cable that was pulled', async (t)
   const fabric = await startFabric(t);
   const { emulator, port, localPort } = await emulatorPort(t, fabric);
   const { peer, cable } = await peerWithCable(t);
-  await port.connect(cable, { delay: { latency: 50, jitter: 0 } });
+  // Long enough for a busy host to pull the cable meanwhile.
+  await port.connect(cable, { delay: { latency: 2000, jitter: 0 } });
   await emulator.send(localPort, 'held');
   await settled(port, ({ delayed }) => delayed === 1);
   await port.disconnect();
-  await port.connect(cable, { delay: { latency: 100, jitter: 0 } });
+  await port.connect(cable, { delay: { latency: 2500, jitter: 0 } });
   await emulator.send(localPort, 'later');
   assert.deepEqual(await peer.takeText(), ['later']);
 });
