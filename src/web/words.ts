@@ -236,7 +236,7 @@ const ENGLISH = {
       admin: 'admin: may do everything',
       user: 'user: has labs, and shares them',
       observer: 'observer: looks, and changes nothing',
-      none: 'none: only what entries of the access list grant, and what is shared by name',
+      none: 'none: only what entries of the access list and sharing grant',
     },
     since: 'Since',
     labs: 'Labs',
