@@ -23,7 +23,7 @@ import { type AccountDirectory, accountRoutes } from './accounts/routes.ts';
 import { isChangedBy, Sharing, usersOf } from './accounts/sharing.ts';
 import { userRoutes } from './accounts/user-routes.ts';
 import { Appliances } from './appliances/appliances.ts';
-import { applianceRoutes } from './appliances/routes.ts';
+import { type ApplianceVerbs, applianceRoutes, applianceVerbs } from './appliances/routes.ts';
 import { Duplicates } from './archives/duplicate.ts';
 import { duplicateRoutes } from './archives/duplicate-routes.ts';
 import { Exports } from './archives/exporting.ts';
@@ -120,7 +120,7 @@ export class Controller {
   readonly #computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
-  readonly #appliances: Appliances;
+  readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
   readonly #notes: TemplateNotes;
   readonly #recovery: Recovery;
@@ -182,9 +182,14 @@ export class Controller {
       emit: (action, template) => announcer.controller.emit(action, template),
       builtins: config.Server.enable_builtin_templates,
     });
-    this.#appliances = new Appliances({
-      directory: config.Server.appliances_path,
-      builtins: config.Server.install_builtin_appliances,
+    this.#appliances = applianceVerbs({
+      appliances: new Appliances({
+        directory: config.Server.appliances_path,
+        builtins: config.Server.install_builtin_appliances,
+      }),
+      symbols: this.#symbols,
+      templates: this.#templates,
+      computes: this.#computes,
     });
     this.#notes = new TemplateNotes(store.documents, this.#templates);
     this.#nodes = new Nodes({
@@ -276,12 +281,7 @@ export class Controller {
       ...groupRoutes({ ...options.accounts, entries }),
       ...settingsRoutes(this.#settings),
       ...operationRoutes(operations, this.#computes, sharing),
-      ...applianceRoutes({
-        appliances: this.#appliances,
-        symbols: this.#symbols,
-        templates: this.#templates,
-        computes: this.#computes,
-      }),
+      ...applianceRoutes(this.#appliances),
       ...computeRoutes({
         computes,
         idlePc: new IdlePcSearches({ projects, nodes: this.#nodes }),

@@ -34,7 +34,8 @@ const TemplateOfAppliance = v.strictObject({
   name: v.optional(Text),
 });
 
-export function applianceRoutes({ appliances, symbols, templates, computes }: ApplianceRoutesOptions): Route[] {
+/** What can be done with appliances, for the routes of every dialect. */
+export function applianceVerbs({ appliances, symbols, templates, computes }: ApplianceRoutesOptions) {
   const symbolOf = (document: Readonly<Record<string, unknown>>, theme: Readonly<Record<string, string>>): string => {
     const own = document['symbol'];
     if (typeof own === 'string' && !own.startsWith(':/symbols/') && symbols.has(own)) return own;
@@ -43,46 +44,66 @@ export function applianceRoutes({ appliances, symbols, templates, computes }: Ap
     return theme[category === 'guest' ? (guest?.template.symbol ?? 'computer') : category] ?? theme['computer']!;
   };
 
-  return [
-    route('GET /v2/appliances', {}, async ({ query }) => {
-      if (query['update'] === 'yes') {
+  return {
+    /** The documents with their symbols. @throws Failure */
+    async list({ update, symbol_theme: name = DEFAULT_THEME }: Readonly<Record<string, string>>) {
+      if (update === 'yes') {
         throw new Failure(
           'conflict',
           `update: this server fetches nothing from the Internet; put .gns3a files into ${appliances.directory}.`,
         );
       }
-      const name = query['symbol_theme'] ?? DEFAULT_THEME;
       const theme = defaultSymbols()[name];
       if (!theme) throw new Failure('not-found', `symbol_theme: there is no theme "${name}".`);
-      return (await appliances.list()).map(({ builtin, document: { appliance_id: _, ...document } }) => ({
+      return (await appliances.list()).map(({ id, builtin, document }) => ({
         ...document,
-        symbol: symbolOf({ ...document, appliance_id: _, name: document.name }, theme),
+        appliance_id: id,
+        symbol: symbolOf(document, theme),
         builtin,
       }));
-    }),
+    },
 
-    route('GET /v2/appliances/matches', {}, async ({ query, signal }) => {
-      const present = await presentImages(computes.get(query['compute_id'] ?? 'local'), signal);
+    /** The appliances whose images a compute has, complete ones first. */
+    async matches(
+      { compute_id: computeId = 'local', all, complete: only }: Readonly<Record<string, string>>,
+      signal: AbortSignal,
+    ) {
+      const present = await presentImages(computes.get(computeId), signal);
       const matches = (await appliances.list())
         .flatMap((appliance) => matchesOf(appliance, present))
         .filter(
-          ({ complete, images }) =>
-            complete || query['all'] === 'yes' || (query['complete'] !== 'yes' && images.some(({ path }) => path)),
+          ({ complete, images }) => complete || all === 'yes' || (only !== 'yes' && images.some(({ path }) => path)),
         );
       return [...matches.filter(({ complete }) => complete), ...matches.filter(({ complete }) => !complete)];
-    }),
+    },
+
+    /** @throws Failure */
+    async makeTemplate(id: string, wanted: v.InferOutput<typeof TemplateOfAppliance>, signal: AbortSignal) {
+      const appliance = await appliances.get(id);
+      const present = await presentImages(computes.get(wanted.compute_id), signal);
+      const match = chosen(matchesOf(appliance, present), wanted.version);
+      const symbol = symbolOf(appliance.document, defaultSymbols()[DEFAULT_THEME]!);
+      const template = templateOf(appliance.document, match, { ...wanted, symbol });
+      return templates.create(validated(TemplateCreate, template));
+    },
+  };
+}
+
+export type ApplianceVerbs = ReturnType<typeof applianceVerbs>;
+
+export function applianceRoutes(verbs: ApplianceVerbs): Route[] {
+  return [
+    // Objects of release 2.2.57 have no identifier.
+    route('GET /v2/appliances', {}, async ({ query }) =>
+      (await verbs.list(query)).map(({ appliance_id: _id, ...appliance }) => appliance),
+    ),
+
+    route('GET /v2/appliances/matches', {}, ({ query, signal }) => verbs.matches(query, signal)),
 
     route(
       'POST /v2/appliances/{appliance_id}/template',
       { body: TemplateOfAppliance, status: 201 },
-      async ({ params, body, signal }) => {
-        const appliance = await appliances.get(params.appliance_id);
-        const present = await presentImages(computes.get(body.compute_id), signal);
-        const match = chosen(matchesOf(appliance, present), body.version);
-        const symbol = symbolOf(appliance.document, defaultSymbols()[DEFAULT_THEME]!);
-        const template = templateOf(appliance.document, match, { ...body, symbol });
-        return templates.create(validated(TemplateCreate, template));
-      },
+      ({ params, body, signal }) => verbs.makeTemplate(params.appliance_id, body, signal),
     ),
   ];
 }

@@ -1,16 +1,13 @@
 // Appliances of release 3.0.6 over those of 2.2.57.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { type HttpRoute, type Route, type RouteRequest, route } from '../../http/app/route.ts';
+import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
-import type { Appliances } from '../appliances/appliances.ts';
-import type { Match } from '../appliances/matching.ts';
+import type { ApplianceVerbs } from '../appliances/routes.ts';
 import type { Templates } from '../templates/templates.ts';
 
 export interface ApplianceParts {
-  /** The routes of 2.2.57. */
-  routes: readonly Route[];
-  appliances: Appliances;
+  appliances: ApplianceVerbs;
   templates: Templates;
 }
 
@@ -35,40 +32,21 @@ class AddedVersions {
   }
 }
 
-function routeOf({ routes }: ApplianceParts, method: string, pattern: string): HttpRoute {
-  const found = routes.find((one) => one.method === method && one.pattern === pattern);
-  if (found?.kind !== 'http') throw new Error(`there is no route ${method} ${pattern}`);
-  return found;
-}
-
-async function listed(parts: ApplianceParts, request: RouteRequest): Promise<Members[]> {
-  const objects = (await routeOf(parts, 'GET', '/v2/appliances').handle(request)) as unknown as Members[];
-  const all = await parts.appliances.list();
-  return objects.map((object, index) => ({ appliance_id: all[index]?.id, ...object }));
-}
-
-async function make(parts: ApplianceParts, request: RouteRequest, id: string, body: object): Promise<void> {
-  const made = routeOf(parts, 'POST', '/v2/appliances/{appliance_id}/template');
-  await made.handle({ ...request, query: {}, params: { appliance_id: id }, body });
-}
-
 /** Makes templates of all appliances whose images are complete and that no template is named after. */
-export async function installAppliances(parts: ApplianceParts, request: RouteRequest): Promise<void> {
-  const list = routeOf(parts, 'GET', '/v2/appliances/matches');
-  const found = (await list.handle({ ...request, query: { complete: 'yes' }, params: {}, body: {} })) as unknown;
-  const names = new Set(parts.templates.list().map(({ name }) => name));
-  for (const { appliance_id: id, name, version } of found as Match[]) {
+export async function installAppliances({ appliances, templates }: ApplianceParts, signal: AbortSignal): Promise<void> {
+  const names = new Set(templates.list().map(({ name }) => name));
+  for (const { appliance_id: id, name, version } of await appliances.matches({ complete: 'yes' }, signal)) {
     if (version === null || names.has(name)) continue;
     names.add(name);
-    await make(parts, request, id, { version, compute_id: 'local' });
+    await appliances.makeTemplate(id, { version, compute_id: 'local' }, signal);
   }
 }
 
-export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
+export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
   const added = new AddedVersions();
   const find = async (request: RouteRequest): Promise<Members> => {
     const { appliance_id: id } = request.params as Record<string, string>;
-    const found = (await listed(parts, { ...request, query: {} })).find((one) => one['appliance_id'] === id);
+    const found: Members | undefined = (await appliances.list({})).find((one) => one.appliance_id === id);
     if (found === undefined) throw new Failure('not-found', `appliance_id: there is no appliance ${id}.`);
     const more = added.of(id!);
     return more.length === 0 ? found : { ...found, versions: [...((found['versions'] ?? []) as Members[]), ...more] };
@@ -77,7 +55,7 @@ export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
     inV3Form(
       route('GET /v3/appliances', {}, (request) => {
         added.forget();
-        return listed(parts, request);
+        return appliances.list(request.query);
       }),
     ),
     inV3Form(route('GET /v3/appliances/{appliance_id}', {}, find)),
@@ -105,7 +83,7 @@ export function applianceRoutes(parts: ApplianceParts): HttpRoute[] {
           throw new Failure('not-found', `version: images of "${version}" are missing.`);
         if (version !== undefined && !names.includes(version))
           throw new Failure('not-found', `version: there is no version "${version}".`);
-        await make(parts, request, String(id), { ...(version !== undefined && { version }), compute_id: 'local' });
+        await appliances.makeTemplate(String(id), { version, compute_id: 'local' }, request.signal);
         return undefined;
       }),
     ),

@@ -2,25 +2,25 @@
 import { stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import * as v from 'valibot';
+import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { Failure, systemCode } from '../../failures.ts';
 import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
 import { inV3Form } from '../../http/v3/form.ts';
+import { truthOf } from '../../http/v3/lenient.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
 import { type ImageUsers, imagesIn, inWords } from '../projects/image-users.ts';
 import { timeV3 } from './objects.ts';
 
-/** By emulator: the name of the type, and its folder. */
-const TYPES = {
-  qemu: { type: 'qemu', folder: 'QEMU' },
-  dynamips: { type: 'ios', folder: 'IOS' },
-  iou: { type: 'iou', folder: 'IOU' },
-} as const;
+/** The names of the types, by emulator. */
+const TYPES = { qemu: 'qemu', dynamips: 'ios', iou: 'iou' } as const;
 type Emulator = keyof typeof TYPES;
 
-const EMULATORS = Object.keys(TYPES) as Emulator[];
+/** Folders of images below `images_path`, by emulator. */
+const FOLDERS = Object.fromEntries(IMAGE_KINDS.map(({ type, folder }) => [type, folder])) as Record<Emulator, string>;
+
 /** Bytes from which the type is recognized. */
 const HEAD_BYTES = 7;
 const ELF = [0x7f, 0x45, 0x4c, 0x46];
@@ -61,13 +61,12 @@ export class Images {
     if (missing !== undefined)
       throw new Failure(
         'not-found',
-        `There is no image ${posix.basename(missing)} of type ${TYPES[type].type}: upload it first.`,
+        `There is no image ${posix.basename(missing)} of type ${TYPES[type]}: upload it first.`,
       );
   }
 
   async json({ emulator, filename, path, md5sum, filesize }: ImageObject): Promise<object> {
-    const { type, folder } = TYPES[emulator as Emulator];
-    const absolute = path.startsWith('/') ? path : join(this.#parts.imagesPath, folder, path);
+    const absolute = this.#pathOf({ emulator, path });
     const found = await stat(absolute).catch((error: unknown) => {
       if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
@@ -76,7 +75,7 @@ export class Images {
     return {
       filename,
       path: absolute,
-      image_type: type,
+      image_type: TYPES[emulator as Emulator],
       image_size: filesize,
       checksum: md5sum,
       checksum_algorithm: 'md5',
@@ -87,13 +86,9 @@ export class Images {
 
   /** By file name or absolute path. @throws Failure `not-found` */
   async find(name: string): Promise<ImageObject[]> {
-    const { imagesPath } = this.#parts;
-    const images = await this.list();
-    const found = images.filter(
-      ({ emulator, filename, path }) =>
-        filename === name ||
-        path === name ||
-        join(imagesPath, TYPES[emulator as Emulator].folder, path) === `/${name}`.replace('//', '/'),
+    const absolute = name.startsWith('/') ? name : `/${name}`;
+    const found = (await this.list()).filter(
+      (image) => image.filename === name || image.path === name || this.#pathOf(image) === absolute,
     );
     if (found.length === 0) throw new Failure('not-found', `path: there is no image ${name}.`);
     return found;
@@ -105,7 +100,9 @@ export class Images {
     const { head, whole } = await peeked(stream);
     if (head.length < HEAD_BYTES) throw new Failure('conflict', 'The file has fewer than 7 bytes: it is no image.');
     const [folder = ''] = path.includes('/') ? path.split('/') : [];
-    const named = EMULATORS.find((one) => TYPES[one].folder === folder.toUpperCase());
+    const named = IMAGE_KINDS.map(({ type }) => type).find(
+      (type) => FOLDERS[type as Emulator] === folder.toUpperCase(),
+    );
     const emulator = named ?? emulatorOf(head);
     const name = posix.basename(path);
     const target = `/${emulator}/images/${encodeURIComponent(name)}`;
@@ -130,6 +127,10 @@ export class Images {
   /** Deletes all that nothing uses. */
   async prune(): Promise<void> {
     for (const image of await this.list()) if (image.used_by.length === 0) await this.#remove(image);
+  }
+
+  #pathOf({ emulator, path }: Pick<ImageObject, 'emulator' | 'path'>): string {
+    return path.startsWith('/') ? path : join(this.#parts.imagesPath, FOLDERS[emulator as Emulator], path);
   }
 
   #remove({ emulator, path }: ImageObject): Promise<unknown> {
@@ -182,10 +183,10 @@ export function imageRoutes(
   return [
     inV3Form(
       route('GET /v3/images', {}, async ({ query: { image_type: type } }) => {
-        if (type !== undefined && !Object.values(TYPES).some((one) => one.type === type))
+        if (type !== undefined && !Object.values<string>(TYPES).includes(type))
           throw new Failure('invalid', 'image_type: expected qemu, ios or iou.');
         const list = await images.list();
-        return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator].type === type));
+        return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator] === type));
       }),
     ),
     inV3Form(
@@ -214,20 +215,18 @@ export function imageRoutes(
     inV3Form(
       route('POST /v3/images/upload/{path:.+}', { status: 201 }, async (request) => {
         const made = await images.upload(request.params.path, request.stream, request.signal);
-        if (/^(?:yes|true|1|on)$/i.test(request.query['install_appliances'] ?? '')) await install(request);
+        if (truthOf(request.query['install_appliances'] ?? '') === true) await install(request);
         return made;
       }),
     ),
     inV3Form(
       route('GET /v3/images/{path:.+}', {}, async ({ params }) => images.json((await images.find(params.path))[0]!)),
     ),
-    {
-      ...inV3Form(
-        route('DELETE /v3/images/{path:.+}', { status: 204 }, async ({ params }) => {
-          await images.delete(params.path);
-          return undefined;
-        }),
-      ),
-    },
+    inV3Form(
+      route('DELETE /v3/images/{path:.+}', { status: 204 }, async ({ params }) => {
+        await images.delete(params.path);
+        return undefined;
+      }),
+    ),
   ];
 }

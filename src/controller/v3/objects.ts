@@ -82,17 +82,16 @@ function knownProperties(type: unknown, given: Members): Members {
 
 export function nodeV2(sent: Members, type: unknown = sent['node_type']): Members {
   const { aux, aux_type: _auxType, console_type: consoleType, properties, ...node } = sent;
-  const given = typeof properties === 'object' && properties !== null ? { ...(properties as Members) } : undefined;
-  const isDynamips = type === 'dynamips';
   return {
     ...node,
     ...(consoleType != null && { console_type: consoleType }),
-    ...(given && {
-      properties: {
-        ...knownProperties(type, given),
-        ...(isDynamips && aux != null && { aux }),
-      },
-    }),
+    ...(typeof properties === 'object' &&
+      properties !== null && {
+        properties: {
+          ...knownProperties(type, properties as Members),
+          ...(type === 'dynamips' && aux != null && { aux }),
+        },
+      }),
   };
 }
 
@@ -137,14 +136,7 @@ export function newLinkV3(link: Members): Members {
 
 export function computeV3(compute: Members): Members {
   const started = timeV3(STARTED);
-  const {
-    connected: _c,
-    cpu_usage_percent: _p,
-    memory_usage_percent: _m,
-    capabilities: _k,
-    last_error: _l,
-    ...kept
-  } = compute;
+  const kept = Object.fromEntries(Object.entries(compute).filter(([name]) => !Object.hasOwn(UNKNOWN, name)));
   return { ...kept, password: '**********', created_at: started, updated_at: started };
 }
 
@@ -164,39 +156,19 @@ export function eventV3(action: string, event: object, templateV3: (template: Me
 /** The theme of templates that name no symbol. */
 const THEME = 'Affinity-square-blue';
 
-/** Themes with the hub. */
-export function symbolsV3(themes: Readonly<Record<string, Readonly<Record<string, string>>>>): object {
+/** Themes with the names of 3.0.6. */
+export function symbolsV3(
+  themes: Readonly<Record<string, Readonly<Record<string, string>>>>,
+): Record<string, Record<string, string | undefined>> {
   return Object.fromEntries(
-    Object.entries(themes).map(([name, { ethernet_hub: _hub, traceng: _trace, ...theme }]) => [
-      name,
-      { ...theme, hub: hubOf(name) },
-    ]),
+    Object.entries(themes).map(([name, { ethernet_hub: hub, ...theme }]) => [name, { ...theme, hub }]),
   );
 }
-
-function hubOf(theme: string): string {
-  return theme === 'Classic'
-    ? ':/symbols/classic/hub.svg'
-    : `:/symbols/${theme.toLowerCase().replaceAll('-', '/')}/hub.svg`;
-}
-
-const SYMBOLS: Readonly<Record<string, string>> = {
-  ethernet_hub: 'hub',
-  ethernet_switch: 'ethernet_switch',
-  vpcs: 'vpcs_guest',
-  qemu: 'qemu_guest',
-  docker: 'docker_guest',
-  virtualbox: 'vbox_guest',
-  vmware: 'vmware_guest',
-  cloud: 'cloud',
-  dynamips: 'router',
-  iou: 'router',
-};
 
 /** A new template with the symbol of its type, unless it names one. */
 export function withSymbol(template: Members): Members {
   if (template['symbol'] != null) return template;
-  const name = SYMBOLS[String(template['template_type'])];
-  const symbol = name && (symbolsV3(defaultSymbols()) as Record<string, Record<string, string>>)[THEME]?.[name];
-  return symbol === undefined || symbol === '' ? template : { ...template, symbol };
+  const name = findNodeKind(String(template['template_type']))?.template.symbol;
+  const symbol = name === undefined ? undefined : symbolsV3(defaultSymbols())[THEME]?.[name];
+  return symbol === undefined ? template : { ...template, symbol };
 }

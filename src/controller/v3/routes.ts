@@ -1,18 +1,17 @@
 // The routes of release 3.0.6 (`/v3`): those of 2.2.57 with their differences, and the few that only 3.0.6 has.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { type HttpRoute, type Route, type RouteRequest, route } from '../../http/app/route.ts';
+import { type Route, route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
-import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
-import type { Templates } from '../templates/templates.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
+import { exportQuery, levelProblem } from './export-query.ts';
 import { type ImageParts, Images, imageRoutes } from './images.ts';
 import {
   computeV3,
@@ -43,6 +42,8 @@ const none: Difference = { status: 204 };
 const ACTIONS = ['start', 'stop', 'suspend', 'reload'];
 
 export interface V3RouteParts extends ImageParts, ApplianceParts {
+  /** Those of 2.2.57. */
+  routes: readonly Route[];
   projects: Projects;
   computes: Computes;
   notes: TemplateNotes;
@@ -57,12 +58,12 @@ export interface V3RouteParts extends ImageParts, ApplianceParts {
 
 /** By method and path without the version. */
 function differences(
-  typeOf: (params: Readonly<Record<string, string>>) => string | undefined,
-  notes: TemplateNotes,
-  templates: Templates,
+  { projects, computes, notes, templates }: V3RouteParts,
   images: Images,
-  isTaken: (computeId: unknown) => boolean,
 ): Record<string, Difference> {
+  const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
+    projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
+  const ofDynamips: Difference = { problem: (_query, params) => notOf('dynamips', typeOf(params)) };
   const template = (params: Record<string, string>) => ({ ...params, template_id: notes.idOf(params['template_id']!) });
   const ownTemplate = (params: Record<string, string>) => ({
     ...params,
@@ -114,8 +115,8 @@ function differences(
     [`POST ${NODE}/isolate`]: {},
     [`POST ${NODE}/unisolate`]: {},
     [`GET ${NODE}/links`]: { answer: listOf(linkV3) },
-    [`GET ${NODE}/dynamips/auto_idlepc`]: { problem: (_query, params) => notOf('dynamips', typeOf(params)) },
-    [`GET ${NODE}/dynamips/idlepc_proposals`]: { problem: (_query, params) => notOf('dynamips', typeOf(params)) },
+    [`GET ${NODE}/dynamips/auto_idlepc`]: ofDynamips,
+    [`GET ${NODE}/dynamips/idlepc_proposals`]: ofDynamips,
     [`GET ${NODE}/files/{path:.+}`]: { type: 'application/octet-stream' },
     [`POST ${NODE}/files/{path:.+}`]: { status: 201 },
 
@@ -153,7 +154,7 @@ function differences(
       answer: newComputeV3,
       before: (sent) => {
         requirePort(sent);
-        if (isTaken(sent['compute_id']))
+        if (computes.list().some(({ id }) => id === sent['compute_id']))
           throw new WrongRequest(`compute_id: ${String(sent['compute_id'])} is registered already.`);
       },
     },
@@ -239,46 +240,6 @@ function requireAddress({ supplier }: Members): void {
     throw new Failure('invalid', 'Invalid request: supplier.url: expected an address such as https://host/.');
 }
 
-/** The methods of compression, with their highest levels; all but `none` are served as zip. */
-const LEVELS: Readonly<Record<string, readonly [number, number] | undefined>> = {
-  none: undefined,
-  zip: [0, 9],
-  bzip2: [1, 9],
-  lzma: undefined,
-  zstd: [1, 22],
-};
-
-/** @throws Failure `invalid` */
-function exportQuery(query: Readonly<Record<string, string>>): Record<string, string> {
-  const { compression = 'zstd', compression_level: level, ...others } = query;
-  if (!Object.hasOwn(LEVELS, compression))
-    throw new Failure('invalid', `compression: expected one of ${Object.keys(LEVELS).join(', ')}.`);
-  if (level !== undefined && !/^-?\d+$/.test(level))
-    throw new Failure('invalid', 'compression_level: expected an integer.');
-  const yes: Record<string, string> = {};
-  for (const name of ['include_snapshots', 'include_images', 'reset_mac_addresses', 'keep_compute_ids']) {
-    const given = others[name];
-    if (given === undefined) continue;
-    if (!/^(?:yes|no|true|false|1|0|on|off|y|n|t|f)$/i.test(given))
-      throw new Failure('invalid', `${name}: expected yes or no.`);
-    if (/^(?:yes|true|1|on|y|t)$/i.test(given)) yes[name] = 'yes';
-  }
-  return { ...yes, compression: compression === 'none' ? 'none' : 'zip' };
-}
-
-/** What is wrong with the level for this method. */
-function levelProblem({
-  compression = 'zstd',
-  compression_level: level,
-}: Readonly<Record<string, string>>): string | undefined {
-  if (level === undefined) return undefined;
-  const bounds = LEVELS[compression];
-  if (bounds === undefined) return `compression_level: ${compression} has no levels.`;
-  return Number(level) < bounds[0] || Number(level) > bounds[1]
-    ? `compression_level: ${compression} has levels from ${bounds[0]} to ${bounds[1]}.`
-    : undefined;
-}
-
 /** A node of a template has these, too, in the answer that creates it. */
 function fromTemplate(node: Members): Members {
   const made = nodeV3(node);
@@ -290,27 +251,8 @@ function fromTemplate(node: Members): Members {
 }
 
 export function v3Routes(parts: V3RouteParts): Route[] {
-  const { routes, projects, computes, notes, templates, isLocal } = parts;
-  const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
-    projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
-  const isTaken = (id: unknown): boolean => computes.list().some((one) => one.id === id);
+  const { routes, projects, computes, settings, sharing, entries, notes, isLocal } = parts;
   const images = new Images(parts);
-  const opened = (params: Members): Promise<Project> => projects.opened(String(params['project_id']));
-  const own = <Params extends string>(
-    spelling: `${HttpRoute['method']} /v3${Params}`,
-    status: number,
-    handle: (params: Record<string, string>, request: RouteRequest) => unknown,
-  ): HttpRoute => {
-    const [method, pattern] = spelling.split(' ') as [HttpRoute['method'], string];
-    const given: HttpRoute = {
-      kind: 'http',
-      method,
-      pattern,
-      options: { status },
-      handle: async (request) => (await handle(request.params, request)) as object | undefined,
-    };
-    return inV3Form(given);
-  };
   return [
     inV3Form(
       route('POST /v3/version', { body: Version }, ({ body, headers }) => {
@@ -319,53 +261,62 @@ export function v3Routes(parts: V3RouteParts): Route[] {
         throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
       }),
     ),
-    own('GET /v3/version', 200, (_params, { headers, host }) => ({
-      controller_host: host.replace(/:\d+$/, ''),
-      version: versionFor(headers),
-      local: isLocal,
-    })),
-    own('POST /v3/computes/{compute_id}/connect', 204, async ({ compute_id: id }) => {
-      await computes.get(id!).connect();
-      return undefined;
-    }),
-    inV3Form(route('GET /v3/iou_license', {}, () => iouLicence(parts.settings))),
+    inV3Form(
+      route('GET /v3/version', {}, ({ headers, host }) => ({
+        controller_host: host.replace(/:\d+$/, ''),
+        version: versionFor(headers),
+        local: isLocal,
+      })),
+    ),
+    inV3Form(
+      route('POST /v3/computes/{compute_id}/connect', { status: 204 }, async ({ params }) => {
+        await computes.get(params.compute_id).connect();
+        return undefined;
+      }),
+    ),
+    inV3Form(route('GET /v3/iou_license', {}, () => iouLicence(settings))),
     inV3Form(
       route('PUT /v3/iou_license', { body: IouLicence, status: 201 }, async ({ body }) => {
-        await parts.settings.update('iou_license', body);
-        return iouLicence(parts.settings);
+        await settings.update('iou_license', body);
+        return iouLicence(settings);
       }),
     ),
     // An entry for one lab alone lets it be read, and does not list it.
-    own('GET /v3/projects', 200, (_params, { client: { identity } }) =>
-      projects
-        .list()
-        .filter(
-          ({ id }) =>
-            parts.sharing.accessOf(identity, id) !== 'none' ||
-            (identity !== undefined && parts.entries.lists(identity, id)),
-        )
-        .map((project) => project.json()),
+    inV3Form(
+      route('GET /v3/projects', {}, ({ client: { identity } }) =>
+        projects
+          .list()
+          .filter(
+            ({ id }) =>
+              sharing.accessOf(identity, id) !== 'none' || (identity !== undefined && entries.lists(identity, id)),
+          )
+          .map((project) => project.json()),
+      ),
     ),
-    own('DELETE /v3/computes/{compute_id}', 204, async ({ compute_id: id }) => {
-      computes.get(id!);
-      await computes.delete(id!);
-      return undefined;
-    }),
-    ...imageRoutes(images, parts, (request) => installAppliances(parts, request)),
+    inV3Form(
+      route('DELETE /v3/computes/{compute_id}', { status: 204 }, async ({ params: { compute_id: id } }) => {
+        computes.get(id);
+        await computes.delete(id);
+        return undefined;
+      }),
+    ),
+    ...imageRoutes(images, parts, (request) => installAppliances(parts, request.signal)),
     ...applianceRoutes(parts),
     ...DISK_METHODS.map((method) =>
-      own(`${method} /v3${NODE}/qemu/disk_image/{name}`, 204, async (params) => {
-        const { type } = (await opened(params)).node(params['node_id']!);
-        throw new WrongRequest(
-          type === 'qemu'
-            ? 'name: disks of a node are made and resized by its settings, or by resize_disk of /v2.'
-            : `node_id: a node of type ${type} has no disks.`,
-        );
-      }),
+      inV3Form(
+        route(`${method} /v3/projects/{project_id}/nodes/{node_id}/qemu/disk_image/{name}`, {}, async ({ params }) => {
+          const { type } = (await projects.opened(params.project_id)).node(params.node_id);
+          throw new WrongRequest(
+            type === 'qemu'
+              ? 'name: disks of a node are made and resized by its settings, or by resize_disk of /v2.'
+              : `node_id: a node of type ${type} has no disks.`,
+          );
+        }),
+      ),
     ),
     ...streamRoutes({ ...parts, templates: notes }),
     socketInV3(routes, `${NODE}/console/ws`),
-    ...Object.entries(differences(typeOf, notes, templates, images, isTaken)).map(([spelling, difference]) =>
+    ...Object.entries(differences(parts, images)).map(([spelling, difference]) =>
       inDialect(routes, spelling, difference),
     ),
   ];

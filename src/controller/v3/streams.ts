@@ -3,6 +3,7 @@ import { lineText } from '../../events/json.ts';
 import type { Message } from '../../events/message.ts';
 import { type Route, type RouteRequest, route, type SocketRoute, socketRoute } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
+import { twinOf } from '../../http/v3/dialect.ts';
 import { usualParams, v3Failure } from '../../http/v3/form.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { Announcer } from '../events.ts';
@@ -22,28 +23,19 @@ export interface StreamParts {
   usage: () => object;
 }
 
-/** Made once for all listeners. */
-const lines = new WeakMap<Message, string>();
-
-function lineV3(message: Message, templates: StreamParts['templates']): string {
-  let line = lines.get(message);
-  if (line === undefined) {
-    line = lineText({
-      action: message.action,
-      event: eventV3(message.action, message.event, (template) => templates.json(template)),
-    });
-    lines.set(message, line);
-  }
-  return line;
-}
-
 export function streamRoutes({ announcer, sharing, projects, usage, templates }: StreamParts): Route[] {
-  const options: StreamOptions = {
-    silence: SILENCE_MS,
-    ping: usage,
-    text: (message) => lineV3(message, templates),
-    gathers: true,
+  /** Made once for all listeners. */
+  const lines = new WeakMap<Message, string>();
+  const text = (message: Message): string => {
+    let line = lines.get(message);
+    if (line === undefined) {
+      const { action, event } = message;
+      line = lineText({ action, event: eventV3(action, event, (template) => templates.json(template)) });
+      lines.set(message, line);
+    }
+    return line;
   };
+  const options: StreamOptions = { silence: SILENCE_MS, ping: usage, text, gathers: true };
   const listen = ({ client: { identity } }: Pick<RouteRequest, 'client'>) =>
     announcer.controller.subscribe(
       undefined,
@@ -87,8 +79,7 @@ function inV3(response: Response): Response {
 
 /** The same WebSocket at the address of release 3.0.6. */
 export function socketInV3(routes: readonly Route[], pattern: string): SocketRoute {
-  const found = routes.find((one): one is SocketRoute => one.kind === 'socket' && one.pattern === `/v2${pattern}`);
-  if (found === undefined) throw new Error(`there is no WebSocket ${pattern}`);
+  const found = twinOf(routes, 'socket', `GET ${pattern}`);
   const accept: SocketRoute['accept'] = (request) =>
     found.accept({ ...request, params: usualParams(request.params as Record<string, string>) });
   return { ...found, pattern: `/v3${pattern}`, accept };

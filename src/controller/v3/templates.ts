@@ -1,4 +1,5 @@
 // Templates of release 3.0.6: with version, usage and times in every type, and other identifiers for the built-in ones.
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
 import type { Documents } from '../../store/documents.ts';
 import { BUILTIN_TEMPLATES } from '../templates/builtins.ts';
@@ -134,12 +135,6 @@ export class TemplateNotes {
 /** The body for 2.2.57. */
 export function templateV2(sent: Members, type: unknown): Members {
   const { version: _v, usage, created_at: _c, updated_at: _u, maxcpus: _m, ...kept } = sent;
-  const hasUsage =
-    type === 'qemu' ||
-    type === 'docker' ||
-    type === 'dynamips' ||
-    type === 'iou' ||
-    type === 'virtualbox' ||
-    type === 'vmware';
+  const hasUsage = Object.hasOwn(findNodeKind(String(type))?.properties ?? {}, 'usage');
   return { ...kept, ...(hasUsage && usage !== undefined && usage !== null && { usage }) };
 }

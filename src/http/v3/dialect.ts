@@ -1,9 +1,8 @@
 // Routes of release 3.0.6 that mean the same as one of 2.2.57: the same function answers, between translations.
 import { Failure } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
-import { readJsonBody } from '../app/body.ts';
 import { type Answer, type HttpRoute, JsonText, type Route, type RouteRequest } from '../app/route.ts';
-import { usualParams, v3Failure, WrongRequest } from './form.ts';
+import { readObject, usualParams, v3Failure, WrongRequest } from './form.ts';
 import { validatedLeniently } from './lenient.ts';
 
 type Members = Record<string, unknown>;
@@ -32,10 +31,23 @@ export interface Difference {
   /** Runs after it, before the answer is formed. */
   after?: (value: never, sent: Members, params: Readonly<Record<string, string>>) => Promise<void>;
   /** The answer in the form of 3.0.6. */
-  answer?: (value: never, request: RouteRequest) => unknown;
+  answer?: (value: never) => unknown;
 }
 
-const key = ({ method, pattern }: Pick<Route, 'method' | 'pattern'>): string => `${method} ${pattern}`;
+/**
+ * The route of 2.2.57 with this method and path, without the version.
+ * @throws Error if there is none
+ */
+export function twinOf<K extends Route['kind']>(
+  routes: readonly Route[],
+  kind: K,
+  spelling: string,
+): Route & { kind: K } {
+  const [method, path] = spelling.split(' ');
+  const found = routes.find((one) => one.kind === kind && one.method === method && one.pattern === `/v2${path}`);
+  if (found === undefined) throw new Error(`there is no route ${spelling}`);
+  return found as Route & { kind: K };
+}
 
 /**
  * @param routes those of 2.2.57
@@ -44,9 +56,7 @@ const key = ({ method, pattern }: Pick<Route, 'method' | 'pattern'>): string => 
  */
 export function inDialect(routes: readonly Route[], spelling: string, difference: Difference = {}): HttpRoute {
   const [method, path] = spelling.split(' ') as [HttpRoute['method'], string];
-  const wanted = difference.as ?? spelling;
-  const twin = routes.find((one) => key(one) === wanted.replace(' ', ' /v2'));
-  if (twin?.kind !== 'http') throw new Error(`there is no route ${wanted}`);
+  const twin = twinOf(routes, 'http', difference.as ?? spelling);
   const status = difference.status ?? twin.options.status ?? 200;
   return {
     kind: 'http',
@@ -70,24 +80,18 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
       await difference.after?.(answer as never, sent, params);
       if (difference.type !== undefined && answer instanceof Response)
         answer.headers.set('Content-Type', difference.type);
-      const { answer: translate } = difference;
-      return inForm(answer, status, translate && ((value) => translate(value as never, request)));
+      return inForm(answer, status, difference.answer);
     },
   };
 }
 
 /** The body as it was sent. @throws Failure */
 async function sentIn(request: RouteRequest, { needsBody = false }: Difference): Promise<Members> {
-  const type = request.headers.get('content-type') ?? '';
-  const isMissing = (request.headers.get('content-length') ?? '0') === '0' && !request.headers.has('transfer-encoding');
-  if (needsBody && (request.stream === null || isMissing))
+  const { headers, stream } = request;
+  const isMissing = (headers.get('content-length') ?? '0') === '0' && !headers.has('transfer-encoding');
+  if (needsBody && (stream === null || isMissing))
     throw new Failure('invalid', 'Invalid request: a JSON body is required, {} at least.');
-  const sent = await readJsonBody(request.stream);
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
-    throw new Failure('invalid', 'Invalid request: body: expected an object.');
-  if (Object.keys(sent).length > 0 && type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
-  return sent as Members;
+  return readObject(request, false);
 }
 
 function bodyOf(
@@ -111,7 +115,7 @@ async function refusing(status: 400 | undefined, work: () => Promise<Answer>): P
   }
 }
 
-async function inForm(answer: Answer, status: number, translate?: (value: unknown) => unknown): Promise<Answer> {
+async function inForm(answer: Answer, status: number, translate?: Difference['answer']): Promise<Answer> {
   if (answer instanceof Response) {
     if (status === 204 && answer.ok) return new Response(null, { status });
     return answer.status === 200 && status !== 200
@@ -122,5 +126,5 @@ async function inForm(answer: Answer, status: number, translate?: (value: unknow
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   if (answer instanceof JsonText) Object.assign(headers, answer.headers);
   const value: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer);
-  return new JsonText(JSON.stringify(translate ? translate(value) : value), headers);
+  return new JsonText(JSON.stringify(translate ? translate(value as never) : value), headers);
 }

@@ -2,7 +2,7 @@
 // `{"message"}`, JSON is compact.
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
-import { MalformedBody, readJsonBody } from '../app/body.ts';
+import { readJsonBody } from '../app/body.ts';
 import { renderFailure, statusOf } from '../app/errors.ts';
 import { type Answer, type HttpRoute, JsonText, type RouteRequest } from '../app/route.ts';
 import { validated } from '../app/validation.ts';
@@ -47,15 +47,23 @@ function refuseIdentifier(name: string, text: string): never {
   throw new Failure('invalid', `${name}: expected a UUID, got ${JSON.stringify(text)}.`);
 }
 
-async function readJson({ headers, stream }: RouteRequest): Promise<unknown> {
+/**
+ * The body, an object. Without a type it is JSON; `fetch` names text/plain for a string.
+ * @param isTyped whether the type of an empty body counts, too
+ * @throws Failure `invalid`, `too-large`
+ */
+export async function readObject(
+  { headers, stream }: Pick<RouteRequest, 'headers' | 'stream'>,
+  isTyped = true,
+): Promise<Record<string, unknown>> {
   const type = headers.get('content-type') ?? '';
   const body = await readJsonBody(stream);
-  // Without a type it is JSON; `fetch` names text/plain for a string.
-  if (type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Failure('invalid', 'Invalid request: body: expected an object.');
-  return body;
+  const counts = isTyped || Object.keys(body).length > 0;
+  if (counts && type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
+    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
+  return body as Record<string, unknown>;
 }
 
 /** A refusal with 400: of what has the right form and is wrong for the place. */
@@ -78,8 +86,8 @@ export function v3Failure(thrown: unknown, requestId: string | undefined, confli
 }
 
 /** A route that speaks to clients of release 3.0.6. */
-export function inV3Form(given: HttpRoute, { conflict = 409, read = readJson }: V3Options = {}): HttpRoute {
-  const { body: schema, status } = given.options;
+export function inV3Form(given: HttpRoute, { conflict = 409, read = readObject }: V3Options = {}): HttpRoute {
+  const { body: schema } = given.options;
   const handle = async (request: RouteRequest): Promise<Answer> => {
     const params = usualParams(request.params as Record<string, string>);
     const sent = schema === undefined ? undefined : await read(request);
@@ -90,13 +98,8 @@ export function inV3Form(given: HttpRoute, { conflict = 409, read = readJson }: 
   };
   return {
     ...given,
-    options: { ...given.options, raw: true, ...(status !== undefined && { status }) },
+    options: { ...given.options, raw: true },
     handle,
-    failure: (thrown, requestId) => v3Failure(malformed(thrown), requestId, conflict),
+    failure: (thrown, requestId) => v3Failure(thrown, requestId, conflict),
   };
-}
-
-/** Hides the form that only errors of the v2 API have. */
-function malformed(thrown: unknown): unknown {
-  return thrown instanceof MalformedBody ? new Failure('invalid', thrown.message) : thrown;
 }

@@ -10,11 +10,16 @@ const TRUTH: ReadonlyMap<string, boolean> = new Map([
   ...['false', 'no', 'off', '0', 'n', 'f'].map((word) => [word, false] as const),
 ]);
 
+/** The truth value that a text means; undefined if it means none. */
+export function truthOf(text: string): boolean | undefined {
+  return TRUTH.get(text.toLowerCase());
+}
+
 type Holder = Record<string | number, unknown>;
 
 /** The value that was meant; undefined if none was. */
 function meant(value: unknown, expected: string | null): unknown {
-  if (expected === 'boolean') return TRUTH.get(String(value).toLowerCase());
+  if (expected === 'boolean') return truthOf(String(value));
   if (typeof value !== 'string' || !/^\s*[+-]?\d+(?:\.0*)?\s*$/.test(value)) return undefined;
   return expected === 'number' ? Number(value) : undefined;
 }
