@@ -2,6 +2,9 @@
 import type { ControllerEvents, ProjectEvents } from '../api/events.ts';
 import { EventBus } from '../events/bus.ts';
 
+/** How long (ms) without an event until a stream sends a ping. */
+export const SILENCE_MS = 5_000;
+
 /** The two buses of the controller. */
 export interface Announcer {
   readonly controller: EventBus<ControllerEvents>;

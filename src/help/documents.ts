@@ -78,11 +78,24 @@ function documentOf(topic: string, text: string): Document {
   return { topic, title: parts[0]?.title ?? topic, tokens, parts };
 }
 
+/** One document, without the work for all others. */
+export function findDocument(topic: string): Document | undefined {
+  const text = new Map(Object.entries(texts())).get(topic);
+  return text === undefined ? undefined : documentOf(topic, text);
+}
+
+/** Topics and titles of all documents, sorted by topic. */
+export function titles(): Pick<Document, 'topic' | 'title'>[] {
+  return sorted().map(([topic, text]) => ({ topic, title: documentOf(topic, /^# .*$/m.exec(text)?.[0] ?? '').title }));
+}
+
+function sorted(): [topic: string, text: string][] {
+  return Object.entries(texts()).sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
 /** All documents, sorted by topic. */
 export function documents(): Document[] {
-  return Object.entries(texts())
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([topic, text]) => documentOf(topic, text));
+  return sorted().map(([topic, text]) => documentOf(topic, text));
 }
 
 /** The topic and heading that a link in document `from` leads to; undefined for other targets. */

@@ -56,13 +56,16 @@ export function pageHtml(title: string, content: string): string {
 }
 
 /** All documents, those for newcomers first. */
-export function inReadingOrder(all: readonly Document[]): Document[] {
+export function inReadingOrder<T extends Pick<Document, 'topic'>>(all: readonly T[]): T[] {
   const first = ['readme', 'install'].flatMap((wanted) => all.filter(({ topic }) => topic === wanted));
   return [...first, ...all.filter((one) => !first.includes(one))];
 }
 
 /** A list of links to documents. */
-export function contentsHtml(all: readonly Document[], { addressOf }: Pick<Place, 'addressOf'>): string {
+export function contentsHtml(
+  all: readonly Pick<Document, 'topic' | 'title'>[],
+  { addressOf }: Pick<Place, 'addressOf'>,
+): string {
   const items = all.map(
     ({ topic, title }) => `<li><a href="${escaped(addressOf(topic, ''))}">${escaped(title)}</a></li>`,
   );

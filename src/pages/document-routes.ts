@@ -33,13 +33,13 @@ const HEAD = `<nav><a href="/">Labwire</a> · <a href="${LIST}">Documents</a></n
 
 export const documentRoutes: Route[] = [
   route(`GET ${LIST}`, {}, async () => {
-    const [{ documents }, { contentsHtml, inReadingOrder }] = await load();
-    const list = contentsHtml(inReadingOrder(documents()), place);
+    const [{ titles }, { contentsHtml, inReadingOrder }] = await load();
+    const list = contentsHtml(inReadingOrder(titles()), place);
     return answer('Documents', `${HEAD}<main><h1>Documents</h1>\n${list}</main>`);
   }),
   route(`GET ${LIST}/{topic}`, {}, async ({ params: { topic } }) => {
-    const [{ documents }, { documentHtml }] = await load();
-    const document = documents().find((one) => one.topic === topic.toLowerCase().replace(/\.md$/, ''));
+    const [{ findDocument }, { documentHtml }] = await load();
+    const document = findDocument(topic.toLowerCase().replace(/\.md$/, ''));
     if (!document) throw new Failure('not-found', `topic: there is no document "${topic}"; ${LIST} lists them.`);
     return answer(document.title, `${HEAD}<main>${documentHtml(document, place)}</main>`);
   }),

@@ -247,7 +247,7 @@ export function ImagesScreen() {
 }
 
 function usersInWords(users: readonly ImageUser[]): string {
-  if (users.length === 0) return words.nobody;
+  if (users.length === 0) return words.notUsed;
   const named = users
     .slice(0, MOST_USERS)
     .map(({ kind, name, project_name: lab = '' }) =>

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { marked, type Token, type Tokens } from 'marked';
 import { CHECKS } from '../../src/doctor/doctor.ts';
-import { type Document, documents, linkTarget, plainText } from '../../src/help/documents.ts';
+import { type Document, documents, findDocument, linkTarget, plainText, titles } from '../../src/help/documents.ts';
 import { find } from '../../src/help/find.ts';
 import { helpText } from '../../src/help/help.ts';
 import { contentsHtml, documentHtml } from '../../src/help/html.ts';
@@ -117,6 +117,15 @@ test('as HTML every link leads to a document and to a heading of it, and no word
     const missing = wordsOf(document.tokens).filter((word) => !joined.includes(letters(word)));
     assert.deepEqual(missing, [], document.topic);
   }
+});
+
+test('a single document and the list of titles are those of all documents', () => {
+  assert.deepEqual(
+    titles(),
+    all.map(({ topic, title }) => ({ topic, title })),
+  );
+  assert.deepEqual(findDocument('qemu')?.parts, all.find(({ topic }) => topic === 'qemu')?.parts);
+  for (const topic of ['nothing', 'constructor', '__proto__']) assert.equal(findDocument(topic), undefined);
 });
 
 test('tables, lists, links and code are shown so that they can be read and copied', () => {

@@ -1,9 +1,6 @@
 // Streams the journal of a lab, one line of JSON per entry: first the stored entries, then each new one.
-import type { Announcer } from '../events.ts';
+import { type Announcer, SILENCE_MS } from '../events.ts';
 import type { JournalEntry, Journals } from './journals.ts';
-
-/** How long (ms) without an entry until an empty line is sent, which detects clients that have disconnected. */
-const SILENCE_MS = 5_000;
 
 export interface JournalStreamOptions {
   journals: Journals;

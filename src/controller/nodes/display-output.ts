@@ -1,9 +1,6 @@
 // A read-only display: viewers see it, but their keys and pointers are dropped.
 import { UnfitMessage, WatcherBytes } from '../../consoles/watched-display.ts';
-import type { MessageSocket, SocketEvents } from '../../http/sockets/message-socket.ts';
-
-/** Close code 1008 (RFC 6455): policy violation. */
-const AGAINST_THE_RULES = 1008;
+import { type MessageSocket, POLICY_VIOLATION, type SocketEvents } from '../../http/sockets/message-socket.ts';
 
 /** @param display sends and receives the protocol's bytes; all bytes sent to it are checked first */
 export function displayOutput(display: MessageSocket): MessageSocket {
@@ -20,7 +17,7 @@ export function displayOutput(display: MessageSocket): MessageSocket {
         if (!(error instanceof UnfitMessage)) throw error;
         isOver = true;
         display.close();
-        watcher?.close?.(AGAINST_THE_RULES, error.message);
+        watcher?.close?.(POLICY_VIOLATION, error.message);
       }
     },
     get bufferedAmount() {

@@ -8,7 +8,7 @@ import { type Route, route, socketRoute } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
-import type { Announcer } from '../events.ts';
+import { type Announcer, SILENCE_MS } from '../events.ts';
 import { journalStream } from '../lab/journal-stream.ts';
 import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
@@ -16,9 +16,6 @@ import type { Project } from '../lab/project.ts';
 import type { Projects } from './projects.ts';
 import { changedAt } from './scan.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
-
-/** How long (ms) without an event until a stream sends a ping. */
-const SILENCE_MS = 5_000;
 
 export interface ProjectRouteParts {
   projects: Projects;

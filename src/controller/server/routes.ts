@@ -7,12 +7,9 @@ import { type Route, route, socketRoute } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
-import type { Announcer } from '../events.ts';
+import { type Announcer, SILENCE_MS } from '../events.ts';
 
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
-
-/** How long (ms) without an event until a stream sends a ping. */
-const SILENCE_MS = 5_000;
 
 export interface ServerRouteParts {
   version: string;

@@ -6,12 +6,9 @@ import { lineStream, type StreamOptions, socketStream } from '../../http/sockets
 import { twinOf } from '../../http/v3/dialect.ts';
 import { usualParams, v3Failure } from '../../http/v3/form.ts';
 import type { Sharing } from '../accounts/sharing.ts';
-import type { Announcer } from '../events.ts';
+import { type Announcer, SILENCE_MS } from '../events.ts';
 import type { Projects } from '../projects/projects.ts';
 import { eventV3 } from './objects.ts';
-
-/** How long (ms) without an event until a stream sends a ping. */
-const SILENCE_MS = 5_000;
 
 export interface StreamParts {
   announcer: Announcer;

@@ -5,6 +5,7 @@ import type { AppEnvironment } from '../app/app.ts';
 import { pagesForPeople } from '../app/error-pages.ts';
 import { isV3, renderFailure } from '../app/errors.ts';
 import { targetOf } from '../app/target.ts';
+import { POLICY_VIOLATION } from '../sockets/message-socket.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { type GuardRules, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
@@ -112,8 +113,6 @@ export function tokenInAddress(target: string): string | undefined {
 }
 
 const LOG_IN_AGAIN = 'The token is missing, wrong or has ended: log in again.';
-/** Close code of RFC 6455, section 7.4.1. */
-const POLICY_VIOLATION = 1008;
 
 /** Release 3.0.6 accepts a WebSocket with a wrong token to say so. */
 function refusedSocket(connect: NonNullable<AppEnvironment['connect']>): Response {

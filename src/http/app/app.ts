@@ -11,7 +11,7 @@ import type { AccessControl } from '../access/access-control.ts';
 import type { Admission, Identity } from '../access/identity.ts';
 import type { Admissions } from '../access/open-connections.ts';
 import { StandingRight } from '../access/standing-right.ts';
-import { type MessageSocket, socketPair } from '../sockets/message-socket.ts';
+import { ABNORMAL, type MessageSocket, socketPair } from '../sockets/message-socket.ts';
 import { MalformedBody, mergeQuery, queryMembers, readJsonBody } from './body.ts';
 import { compressed } from './compression.ts';
 import { isV3, methodNotAllowed, renderFailure, unknownPath } from './errors.ts';
@@ -96,9 +96,6 @@ export interface AppOptions {
 const COMPUTE = '/v2/compute/';
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
-
-/** Close code of a connection that ends without a closing frame (RFC 6455, section 7.1.5). */
-export const ABNORMAL = 1006;
 
 /** Of calls that cannot be cancelled. */
 const NEVER = new AbortController().signal;

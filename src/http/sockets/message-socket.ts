@@ -1,5 +1,9 @@
 // The server's interface to a WebSocket: messages, send backlog, and closing with code and reason.
 
+/** Close codes of RFC 6455, section 7.4.1; the second is of connections that end without a closing frame. */
+export const POLICY_VIOLATION = 1008;
+export const ABNORMAL = 1006;
+
 /** Text or bytes. */
 export type SocketData = string | Uint8Array;
 

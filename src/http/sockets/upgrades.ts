@@ -3,18 +3,16 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type VerifyClientCallbackAsync, type WebSocket, WebSocketServer } from 'ws';
 import { log } from '../../host/log.ts';
-import { ABNORMAL, type App, type AppEnvironment } from '../app/app.ts';
+import type { App, AppEnvironment } from '../app/app.ts';
 import type { Connected } from '../app/route.ts';
 import type { WireMessage } from '../app/wire-message.ts';
-import { type MessageSocket, type SocketData, SocketInbox } from './message-socket.ts';
+import { ABNORMAL, type MessageSocket, POLICY_VIOLATION, type SocketData, SocketInbox } from './message-socket.ts';
 import { refuse } from './websocket-requests.ts';
 
 /** Only keystrokes and terminal sizes are received. */
 const MESSAGE_BYTES = 1024 * 1024;
 /** Pings reveal vanished clients and show proxies that the connection is in use. */
 const PING_MS = 30_000;
-/** Close code of RFC 6455, section 7.4.1. */
-const POLICY_VIOLATION = 1008;
 
 /** The application's decision on a complete opening. */
 interface Decision {

@@ -56,7 +56,7 @@ export function ShareLab({ project, close }: { project: ProjectObject; close(): 
   };
   return (
     <Asking title={title} verb={WORDS.common.save} close={close} submit={submit}>
-      <p>{sharing.owner === null ? words.nobodys : words.ownedBy(sharing.owner)}</p>
+      <p>{sharing.owner === null ? words.noOwner : words.ownedBy(sharing.owner)}</p>
       {!sharing.may_share && <p class="hint">{words.mayNot}</p>}
       <Choice label={words.everybody} name="everybody" value={sharing.everybody} mayShare={sharing.may_share} />
       {groups.map(({ name }) => (

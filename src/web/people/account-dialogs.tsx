@@ -95,7 +95,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
         <label>
           {words.labsGoTo}
           <select name="owner">
-            <option value="">{words.nobody}</option>
+            <option value="">{words.noOwner}</option>
             {heirs
               .filter((name) => name !== about.name)
               .map((name) => (
@@ -106,7 +106,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
           </select>
         </label>
       )}
-      {labs.length > 0 && <p class="hint">{words.nobodyHint}</p>}
+      {labs.length > 0 && <p class="hint">{words.noOwnerHint}</p>}
     </Asking>
   );
 }

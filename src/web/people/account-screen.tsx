@@ -24,7 +24,7 @@ export function AccountScreen() {
       <PageHeader title={words.title} />
       <main>
         {!who && <Message text={accountProblem.value} again={() => void readAccount()} />}
-        {who && !who.login && <p>{words.nobody}</p>}
+        {who && !who.login && <p>{words.noLogin}</p>}
         {who?.login && (
           <>
             <section>

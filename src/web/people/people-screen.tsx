@@ -25,7 +25,7 @@ export function PeopleScreen() {
     document.title = `${words.title} - Labwire`;
   }, []);
   const who = account.value;
-  const why = who?.login === false ? WORDS.account.nobody : whyNot('administer');
+  const why = who?.login === false ? WORDS.account.noLogin : whyNot('administer');
   return (
     <div class="screen people">
       <PageHeader title={words.title} />

@@ -11,7 +11,7 @@ import { idleRoutes } from './routes.ts';
 import { newSetup, setupProperties } from './settings.ts';
 
 /** A router that is only checked, not created. */
-const NOBODY = { nodeId: '', dynamipsId: 0 };
+const NO_NODE = { nodeId: '', dynamipsId: 0 };
 
 export const dynamips = defineKind({
   type: 'dynamips',
@@ -28,7 +28,7 @@ export const dynamips = defineKind({
   host: () => new RouterNumbers(),
   make: DynamipsNode.create,
   change: (node: DynamipsNode, body) => node.change(body),
-  predict: (body) => setupProperties(newSetup(body, NOBODY, { mmap_support: true, sparse_memory_support: true })),
+  predict: (body) => setupProperties(newSetup(body, NO_NODE, { mmap_support: true, sparse_memory_support: true })),
   duplicate: (source, destination) => destination.copyConfigurationsOf(source),
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),
