@@ -1,7 +1,8 @@
 // Entries of the access list open labs to accounts whose role does not, and nothing else. They survive a restart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessList, builtInId } from '../../src/controller/accounts/access-list.ts';
+import { AccessList } from '../../src/controller/accounts/access-list.ts';
+import { builtInId } from '../../src/controller/accounts/access-records.ts';
 import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { addPeople, asker, PASSWORD, serve, told } from './people-here.ts';

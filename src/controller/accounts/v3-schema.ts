@@ -12,7 +12,7 @@ import {
   type Group,
   isBuiltIn,
   type Pool,
-} from './access-list.ts';
+} from './access-records.ts';
 
 const Id = v.pipe(v.string(), v.uuid());
 
