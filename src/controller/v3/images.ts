@@ -6,7 +6,7 @@ import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { Failure, systemCode } from '../../failures.ts';
 import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
-import { inV3Form } from '../../http/v3/form.ts';
+import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -117,8 +117,7 @@ export class Images {
   async delete(name: string): Promise<void> {
     const found = await this.find(name);
     const [image, another] = found;
-    if (another !== undefined)
-      throw new Failure('invalid', `path: there are several images ${name}; give the whole path.`);
+    if (another !== undefined) throw new WrongRequest(`path: there are several images ${name}; give the whole path.`);
     const [user] = image!.used_by;
     if (user !== undefined) throw new Failure('conflict', `path: ${name} is used by ${inWords(user)}.`);
     await this.#remove(image!);
