@@ -43,7 +43,8 @@ async function ownRound(): Promise<number> {
   daemon.port = await freeTcpPort();
   const since = performance.now();
   await daemon.spawn();
-  return firstAnswer(daemon.port, since, '/v2/projects');
+  // Awaited here: the daemon ends with this function.
+  return await firstAnswer(daemon.port, since, '/v2/projects');
 }
 
 executable(); // built now if it is stale, and not while the first round is timed
