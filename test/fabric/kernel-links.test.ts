@@ -2,59 +2,15 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
-import { changeLink, findLink, keepFromHost, links } from '../../src/host/network/kernel-interfaces.ts';
-import { cannotMakeInterfaces, ip, Namespace, removeAfter, transfer, uniqueName } from './namespaces.ts';
+import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
+import { type Container, KERNEL, linked, NOTHING, pathOf, startFabric } from './kernel-peers.ts';
+import { cannotMakeInterfaces, ip, transfer } from './namespaces.ts';
 import { ends, settled, until } from './peers.ts';
 
 const skip = cannotMakeInterfaces;
 const MEGABYTE = 1 << 20;
-/** A packet filter that matches no frame. */
-const NOTHING = { packetFilters: [Uint32Array.of(0x06, 0)] };
-
-async function startFabric(t: TestContext, kernelLinks: 'automatic' | 'off' = 'automatic'): Promise<Fabric> {
-  const fabric = new Fabric({ kernelLinks, threads: 1 });
-  await fabric.start();
-  t.after(() => fabric.stop());
-  return fabric;
-}
-
-interface Container {
-  namespace: Namespace;
-  /** The end of its pair on the host. */
-  link: string;
-  port: FabricPort;
-}
-
-async function container(t: TestContext, fabric: Fabric, address: string): Promise<Container> {
-  const [link, inside] = [uniqueName(), uniqueName()];
-  await ip('link', 'add', link, 'type', 'veth', 'peer', 'name', inside);
-  removeAfter(t, link);
-  const namespace = await Namespace.create(t);
-  keepFromHost(link);
-  const port = await fabric.createPort({ kind: 'packet', interface: link, kernel: true });
-  changeLink(link, { up: true });
-  await namespace.adopt(inside, address);
-  return { namespace, link, port };
-}
-
-async function linked(t: TestContext, fabric: Fabric): Promise<[Container, Container]> {
-  const a = await container(t, fabric, '10.99.0.1/24');
-  const b = await container(t, fabric, '10.99.0.2/24');
-  const [one, two] = await ends();
-  await a.port.connect(one);
-  await b.port.connect(two);
-  return [a, b];
-}
-
-async function pathOf({ port }: Container) {
-  return (await port.statistics()).path;
-}
-
-const KERNEL = { by: 'kernel', reason: null };
-
 test('a plain cable is forwarded by the kernel, whose frames are counted exactly', { skip }, async (t) => {
   const fabric = await startFabric(t);
   const [a, b] = await linked(t, fabric);

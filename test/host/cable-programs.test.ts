@@ -3,16 +3,18 @@ import { closeSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { BpfAssembler } from '../../src/host/network/bpf-assembler.ts';
 import {
-  COUNTER_BYTES,
   DROP,
+  encodeStation,
+  encodeStationKey,
   encodeWay,
+  heardOf,
+  KernelMaps,
   nodeProgram,
   REDIRECT,
   relayProgram,
   SKB,
-  WAY_BYTES,
 } from '../../src/host/network/cable-programs.ts';
-import { BpfMap, loadTrafficProgram, runTrafficProgram, SystemError } from '../../src/host/system-calls.ts';
+import { loadTrafficProgram, runTrafficProgram, SystemError } from '../../src/host/system-calls.ts';
 
 /** Why programs cannot be loaded here; false when they can. */
 function cannotLoad(): string | false {
@@ -29,19 +31,15 @@ const skip = cannotLoad();
 const ETHERNET = Buffer.from('0200000000020200000000010800', 'hex');
 
 function loaded(t: TestContext, number = 3) {
-  const ways = new BpfMap('hash', WAY_BYTES, 8);
-  const counters = new BpfMap('array', COUNTER_BYTES, 8);
-  const program = loadTrafficProgram('node', nodeProgram(number, ways.descriptor, counters.descriptor));
+  const maps = new KernelMaps(8);
+  const program = loadTrafficProgram('node', nodeProgram(number, maps.descriptors));
   t.after(() => {
     closeSync(program);
-    ways.close();
-    counters.close();
+    maps.close();
   });
-  const count = (key = number) => {
-    const value = counters.get(key)!;
-    return [value.readBigUInt64LE(0), value.readBigUInt64LE(8)].map(Number);
-  };
-  return { ways, program, count };
+  const count = (port = number) => maps.count(port).sent;
+  const countBack = (port: number) => maps.count(port).received;
+  return { ways: maps.ways, stations: maps.stations, program, count, countBack };
 }
 
 function ipFrame(version: 4 | 6, protocol: 'tcp' | 'udp', headerWords: number, length: number): Buffer {
@@ -69,15 +67,15 @@ test('a port without a way drops its frames', { skip }, (t) => {
 
 test('frames are redirected, and counted only on their way to another node', { skip }, (t) => {
   const { ways, program, count } = loaded(t);
-  ways.set(3, encodeWay(1, false));
+  ways.set(3, encodeWay(1, 'fabric'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
   assert.deepEqual(count(), [0, 0]);
-  ways.set(3, encodeWay(1, true));
+  ways.set(3, encodeWay(1, 'cable'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
   assert.equal(runTrafficProgram(program, Buffer.alloc(1514)).answer, REDIRECT);
   assert.deepEqual(count(), [2, 64 + 1514]);
   assert.deepEqual(count(2), [0, 0]);
-  ways.delete(3);
+  ways.set(3, encodeWay(0, 'fabric'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, DROP);
 });
 
@@ -89,7 +87,7 @@ for (const [what, frame, headers] of [
 ] as const) {
   test(`a super-frame of ${what} counts as the frames it is cut into`, { skip }, (t) => {
     const { ways, program, count } = loaded(t);
-    ways.set(3, encodeWay(1, true));
+    ways.set(3, encodeWay(1, 'cable'));
     runTrafficProgram(program, frame, { [SKB.gsoSize]: 1000 });
     const segments = Math.ceil((3000 - headers) / 1000);
     assert.deepEqual(count(), [segments, 3000 + (segments - 1) * headers]);
@@ -98,11 +96,42 @@ for (const [what, frame, headers] of [
 
 test('a super-frame of an unknown kind counts as one frame', { skip }, (t) => {
   const { ways, program, count } = loaded(t);
-  ways.set(3, encodeWay(1, true));
+  ways.set(3, encodeWay(1, 'cable'));
   const frame = ipFrame(4, 'tcp', 5, 200);
   frame[23] = 132;
   runTrafficProgram(program, frame, { [SKB.gsoSize]: 100 });
   assert.deepEqual(count(), [1, 200]);
+});
+
+test('frames of a switch are counted at both ports if it knows both addresses', { skip }, (t) => {
+  const { ways, stations, program, count, countBack } = loaded(t);
+  ways.set(3, encodeWay(1, { switch: 5, vlan: 7, isTrunk: false }));
+  const frame = Buffer.concat([ETHERNET, Buffer.alloc(50)]);
+  const expectCounts = (frames: number) => {
+    assert.equal(runTrafficProgram(program, frame).answer, REDIRECT);
+    assert.deepEqual(
+      [count(), countBack(4)],
+      [
+        [frames, 64 * frames],
+        [frames, 64 * frames],
+      ],
+    );
+  };
+  const know = (address: number, port: number, vlan = 7) => {
+    const key = encodeStationKey(5, vlan, 0x0200, address);
+    stations.set(key, encodeStation(key, { index: 1, port, isTagged: false, heard: 0n }));
+    return key;
+  };
+  expectCounts(0);
+  const sender = know(1, 3);
+  expectCounts(0);
+  know(2, 4, 8);
+  expectCounts(0);
+  assert.ok(heardOf(stations.get(sender)!) > 0n);
+  know(2, 4);
+  expectCounts(1);
+  know(1, 2);
+  expectCounts(1);
 });
 
 test('the program of the fabric’s own interface redirects every frame', { skip }, (t) => {

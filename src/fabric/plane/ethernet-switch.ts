@@ -1,7 +1,8 @@
 // The Ethernet switch: learns addresses, separates VLANs, adds and removes tags.
 
 import type { MacTableEntry, Settings, SwitchPortSettings } from '../model.ts';
-import { MacTable } from './mac-table.ts';
+import type { KernelSeat, KernelSwitch } from './kernel-stations.ts';
+import { type MacEntry, MacTable } from './mac-table.ts';
 import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 import type { PlainDeviceFacts } from './plain-routes.ts';
 
@@ -28,10 +29,15 @@ interface SwitchPort extends Omit<SwitchPortSettings, 'number'> {
   attachment: Attachment;
 }
 
-export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
+export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> implements KernelSwitch {
   readonly answers = { macTable: () => this.#entries() };
-  readonly #table = new MacTable(0, ({ columns, buckets }) =>
-    this.plane.routes?.moveAddresses(this.number, columns, buckets),
+  readonly #table = new MacTable(
+    0,
+    ({ columns, buckets }) => {
+      this.plane.routes?.moveAddresses(this.number, columns, buckets);
+      this.plane.kernelLinks?.stations.forgotten(this);
+    },
+    (vlan, high, low) => this.plane.kernelLinks?.stations.learned(this, vlan, high, low),
   );
   /** By seat. */
   readonly #ports: (SwitchPort | undefined)[] = [];
@@ -60,6 +66,32 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
     });
     const { ageing, columns, buckets } = this.#table;
     return { kind: 'switch', ageing, seats: Array.from(seats), addresses: { columns, buckets } };
+  }
+
+  get ageing(): number {
+    return this.#table.ageing;
+  }
+
+  addresses(now: number): MacEntry[] {
+    return this.#table.entries(now);
+  }
+
+  address(vlan: number, high: number, low: number, now: number): MacEntry | undefined {
+    return this.#table.entry(vlan, high, low, now);
+  }
+
+  seen(vlan: number, high: number, low: number, at: number): number {
+    return this.#table.refresh(vlan, high, low, at);
+  }
+
+  tags(seat: number, vlan: number): boolean {
+    return this.#ports[seat]!.vlan !== vlan;
+  }
+
+  /** Undefined for a tunnel, which adds a tag to all frames. */
+  override kernelSeat(seat: number): KernelSeat | undefined {
+    const { type, vlan } = this.#ports[seat]!;
+    return type === 'qinq' ? undefined : { device: this, seat, vlan, isTrunk: type === 'dot1q' };
   }
 
   configure({ ports, ageing }: Settings<'ethernet-switch'>): void {
@@ -203,6 +235,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> {
   }
 
   #entries(): MacTableEntry[] {
+    this.plane.kernelLinks?.stations.refresh(this);
     const now = performance.now();
     return this.#table.entries(now).map(({ vlan, high, low, seat, heard }) => ({
       vlan,

@@ -114,7 +114,7 @@ export class FramePlane {
   #openInKernel(node: string, port: KernelPort, parts: InterfaceParts): KernelEndpoint | undefined {
     if (this.withoutKernel !== undefined) return undefined;
     try {
-      this.kernelLinks ??= new KernelLinks(this.calls);
+      this.kernelLinks ??= new KernelLinks(this.calls, this.timers);
       const endpoint = new KernelEndpoint(node, port, this.kernelLinks, parts);
       endpoint.open();
       return endpoint;

@@ -35,15 +35,15 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
     this.#links = links;
   }
 
-  /** Forwards what waits in the relay before the kernel takes over, so that hardly any frame is overtaken. */
-  drain(): void {
+  /** Forwards what waits in the relay when the kernel takes over, so that hardly any frame is overtaken. */
+  drain(when: 'before' | 'after'): void {
     const { turn } = this.parts.plane;
     this.#hasMore = true;
     for (let round = 0; round < MOST_ROUNDS && this.#hasMore; round++) {
       this.receive();
       turn.end();
     }
-    this.#mayBeLate = true;
+    this.#mayBeLate = when === 'before';
   }
 
   override receive(): void {

@@ -1,10 +1,13 @@
 // Plain cables between interfaces of this host, forwarded by the kernel: the third executor beside TypeScript and the
-// native frame loop. An eBPF program at each interface looks up where its frames go: to the other node's interface, or
-// to an interface of the fabric's own. This class writes that map, and takes the kernel's counts over into the cable's.
+// native frame loop. An eBPF program at each interface looks up where its frames go: to the other node's interface, to
+// an interface of the fabric's own, or where a switch has learned their address. This class writes that map, and takes
+// the kernel's counts over into the cable's.
 
-import { COUNTER_BYTES, encodeWay, nodeProgram, relayProgram, WAY_BYTES } from '../../host/network/cable-programs.ts';
+import { encodeWay, KernelMaps, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
 import { attachProgram, getLink } from '../../host/network/kernel-interfaces.ts';
-import { BpfMap, type FrameCalls, loadTrafficProgram } from '../../host/system-calls.ts';
+import { type FrameCalls, loadTrafficProgram } from '../../host/system-calls.ts';
+import { type KernelSeat, KernelStations } from './kernel-stations.ts';
+import type { Timers } from './timers.ts';
 
 /** Maximum ports of one thread; further ones are served by packet sockets. */
 const MOST_PORTS = 4096;
@@ -14,8 +17,8 @@ export interface KernelEnd {
   /** Indexes of the two interfaces. */
   nodeIndex: number;
   relayIndex: number;
-  /** Forwards what waits in the fabric's interface. */
-  drain(): void;
+  /** Forwards what waits in the fabric's interface, before later frames take another way, or just after. */
+  drain(when: 'before' | 'after'): void;
 }
 
 /** One direction of a cable. */
@@ -37,14 +40,23 @@ export interface KernelPort {
   forwarded(what: 'sent' | 'received', bytes: number, frames: number): void;
 }
 
-/** A plain way from one interface to another. */
-export interface KernelWay {
-  readonly to: KernelEnd;
+/** Frames that pass a cable one way. */
+interface KernelPassage {
   /** The directions of the cable that frames pass, in this order. */
   readonly directions: readonly [KernelDirection, KernelDirection];
   /** The port that sends, and the one that receives. */
   readonly ports: readonly [KernelPort, KernelPort];
 }
+
+/** A plain way from one interface to another, or to a switch. */
+export interface KernelWay extends KernelPassage {
+  readonly to: KernelEnd | KernelSeat;
+  /** The way back from a switch. */
+  readonly back?: KernelPassage;
+}
+
+/** Frames and bytes. */
+type Count = readonly [number, number];
 
 interface Member {
   readonly port: KernelPort;
@@ -53,31 +65,52 @@ interface Member {
   way: KernelWay | undefined;
   /** The last such way, for frames that were counted while it was left. */
   last: KernelWay | undefined;
-  frames: number;
-  bytes: number;
+  /** What the kernel has counted until it was last asked. */
+  sent: Count;
+  received: Count;
+}
+
+const NOWHERE = encodeWay(0, 'fabric');
+
+/** Whether two ways lead to the same interface, or the same seat with the same VLANs. */
+function leadAlike(a: KernelWay | undefined, b: KernelWay | undefined): boolean {
+  if (a === undefined || b === undefined || a.to === b.to) return a?.to === b?.to;
+  if ('nodeIndex' in a.to || 'nodeIndex' in b.to) return false;
+  return (
+    a.to.device === b.to.device && a.to.seat === b.to.seat && a.to.vlan === b.to.vlan && a.to.isTrunk === b.to.isTrunk
+  );
+}
+
+/** Adds what the kernel has counted since `before`. */
+function count({ directions, ports }: KernelPassage, now: Count, before: Count): void {
+  const [frames, bytes] = [now[0] - before[0], now[1] - before[1]];
+  if (frames === 0) return;
+  for (const direction of directions) direction.forwarded(bytes, frames);
+  ports[0].forwarded('sent', bytes, frames);
+  ports[1].forwarded('received', bytes, frames);
 }
 
 export class KernelLinks {
   readonly #calls: FrameCalls;
-  readonly #ways: BpfMap;
-  readonly #counters: BpfMap;
+  readonly #maps: KernelMaps;
+  readonly stations: KernelStations;
   readonly #members = new Map<KernelEnd, Member>();
   readonly #free: number[] = [];
   #next = 0;
   #isDue = false;
 
   /** @throws SystemError without CAP_BPF, or on a kernel without eBPF */
-  constructor(calls: FrameCalls) {
+  constructor(calls: FrameCalls, timers: Timers) {
     this.#calls = calls;
-    this.#ways = new BpfMap('hash', WAY_BYTES, MOST_PORTS);
-    calls.own(this.#ways.descriptor);
-    this.#counters = new BpfMap('array', COUNTER_BYTES, MOST_PORTS);
-    calls.own(this.#counters.descriptor);
+    this.#maps = new KernelMaps(MOST_PORTS);
+    for (const descriptor of Object.values(this.#maps.descriptors)) calls.own(descriptor);
+    this.stations = new KernelStations(this.#maps.stations, timers);
   }
 
-  /** Whether the kernel forwards the frames that come from the endpoint's node. */
+  /** Whether the kernel forwards all frames that come from the endpoint's node. */
   forwards(endpoint: KernelEnd): boolean {
-    return this.#members.get(endpoint)?.way !== undefined;
+    const way = this.#members.get(endpoint)?.way;
+    return way !== undefined && way.back === undefined;
   }
 
   /**
@@ -90,13 +123,13 @@ export class KernelLinks {
       this.#next = MOST_PORTS;
       throw new RangeError(`one thread has at most ${MOST_PORTS} kernel links`);
     }
-    this.#members.set(endpoint, { port, number, way: undefined, last: undefined, frames: 0, bytes: 0 });
+    this.#members.set(endpoint, { port, number, way: undefined, last: undefined, sent: [0, 0], received: [0, 0] });
     endpoint.relayIndex = getLink(relay).index;
     endpoint.nodeIndex = getLink(node).index;
-    this.#counters.set(number, Buffer.alloc(COUNTER_BYTES));
-    this.#ways.set(number, encodeWay(endpoint.relayIndex, false));
+    this.#maps.clear(number);
+    this.#maps.ways.set(number, encodeWay(endpoint.relayIndex, 'fabric'));
     this.#attach(relay, 'labwire_relay', relayProgram(endpoint.nodeIndex));
-    const program = nodeProgram(number, this.#ways.descriptor, this.#counters.descriptor);
+    const program = nodeProgram(number, this.#maps.descriptors);
     this.#attach(node, 'labwire_node', program);
     this.changed();
   }
@@ -105,7 +138,8 @@ export class KernelLinks {
   remove(endpoint: KernelEnd, detach: () => boolean): void {
     const member = this.#members.get(endpoint);
     if (member === undefined) return;
-    this.#ways.delete(member.number);
+    if (member.way?.back !== undefined) this.stations.leave(member.way.to as KernelSeat);
+    this.#maps.ways.set(member.number, NOWHERE);
     this.#collect(member);
     this.#members.delete(endpoint);
     // A program that is still attached must never use the number of another port.
@@ -120,12 +154,20 @@ export class KernelLinks {
 
   /** Brings the kernel's map up to date after changes. */
   settle(): void {
-    if (!this.#isDue) return;
+    if (this.#isDue) this.#settleWays();
+    this.stations.settle((stops, isLate) => {
+      const ports = new Set(Array.from(stops, ({ port }) => port));
+      for (const [endpoint, { number }] of this.#members)
+        if (ports.has(number)) endpoint.drain(isLate ? 'after' : 'before');
+    });
+  }
+
+  #settleWays(): void {
     this.#isDue = false;
     for (const [endpoint, member] of this.#members) {
       const found = member.port.kernelWay();
       const way = typeof found === 'string' ? undefined : found;
-      if (way?.to !== member.way?.to) this.#turn(endpoint, member, way);
+      if (!leadAlike(way, member.way)) this.#turn(endpoint, member, way);
       else if (way !== undefined) member.way = member.last = way;
     }
   }
@@ -157,27 +199,31 @@ export class KernelLinks {
   }
 
   #turn(endpoint: KernelEnd, member: Member, way: KernelWay | undefined): void {
-    if (way !== undefined) endpoint.drain();
-    const target = way === undefined ? endpoint.relayIndex : way.to.nodeIndex;
-    this.#ways.set(member.number, encodeWay(target, way !== undefined));
+    if (way !== undefined) endpoint.drain('before');
+    if (member.way?.back !== undefined) this.stations.leave(member.way.to as KernelSeat);
+    this.#maps.ways.set(member.number, this.#encode(endpoint, member, way));
     this.#collect(member);
     member.way = way;
     member.last = way ?? member.last;
   }
 
   #collect(member: Member): void {
-    const value = this.#counters.get(member.number)!;
-    const frames = Number(value.readBigUInt64LE(0));
-    const bytes = Number(value.readBigUInt64LE(8));
-    const [moreFrames, moreBytes] = [frames - member.frames, bytes - member.bytes];
-    if (moreFrames === 0) return;
-    member.frames = frames;
-    member.bytes = bytes;
+    const { sent, received } = this.#maps.count(member.number);
     const { last } = member;
-    if (last === undefined) return;
-    for (const direction of last.directions) direction.forwarded(moreBytes, moreFrames);
-    last.ports[0].forwarded('sent', moreBytes, moreFrames);
-    last.ports[1].forwarded('received', moreBytes, moreFrames);
+    if (last !== undefined) {
+      count(last, sent, member.sent);
+      if (last.back !== undefined) count(last.back, received, member.received);
+    }
+    member.sent = sent;
+    member.received = received;
+  }
+
+  #encode(endpoint: KernelEnd, { number }: Member, way: KernelWay | undefined): Buffer {
+    if (way === undefined) return encodeWay(endpoint.relayIndex, 'fabric');
+    if ('nodeIndex' in way.to) return encodeWay(way.to.nodeIndex, 'cable');
+    const { vlan, isTrunk } = way.to;
+    const device = this.stations.enter(way.to, { index: endpoint.nodeIndex, port: number });
+    return encodeWay(endpoint.relayIndex, device === undefined ? 'fabric' : { switch: device, vlan, isTrunk });
   }
 
   #attach(name: string, label: string, instructions: Buffer): void {

@@ -47,11 +47,20 @@ export class MacTable {
   // By bucket. Seats are stored plus one.
   #columns = new Columns(FIRST_BUCKETS);
   readonly #moved: (table: MacTable) => void;
+  readonly #learned: (vlan: number, high: number, low: number) => void;
 
-  /** `moved` is called when the table gets a new buffer. */
-  constructor(ageing: number, moved: (table: MacTable) => void = () => {}) {
+  /**
+   * `moved` is called when the table gets a new buffer, which it does when entries are removed; `learned` when an address
+   * is new, was expired, or is at another seat.
+   */
+  constructor(
+    ageing: number,
+    moved: (table: MacTable) => void = () => {},
+    learned: (vlan: number, high: number, low: number) => void = () => {},
+  ) {
     this.ageing = ageing;
     this.#moved = moved;
+    this.#learned = learned;
   }
 
   /** The buffer: last seen, lower address part, VLAN, seat plus one, upper address part. */
@@ -71,18 +80,30 @@ export class MacTable {
 
   /** Learns the address at the seat; false if the table is full. */
   learn(vlan: number, high: number, low: number, seat: number, now: number): boolean {
-    let bucket = this.#bucket(vlan, high, low);
-    if (this.#columns.seats[bucket] === 0) {
-      if (2 * (this.#size + 1) > this.#columns.seats.length && !this.#makeRoom(now)) return false;
-      bucket = this.#bucket(vlan, high, low);
-      this.#size++;
-      this.#columns.vlans[bucket] = vlan;
-      this.#columns.highs[bucket] = high;
-      this.#columns.lows[bucket] = low;
-    }
+    const bucket = this.#bucketFor(vlan, high, low, now);
+    if (bucket === -1) return false;
+    const isKnown = this.#columns.seats[bucket] === seat + 1 && now - this.#columns.heard[bucket]! <= this.ageing;
     this.#columns.seats[bucket] = seat + 1;
     this.#columns.heard[bucket] = now;
+    if (!isKnown) this.#learned(vlan, high, low);
     return true;
+  }
+
+  /** The entry of an address; undefined if it is unknown or expired. */
+  entry(vlan: number, high: number, low: number, now: number): MacEntry | undefined {
+    const seat = this.find(vlan, high, low, now);
+    return seat === -1
+      ? undefined
+      : { vlan, high, low, seat, heard: this.#columns.heard[this.#bucket(vlan, high, low)]! };
+  }
+
+  /** Notes that a known address was seen elsewhere at this time, and returns when it was last seen. */
+  refresh(vlan: number, high: number, low: number, heard: number): number {
+    const bucket = this.#bucket(vlan, high, low);
+    if (this.#columns.seats[bucket] === 0) return -Infinity;
+    const last = Math.max(heard, this.#columns.heard[bucket]!);
+    this.#columns.heard[bucket] = last;
+    return last;
   }
 
   /** Removes all entries that are not `kept`. */
@@ -109,6 +130,20 @@ export class MacTable {
       )
     ) {
       bucket = (bucket + 1) & mask;
+    }
+    return bucket;
+  }
+
+  /** The address's bucket, made if it has none; -1 if the table is full. */
+  #bucketFor(vlan: number, high: number, low: number, now: number): number {
+    let bucket = this.#bucket(vlan, high, low);
+    if (this.#columns.seats[bucket] === 0) {
+      if (2 * (this.#size + 1) > this.#columns.seats.length && !this.#makeRoom(now)) return -1;
+      bucket = this.#bucket(vlan, high, low);
+      this.#size++;
+      this.#columns.vlans[bucket] = vlan;
+      this.#columns.highs[bucket] = high;
+      this.#columns.lows[bucket] = low;
     }
     return bucket;
   }
@@ -142,7 +177,11 @@ export class MacTable {
     const entries = [...this.#all()].filter(kept);
     this.#columns = new Columns(buckets);
     this.#size = 0;
-    for (const { vlan, high, low, seat, heard } of entries) this.learn(vlan, high, low, seat, heard);
+    for (const { vlan, high, low, seat, heard } of entries) {
+      const bucket = this.#bucketFor(vlan, high, low, heard);
+      this.#columns.seats[bucket] = seat + 1;
+      this.#columns.heard[bucket] = heard;
+    }
     this.#moved(this);
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Answers, DeviceKind, Drops, Input, Output, Question, Settings } from '../model.ts';
 import type { FramePlane } from './frame-plane.ts';
+import type { KernelSeat } from './kernel-stations.ts';
 import type { PlainDevice, PlainDeviceFacts, PlainEntry, PlainSeat } from './plain-routes.ts';
 import { Timer } from './timers.ts';
 import type { DeferredWork } from './turn.ts';
@@ -93,6 +94,11 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
 
   /** What the native frame loop needs to handle the device's frames, if it can; such a device {@link enters} it once. */
   plain(): PlainDeviceFacts | undefined {
+    return undefined;
+  }
+
+  /** A seat whose frames to known addresses the kernel may forward. */
+  kernelSeat(_seat: number): KernelSeat | undefined {
     return undefined;
   }
 

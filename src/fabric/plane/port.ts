@@ -18,7 +18,7 @@ import type { FramePlane } from './frame-plane.ts';
 import { InterfaceEndpoint } from './interface-endpoint.ts';
 import { KernelEndpoint } from './kernel-endpoint.ts';
 import type { KernelWay } from './kernel-links.ts';
-import type { Attachment } from './memory-device.ts';
+import { Attachment } from './memory-device.ts';
 import type { PlainEntry, PlainWay } from './plain-routes.ts';
 import type { Schedule } from './schedule.ts';
 import type { Segmentation } from './segmentation.ts';
@@ -80,7 +80,8 @@ const RECEIVED = 2;
 const NO_CABLE = 4;
 const COUNTERS = 5;
 
-const NOT_OWN = 'an end of the link is not an interface of a container or a guest on this host';
+const NOT_OWN =
+  'an end of the link is neither an interface of a container or a guest on this host nor an access port or a trunk of a switch';
 
 export class Port {
   readonly drops = noDrops();
@@ -142,14 +143,22 @@ export class Port {
     if (!(device instanceof KernelEndpoint)) return this.#plane.withoutKernel ?? NOT_OWN;
     const other = connection?.fusedWith;
     if (connection === undefined || other === undefined) return 'the other end of the link is not in this thread';
-    const to = other.port.device;
-    if (!(to instanceof KernelEndpoint)) return NOT_OWN;
-    if (device.state !== 'open' || to.state !== 'open') return 'an interface of the link is down';
+    const end = other.port.device;
+    const to = end instanceof Attachment ? end.device.kernelSeat(end.seat) : end;
+    if (to === undefined || to instanceof UdpEndpoint) return NOT_OWN;
+    if (to instanceof InterfaceEndpoint && !(to instanceof KernelEndpoint)) return NOT_OWN;
+    if ([device, to].some((one) => one instanceof KernelEndpoint && one.state !== 'open'))
+      return 'an interface of the link is down';
     if (this.capture !== undefined || other.port.capture !== undefined) return 'the link is captured';
     const directions = [connection.outgoing, other.incoming] as const;
     const all = [...directions, connection.incoming, other.outgoing];
     if (all.some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
-    return { to, directions, ports: [this, other.port] };
+    const way = { to, directions, ports: [this, other.port] } as const;
+    if (to instanceof KernelEndpoint) return way;
+    return {
+      ...way,
+      back: { directions: [other.outgoing, connection.incoming], ports: [other.port, this] },
+    };
   }
 
   /** Counts frames that the kernel has forwarded. */
@@ -184,7 +193,9 @@ export class Port {
   }
 
   #path(): FramePath {
-    const way = this.kernelWay();
+    // A switch's end of a link is as its node's.
+    const end = this.device instanceof Attachment ? (this.connection?.fusedWith?.port ?? this) : this;
+    const way = end.kernelWay();
     return typeof way === 'string' ? { by: 'fabric', reason: way } : { by: 'kernel', reason: null };
   }
 

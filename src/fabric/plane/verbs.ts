@@ -91,6 +91,7 @@ export class FabricVerbs implements Handlers {
   }
 
   closeDevice({ device }: Verbs['closeDevice']['takes']): undefined {
+    this.#plane.changed();
     this.#device(device).close();
     this.#devices.delete(device);
   }

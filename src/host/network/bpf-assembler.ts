@@ -27,7 +27,7 @@ const CALL = 0x80;
 const EXIT = 0x90;
 
 /** Functions of the kernel. */
-const HELPERS = { map_lookup_elem: 1, redirect: 23, skb_load_bytes: 26 } as const;
+const HELPERS = { map_lookup_elem: 1, ktime_get_ns: 5, redirect: 23, skb_load_bytes: 26 } as const;
 
 type Size = keyof typeof SIZES;
 
@@ -54,6 +54,11 @@ export class BpfAssembler {
   /** `*(target + offset) = number` */
   storeNumber(size: Size, target: Register, offset: number, number: number): this {
     return this.#emit(CLASS.store | SIZES[size] | MEMORY_MODE, target, 0, offset, number);
+  }
+
+  /** `*(target + offset) = source` */
+  store(size: Size, target: Register, offset: number, source: Register): this {
+    return this.#emit(CLASS.storeRegister | SIZES[size] | MEMORY_MODE, target, source, offset, 0);
   }
 
   /** `*(target + offset) += source`, 64 bits, atomically */

@@ -1,6 +1,8 @@
 // The eBPF programs of kernel links. Each node's interface has `nodeProgram` at its ingress: one look into a map decides
-// where a frame goes, to the other node or to the fabric, so that no change of the map can lose or double a frame.
+// where a frame goes, to the other node, to the fabric, or by the addresses that the fabric's switch has learned, so that
+// no change of the map can lose or double a frame.
 
+import { BpfMap } from '../system-calls.ts';
 import { BpfAssembler, type Register } from './bpf-assembler.ts';
 
 /** Answer of a program that drops the frame (TC_ACT_SHOT). */
@@ -8,15 +10,30 @@ export const DROP = 2;
 /** Answer of a program that has redirected the frame (TC_ACT_REDIRECT). */
 export const REDIRECT = 7;
 
-/** Where a node's frames go: a value of the map of ways. */
-export const WAY_BYTES = 8;
-/** Frames and bytes that one node has sent in the kernel: a value of the map of counters. */
-export const COUNTER_BYTES = 16;
+/** Where a node's frames go: a value of the map of ways. It is one word, so that programs never see half of a change. */
+const WAY_BYTES = 8;
+/** Frames and bytes that one node has sent in the kernel, and got through a switch: a value of the map of counters. */
+const COUNTER_BYTES = 32;
+/** A switch, a VLAN and an address: a key of the map of stations. */
+const STATION_KEY_BYTES = 12;
+/** Where an address is: a value of the map of stations. */
+const STATION_BYTES = 24;
+const HEARD_AT = 16;
 
 /** Offsets in struct __sk_buff (linux/bpf.h). */
-export const SKB = { length: 0, protocol: 16, vlanPresent: 20, gsoSize: 176 } as const;
+export const SKB = {
+  length: 0,
+  protocol: 16,
+  vlanPresent: 20,
+  vlanControl: 24,
+  vlanProtocol: 28,
+  gsoSize: 176,
+} as const;
 
 const ETHERNET_BYTES = 14;
+const ADDRESS_BYTES = 6;
+const RECEIVER_BYTE = 0;
+const SENDER_BYTE = 6;
 const IP6_BYTES = 40;
 const VLAN_BYTES = 4;
 const UDP_BYTES = 8;
@@ -25,6 +42,9 @@ const PROTOCOL_UDP = 17;
 /** EtherTypes as the kernel has them in memory. */
 const IP4 = 0x0008;
 const IP6 = 0xdd86;
+const CUSTOMER_TAG = 0x0081;
+/** Tags that a switch may read: frames that still have one go to the fabric. */
+const TAGS = [CUSTOMER_TAG, 0xa888, 0x0091, 0x0092];
 
 const FRAME = 6;
 const WAY = 7;
@@ -33,13 +53,131 @@ const FRAMES = 9;
 const STACK = 10;
 const KEY_AT = -4;
 const BYTE_AT = -8;
+/** The interface that the frame goes to, and the number of its port. */
+const TARGET_AT = -16;
+const PEER_AT = -12;
+const STATION_AT = -28;
+const NOW_AT = -40;
+const TAGGED = 9;
+const DOMAIN = 8;
 
-/** Encodes a way: frames go to the interface with this index, and are counted if it is another node's. */
-export function encodeWay(index: number, isKernel: boolean): Buffer {
+/** The kinds of ways, in the lower bits of a way's upper half; further bits: trunk, VLAN (12), switch (16). */
+const KINDS = { fabric: 0, cable: 1, switch: 2 } as const;
+const KIND_MASK = 3;
+const TRUNK = 4;
+const VLAN_SHIFT = 4;
+const SWITCH_SHIFT = 16;
+/** The most switches that one map can tell apart. */
+export const MOST_SWITCHES = 1 << 16;
+
+/** The most addresses of switches that the programs of one thread know. */
+const MOST_STATIONS = 1 << 16;
+
+/** The maps that the programs of one thread share. */
+export class KernelMaps {
+  /** By port. */
+  readonly ways: BpfMap;
+  readonly counters: BpfMap;
+  readonly stations: BpfMap;
+
+  /** @throws SystemError without CAP_BPF, or on a kernel without eBPF */
+  constructor(ports: number) {
+    using undo = new DisposableStack();
+    this.ways = new BpfMap('array', WAY_BYTES, ports);
+    undo.defer(() => this.ways.close());
+    this.counters = new BpfMap('array', COUNTER_BYTES, ports);
+    undo.defer(() => this.counters.close());
+    this.stations = new BpfMap('hash', STATION_BYTES, MOST_STATIONS, STATION_KEY_BYTES);
+    undo.move();
+  }
+
+  get descriptors(): { ways: number; counters: number; stations: number } {
+    return {
+      ways: this.ways.descriptor,
+      counters: this.counters.descriptor,
+      stations: this.stations.descriptor,
+    };
+  }
+
+  /** What a port's node has sent in the kernel, and got through a switch: frames and bytes. */
+  count(port: number): { sent: [number, number]; received: [number, number] } {
+    const value = this.counters.get(port)!;
+    const [frames, bytes, framesBack, bytesBack] = [0, 8, 16, 24].map((at) => Number(value.readBigUInt64LE(at)));
+    return { sent: [frames!, bytes!], received: [framesBack!, bytesBack!] };
+  }
+
+  /** Begins a port's counts at 0. */
+  clear(port: number): void {
+    this.counters.set(port, Buffer.alloc(COUNTER_BYTES));
+  }
+
+  close(): void {
+    for (const map of [this.ways, this.counters, this.stations]) map.close();
+  }
+}
+
+/** A port of a switch, as programs know it. */
+export interface SwitchSeat {
+  /** The switch, below {@link MOST_SWITCHES}. */
+  switch: number;
+  /** The VLAN of frames without a tag. */
+  vlan: number;
+  /** Whether frames may have tags. */
+  isTrunk: boolean;
+}
+
+/**
+ * Encodes a way: frames go to the interface with this index. At a switch those to addresses that it does not know go
+ * there. 0 is no interface: frames are dropped.
+ */
+export function encodeWay(index: number, to: 'fabric' | 'cable' | SwitchSeat): Buffer {
   const bytes = Buffer.alloc(WAY_BYTES);
   bytes.writeUInt32LE(index, 0);
-  bytes.writeUInt32LE(isKernel ? 1 : 0, 4);
+  bytes.writeUInt32LE(
+    typeof to === 'string' ? KINDS[to] : (domainOf(to.switch, to.vlan) | (to.isTrunk ? TRUNK : 0) | KINDS.switch) >>> 0,
+    4,
+  );
   return bytes;
+}
+
+function domainOf(number: number, vlan: number): number {
+  return ((number << SWITCH_SHIFT) | (vlan << VLAN_SHIFT)) >>> 0;
+}
+
+/** The key of an address, given as its upper 16 and lower 32 bits, in a VLAN of a switch. */
+export function encodeStationKey(number: number, vlan: number, high: number, low: number): Buffer {
+  const key = Buffer.alloc(STATION_KEY_BYTES);
+  key.writeUInt32LE(domainOf(number, vlan), 0);
+  key.writeUInt16BE(high, 4);
+  key.writeUInt32BE(low, 6);
+  return key;
+}
+
+/** Where the address of a key is. */
+export interface Station {
+  /** The node's interface, and the number of its port. */
+  index: number;
+  port: number;
+  /** Whether frames go there with a tag. */
+  isTagged: boolean;
+  /** When it last sent a frame, in nanoseconds of the monotonic clock. */
+  heard: bigint;
+}
+
+export function encodeStation(key: Buffer, { index, port, isTagged, heard }: Station): Buffer {
+  const value = Buffer.alloc(STATION_BYTES);
+  value.writeUInt32LE(index, 0);
+  value.writeUInt32LE(port, 4);
+  // Elements of a map are reused at once: the program checks that it has read the one it looked up.
+  key.copy(value, 8, 0, 4);
+  value.writeUInt32LE(isTagged ? 1 : 0, 12);
+  value.writeBigUInt64LE(heard, HEARD_AT);
+  return value;
+}
+
+/** When the address last sent a frame, in nanoseconds of the monotonic clock. */
+export function heardOf(station: Buffer): bigint {
+  return station.readBigUInt64LE(HEARD_AT);
 }
 
 /** For the ingress of the fabric's own interface of a port: frames go out by the node's interface. */
@@ -51,40 +189,87 @@ export function relayProgram(nodeIndex: number): Buffer {
  * For the ingress of a node's interface: looks the way of port `number` up and redirects the frame there. Frames to
  * another node are counted as they would be on a cable: a super-frame as all the frames it is cut into.
  */
-export function nodeProgram(number: number, ways: number, counters: number): Buffer {
+export function nodeProgram(number: number, maps: { ways: number; counters: number; stations: number }): Buffer {
   const program = new BpfAssembler().setFrom('move', FRAME, 1).storeNumber('word', STACK, KEY_AT, number);
-  lookUp(program, ways).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
-  // The upper half says whether the target is another node. A shift by 32 leaves it.
-  program.setFrom('move', 1, WAY).set('shiftRight', 1, 32).jumpIf('equal', 1, 0, 'redirect');
+  program.storeNumber('word', STACK, PEER_AT, number);
+  lookUp(program, maps.ways, KEY_AT).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
+  program.store('word', STACK, TARGET_AT, WAY).load('word', 1, STACK, TARGET_AT).jumpIf('equal', 1, 0, 'drop');
+  kindOfWay(program).jumpIf('equal', 1, KINDS.fabric, 'redirect').jumpIf('equal', 1, KINDS.cable, 'measure');
+  findStation(program, number, maps.stations);
 
-  program.load('word', BYTES, FRAME, SKB.length).set('move', FRAMES, 1);
+  program.label('measure').load('word', BYTES, FRAME, SKB.length).set('move', FRAMES, 1);
   program.load('word', 1, FRAME, SKB.gsoSize).jumpIf('notEqual', 1, 0, 'superFrame');
   program.label('tag').load('word', 1, FRAME, SKB.vlanPresent).jumpIf('equal', 1, 0, 'count');
   program.setFrom('move', 1, FRAMES).set('multiply', 1, VLAN_BYTES).setFrom('add', BYTES, 1);
   program.label('count');
-  lookUp(program, counters).jumpIf('equal', 0, 0, 'drop').atomicAdd(0, 0, FRAMES).atomicAdd(0, 8, BYTES);
+  lookUp(program, maps.counters, KEY_AT).jumpIf('equal', 0, 0, 'drop').atomicAdd(0, 0, FRAMES).atomicAdd(0, 8, BYTES);
+  kindOfWay(program).jumpIf('notEqual', 1, KINDS.switch, 'redirect');
+  lookUp(program, maps.counters, PEER_AT).jumpIf('equal', 0, 0, 'drop');
+  program.atomicAdd(0, 16, FRAMES).atomicAdd(0, 24, BYTES);
 
-  program.label('redirect').setFrom('move', 1, WAY).set('shiftLeft', 1, 32).set('shiftRight', 1, 32);
-  program.set('move', 2, 0).call('redirect').exit();
+  program.label('redirect').load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect').exit();
   program.label('drop').set('move', 0, DROP).exit();
   countSegments(program);
   return program.assemble();
 }
 
+/** r1 = the kind of the way. */
+function kindOfWay(program: BpfAssembler): BpfAssembler {
+  return program.setFrom('move', 1, WAY).set('shiftRight', 1, 32).set('and', 1, KIND_MASK);
+}
+
+/**
+ * Sets target and peer to the station that the frame is for. Frames that the switch must see (a sender or receiver
+ * whom the kernel does not know, or a tag that changes) are redirected to the fabric.
+ */
+function findStation(program: BpfAssembler, number: number, stations: number): void {
+  program.setFrom('move', DOMAIN, WAY).set('shiftRight', DOMAIN, 32);
+  program.load('word', 1, FRAME, SKB.vlanPresent).jumpIf('notEqual', 1, 0, 'tagged');
+  program.load('word', 1, FRAME, SKB.protocol);
+  for (const tag of TAGS) program.jumpIf('equal', 1, tag, 'redirect');
+  program.set('shiftRight', DOMAIN, VLAN_SHIFT).set('shiftLeft', DOMAIN, VLAN_SHIFT);
+  program.set('move', TAGGED, 0).jump('station');
+
+  program.label('tagged').setFrom('move', 1, DOMAIN).set('and', 1, TRUNK).jumpIf('equal', 1, 0, 'redirect');
+  program.load('word', 1, FRAME, SKB.vlanProtocol).jumpIf('notEqual', 1, CUSTOMER_TAG, 'redirect');
+  program.load('word', 1, FRAME, SKB.vlanControl).set('and', 1, 0xfff).jumpIf('equal', 1, 0, 'redirect');
+  program.set('shiftLeft', 1, VLAN_SHIFT);
+  program.set('shiftRight', DOMAIN, SWITCH_SHIFT).set('shiftLeft', DOMAIN, SWITCH_SHIFT).setFrom('add', DOMAIN, 1);
+  program.set('move', TAGGED, 1);
+
+  program.label('station').call('ktime_get_ns').store('double', STACK, NOW_AT, 0);
+  program.store('word', STACK, STATION_AT, DOMAIN).storeNumber('half', STACK, STATION_AT + 10, 0);
+  findAddress(program, stations, SENDER_BYTE).load('word', 1, 0, 4).jumpIf('notEqual', 1, number, 'redirect');
+  program.load('double', 1, STACK, NOW_AT).store('double', 0, HEARD_AT, 1);
+
+  findAddress(program, stations, RECEIVER_BYTE).load('double', 2, 0, 0);
+  program.load('word', 1, 0, 8).setFrom('subtract', 1, DOMAIN).jumpIf('notEqual', 1, 0, 'redirect');
+  program.load('word', 1, 0, 12).setFrom('subtract', 1, TAGGED).jumpIf('notEqual', 1, 0, 'redirect');
+  program.setFrom('move', 1, 2).set('shiftRight', 1, 32).jumpIf('equal', 1, number, 'redirect');
+  program.store('double', STACK, TARGET_AT, 2);
+}
+
+/** r0 = the station of the frame's address at this offset; a frame to or from an unknown one goes to the fabric. */
+function findAddress(program: BpfAssembler, stations: number, offset: number): BpfAssembler {
+  loadBytes(program.set('move', 4, offset), STATION_AT + 4, ADDRESS_BYTES).jumpIf('notEqual', 0, 0, 'redirect');
+  return lookUp(program, stations, STATION_AT).jumpIf('equal', 0, 0, 'redirect');
+}
+
+/** Copies bytes of the frame from offset r4 on to the stack; r0 = 0 unless the frame is too short. Changes r1 to r5. */
+function loadBytes(program: BpfAssembler, at: number, length: number): BpfAssembler {
+  program.setFrom('move', 1, FRAME).setFrom('move', 2, 4).setFrom('move', 3, STACK).set('add', 3, at);
+  return program.set('move', 4, length).call('skb_load_bytes');
+}
+
 /** r0 = the map's value for the key on the stack, or 0. */
-function lookUp(program: BpfAssembler, map: number): BpfAssembler {
-  return program.setFrom('move', 2, STACK).set('add', 2, KEY_AT).loadMap(1, map).call('map_lookup_elem');
+function lookUp(program: BpfAssembler, map: number, keyAt: number): BpfAssembler {
+  return program.setFrom('move', 2, STACK).set('add', 2, keyAt).loadMap(1, map).call('map_lookup_elem');
 }
 
 /** target = the frame's byte at offset r4; a frame that is too short is counted as one. Changes r0 to r5. */
 function readByte(program: BpfAssembler, target: Register): BpfAssembler {
-  program
-    .setFrom('move', 1, FRAME)
-    .setFrom('move', 2, 4)
-    .setFrom('move', 3, STACK)
-    .set('add', 3, BYTE_AT)
-    .set('move', 4, 1);
-  return program.call('skb_load_bytes').jumpIf('notEqual', 0, 0, 'one').load('byte', target, STACK, BYTE_AT);
+  loadBytes(program, BYTE_AT, 1).jumpIf('notEqual', 0, 0, 'one');
+  return program.load('byte', target, STACK, BYTE_AT);
 }
 
 /** FRAMES = segments of the super-frame, BYTES = their length with a copy of the headers in each. */

@@ -1,8 +1,8 @@
 // Whether this process may have the kernel forward frames between nodes' interfaces.
 
 import { closeSync } from 'node:fs';
-import { BpfMap, loadTrafficProgram, SystemError } from '../system-calls.ts';
-import { COUNTER_BYTES, nodeProgram, WAY_BYTES } from './cable-programs.ts';
+import { loadTrafficProgram, SystemError } from '../system-calls.ts';
+import { KernelMaps, nodeProgram } from './cable-programs.ts';
 
 let tried: { reason: string | undefined } | undefined;
 
@@ -13,12 +13,13 @@ export function kernelLinksUnavailable(): string | undefined {
 }
 
 function tryProgram(): string | undefined {
-  using maps = new DisposableStack();
   try {
-    const [ways, counters] = [new BpfMap('hash', WAY_BYTES, 1), new BpfMap('array', COUNTER_BYTES, 1)];
-    maps.defer(() => ways.close());
-    maps.defer(() => counters.close());
-    closeSync(loadTrafficProgram('labwire_probe', nodeProgram(0, ways.descriptor, counters.descriptor)));
+    const maps = new KernelMaps(1);
+    try {
+      closeSync(loadTrafficProgram('labwire_probe', nodeProgram(0, maps.descriptors)));
+    } finally {
+      maps.close();
+    }
     return undefined;
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;

@@ -73,21 +73,27 @@ function call(
   return libc().bpf(SYS_BPF, COMMANDS[command], slab.address + attributes, ATTRIBUTES_BYTES);
 }
 
-/** A map from 32-bit numbers to values of up to 64 bytes. The kernel keeps it while it is open or a program uses it. */
+/** A key: a 32-bit number, or as many bytes as the map's keys have. */
+type Key = number | Uint8Array;
+
+/**
+ * A map from keys of up to 16 bytes to values of up to 64 bytes. The kernel keeps it while it is open or a program uses
+ * it.
+ */
 export class BpfMap {
   readonly descriptor: number;
   readonly #valueBytes: number;
 
   /** @throws SystemError `BPF_MAP_CREATE`: `EPERM` without CAP_BPF, `ENOSYS` on a kernel without bpf(2) */
-  constructor(type: keyof typeof MAP_TYPES, valueBytes: number, entries: number) {
+  constructor(type: keyof typeof MAP_TYPES, valueBytes: number, entries: number, keyBytes = 4) {
     const flags = type === 'hash' ? BPF_F_NO_PREALLOC : 0;
-    const words = { 0: MAP_TYPES[type], 4: 4, 8: valueBytes, 12: entries, 16: flags };
+    const words = { 0: MAP_TYPES[type], 4: keyBytes, 8: valueBytes, 12: entries, 16: flags };
     this.descriptor = check('BPF_MAP_CREATE', call('BPF_MAP_CREATE', words));
     this.#valueBytes = valueBytes;
   }
 
   /** A copy of the value; undefined if a hash does not have the key. @throws SystemError */
-  get(key: number): Buffer | undefined {
+  get(key: Key): Buffer | undefined {
     const { slab, value } = memory();
     if (this.#run('BPF_MAP_LOOKUP_ELEM', key) < 0) {
       const failure = new SystemError('BPF_MAP_LOOKUP_ELEM', libc().errno());
@@ -97,15 +103,18 @@ export class BpfMap {
     return Buffer.from(slab.bytes.subarray(value, value + this.#valueBytes));
   }
 
-  /** Sets a value. In a hash programs see either the old or the new one, never a mixture. @throws SystemError */
-  set(key: number, bytes: Uint8Array): void {
+  /**
+   * Sets a value. Programs see either the old or the new one in a hash; in an array, of each 8 bytes.
+   * @throws SystemError `E2BIG` for a new key of a full hash
+   */
+  set(key: Key, bytes: Uint8Array): void {
     const { slab, value } = memory();
     slab.bytes.set(bytes.subarray(0, this.#valueBytes), value);
     check('BPF_MAP_UPDATE_ELEM', this.#run('BPF_MAP_UPDATE_ELEM', key));
   }
 
   /** Removes a key from a hash, if it is there. @throws SystemError */
-  delete(key: number): void {
+  delete(key: Key): void {
     if (this.#run('BPF_MAP_DELETE_ELEM', key) >= 0) return;
     const failure = new SystemError('BPF_MAP_DELETE_ELEM', libc().errno());
     if (failure.code !== 'ENOENT') throw failure;
@@ -115,9 +124,10 @@ export class BpfMap {
     libc().close(this.descriptor);
   }
 
-  #run(command: 'BPF_MAP_LOOKUP_ELEM' | 'BPF_MAP_UPDATE_ELEM' | 'BPF_MAP_DELETE_ELEM', key: number): number {
+  #run(command: 'BPF_MAP_LOOKUP_ELEM' | 'BPF_MAP_UPDATE_ELEM' | 'BPF_MAP_DELETE_ELEM', key: Key): number {
     const places = memory();
-    places.slab.bytes.writeUInt32LE(key, places.key);
+    if (typeof key === 'number') places.slab.bytes.writeUInt32LE(key, places.key);
+    else places.slab.bytes.set(key, places.key);
     const hasValue = command !== 'BPF_MAP_DELETE_ELEM';
     return call(command, { 0: this.descriptor }, { 8: places.key, ...(hasValue && { 16: places.value }) });
   }
