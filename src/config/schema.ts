@@ -80,7 +80,7 @@ const Server = v.strictObject({
   udp_end_port_range: v.optional(port, '30000'),
   fabric_threads: v.optional(whole(1, 16)),
   native_frame_loop: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'automatic'),
-  kernel_links: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'off'),
+  kernel_links: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'automatic'),
   ubridge_path: v.optional(text, 'ubridge'),
   nodes_on_stop: v.optional(v.picklist(['stop', 'keep'], 'use stop or keep'), 'stop'),
   monitor_host: v.optional(text, '127.0.0.1'),

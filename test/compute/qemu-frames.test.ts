@@ -62,7 +62,7 @@ async function twoGuests(t: TestContext): Promise<{ lab: Lab; instance: string; 
     const port = `${node}/adapters/0/ports/0`;
     await lab.expect(201, 'POST', `${port}/nio`, nio);
     const { console } = await lab.expect(200, 'POST', `${node}/start`);
-    const tap = links().find(({ name }) => /^lw.+-0$/.test(name) && !before.has(name))!.name;
+    const tap = links().find(({ name }) => /^lw[0-9a-f]{8}-0$/.test(name) && !before.has(name))!.name;
     before.add(tap);
     return { node, port, nio, tap, shell: new Typist(t, console), address };
   };
