@@ -9,6 +9,7 @@ import { diskTools, emulators } from '../../src/compute/emulators/qemu/programs.
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { HttpServer } from '../../src/http/app/server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { SMALL } from './qemu-support.ts';
 import { type Body, type Lab, type Settings, startLab } from './support.ts';
 
 const [tool] = await diskTools();
@@ -153,6 +154,36 @@ test('no other program is run than qemu-img, whatever a client names', async (t)
     assert.match((await lab.expect(409, 'POST', '/qemu/img', body)).message, /img-binaries/);
   }
   assert.ok(!(await readdir(directory)).includes('mark'));
+});
+
+test('disks are made, extended, used and deleted in the folder of a stopped machine', { skip }, async (t) => {
+  const { lab, folder } = await started(t);
+  const node = await lab.node(await lab.project(), 'qemu', { ...SMALL, adapters: 0 });
+  const { node_directory: directory } = await lab.expect(200, 'GET', node);
+  const disk = (name: string) => `${node}/disks/${encodeURIComponent(name)}`;
+  const image = { format: 'qcow2', size: 8 };
+  await lab.expect(204, 'POST', disk('own.qcow2'), image);
+  const again = await lab.expect(409, 'POST', disk('own.qcow2'), image);
+  assert.match(again.message, /^disk_name: there is a file own\.qcow2 already/);
+  await lab.expect(204, 'PUT', disk('own.qcow2'), { extend: 8 });
+  assert.equal(information(join(directory, 'own.qcow2'))['virtual-size'], 16 * 1024 * 1024);
+  await lab.expect(409, 'PUT', disk('other.qcow2'), { extend: 8 });
+  await lab.expect(204, 'POST', disk('flat.vmdk'), { format: 'vmdk', size: 1, subformat: 'monolithicFlat' });
+  await lab.expect(204, 'DELETE', disk('flat.vmdk'));
+  assert.deepEqual(await readdir(directory), ['own.qcow2']);
+  // A name never leads out of the folder.
+  await lab.expect(204, 'POST', disk('../../out.qcow2'), image);
+  await lab.expect(400, 'POST', disk('..'), image);
+  assert.deepEqual(await readdir(directory), ['out.qcow2', 'own.qcow2']);
+  await assert.rejects(stat(folder));
+
+  await lab.expect(200, 'PUT', node, { hda_disk_image: 'own.qcow2' });
+  await lab.expect(200, 'POST', `${node}/start`);
+  const refused = await lab.expect(409, 'DELETE', disk('own.qcow2'));
+  assert.match(refused.message, /is running; stop it before its disks change/);
+  await lab.expect(204, 'POST', `${node}/stop`);
+  await lab.expect(204, 'DELETE', disk('own.qcow2'));
+  await lab.expect(409, 'DELETE', disk('own.qcow2'));
 });
 
 test('an image lies below the images path by any spelling, and elsewhere only in local mode', { skip }, async (t) => {

@@ -125,12 +125,12 @@ export interface TemplateFacts {
 
 /** `<method> <node>/<path>` of the controller is `<method> <node>/<to>` of the compute. */
 export interface PassedRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly to: string;
   readonly body?: v.GenericSchema;
   /** Of success; 200 with the compute's answer unless given. */
-  readonly status?: 201;
+  readonly status?: 201 | 204;
   /** Milliseconds. */
   readonly limit: number;
   /** For the API document: the summary, and additional error statuses. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
 import { isProgram } from './image-heads.ts';
-import type { NodeKindFacts } from './kind.ts';
+import type { NodeKindFacts, PassedRoute } from './kind.ts';
 import { adapterPorts } from './ports.ts';
 import {
   consoleTypes,
@@ -30,6 +30,36 @@ const DISK_CACHES = ['writeback', 'writethrough', 'none', 'directsync', 'unsafe'
 export type DiskCache = (typeof DISK_CACHES)[number];
 
 const PRIORITIES = ['realtime', 'very high', 'high', 'normal', 'low', 'very low'] as const;
+
+const OnOff = v.picklist(['on', 'off']);
+const Mebibytes = v.pipe(Integer, v.minValue(1));
+
+/** An empty disk of `size` MiB. qemu-img validates the options of each format. */
+export const NewDisk = v.strictObject({
+  format: v.picklist(['qcow2', 'qcow', 'vpc', 'vdi', 'vmdk', 'raw']),
+  size: Mebibytes,
+  preallocation: v.optional(v.picklist(['off', 'metadata', 'falloc', 'full'])),
+  cluster_size: v.optional(Integer),
+  refcount_bits: v.optional(Integer),
+  lazy_refcounts: v.optional(OnOff),
+  subformat: v.optional(
+    v.picklist([
+      'dynamic',
+      'fixed',
+      'streamOptimized',
+      'twoGbMaxExtentSparse',
+      'twoGbMaxExtentFlat',
+      'monolithicSparse',
+      'monolithicFlat',
+    ]),
+  ),
+  static: v.optional(OnOff),
+  zeroed_grain: v.optional(OnOff),
+  adapter_type: v.optional(v.picklist(['ide', 'lsilogic', 'buslogic', 'legacyESX'])),
+});
+
+/** `extend` is MiB to add; without it, whether there is such a disk is all that is checked. */
+export const LongerDisk = v.strictObject({ extend: v.optional(Mebibytes) });
 
 /** `extend` is MiB to add. */
 export const DiskResize = v.strictObject({ drive_name: v.picklist(DRIVES), extend: Integer });
@@ -138,6 +168,11 @@ export type QemuCreate = v.InferOutput<typeof QemuCreate>;
 export const QemuUpdate = updateBody(qemuProperties);
 export type QemuUpdate = v.InferOutput<typeof QemuUpdate>;
 
+function diskRoute(method: 'POST' | 'PUT' | 'DELETE', summary: string, body?: v.GenericSchema): PassedRoute {
+  const path = 'disks/{disk_name}';
+  return { method, path, to: path, ...(body && { body }), status: 204, limit: 120_000, summary, errors: [507] };
+}
+
 export const qemu: NodeKindFacts = {
   type: 'qemu',
   properties: qemuProperties,
@@ -162,6 +197,9 @@ export const qemu: NodeKindFacts = {
       summary: 'Extend a disk of a node',
       errors: [408],
     },
+    diskRoute('POST', 'Create a disk image in the folder of a node', NewDisk),
+    diskRoute('PUT', 'Extend a disk image in the folder of a node', LongerDisk),
+    diskRoute('DELETE', 'Delete a disk image in the folder of a node'),
   ],
   template: {
     nameFormat: '{name}-{0}',

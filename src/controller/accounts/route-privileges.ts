@@ -83,7 +83,8 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
     `DELETE ${NODE}`,
     `POST ${NODE}/duplicate`,
     `POST ${NODE}/resize_disk`,
-    ...['POST', 'PUT', 'DELETE'].map((method) => `${method} ${NODE}/qemu/disk_image/{name}`),
+    ...['POST', 'PUT', 'DELETE'].map((method) => `${method} ${NODE}/disks/{disk_name}`),
+    ...['POST', 'PUT', 'DELETE'].map((method) => `${method} ${NODE}/qemu/disk_image/{disk_name}`),
   ],
   'Node.Modify': [
     `PUT ${NODE}`,

@@ -154,6 +154,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `DELETE ${NODE}/mac_table`,
     `POST ${NODE}/files/{path:.+}`,
     `POST ${NODE}/resize_disk`,
+    ...['POST', 'PUT', 'DELETE'].map((method) => `${method} ${NODE}/disks/{disk_name}`),
     `GET ${NODE}/dynamips/auto_idlepc`,
     `GET ${NODE}/dynamips/idlepc_proposals`,
   ],

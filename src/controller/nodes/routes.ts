@@ -40,6 +40,11 @@ const ACTIONS = Object.keys(ALL) as Action[];
 
 type NodePath = Record<'project_id' | 'node_id', string>;
 
+/** The path with the parameters that it names. */
+function filled(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name]!));
+}
+
 export function nodeRoutes({
   projects,
   nodes,
@@ -160,10 +165,11 @@ export function nodeRoutes({
         },
         async ({ params, body, signal }) =>
           inTurn(params, nodeRun, async (node) => {
-            const place = `${node.path}/${to}`;
+            const place = `${node.path}/${filled(to, params)}`;
             if (method === 'GET') return (await node.compute.get(place, { limit, signal })) as object;
             await node.protectImages();
-            await node.compute.post(place, { body: body as object, limit });
+            if (method === 'DELETE') await node.compute.delete(place, { limit });
+            else await node.compute[method === 'PUT' ? 'put' : 'post'](place, { body: body as object, limit });
             return undefined;
           }),
       ),

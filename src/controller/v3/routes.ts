@@ -1,5 +1,6 @@
 // The routes of release 3.0.6 (`/v3`): those of 2.2.57 with their differences, and the few that only 3.0.6 has.
 import * as v from 'valibot';
+import { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
@@ -32,6 +33,7 @@ type Members = Record<string, unknown>;
 const LAB = '/projects/{project_id}';
 const NODE = `${LAB}/nodes/{node_id}`;
 const LINK = `${LAB}/links/{link_id}`;
+const DISK = `${NODE}/disks/{disk_name}`;
 
 const listOf =
   (one: (value: Members) => Members) =>
@@ -63,6 +65,7 @@ function differences(
 ): Record<string, Difference> {
   const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
     projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
+  const ofQemu: Difference = { ...none, problem: (_query, params) => notOf('qemu', typeOf(params)) };
   const ofDynamips: Difference = { problem: (_query, params) => notOf('dynamips', typeOf(params)) };
   const template = (params: Record<string, string>) => ({ ...params, template_id: notes.idOf(params['template_id']!) });
   const ownTemplate = (params: Record<string, string>) => ({
@@ -115,6 +118,9 @@ function differences(
     [`POST ${NODE}/isolate`]: {},
     [`POST ${NODE}/unisolate`]: {},
     [`GET ${NODE}/links`]: { answer: listOf(linkV3) },
+    [`POST ${NODE}/qemu/disk_image/{disk_name}`]: { ...ofQemu, as: `POST ${DISK}`, body: diskV2(NewDisk) },
+    [`PUT ${NODE}/qemu/disk_image/{disk_name}`]: { ...ofQemu, as: `PUT ${DISK}`, body: diskV2(LongerDisk) },
+    [`DELETE ${NODE}/qemu/disk_image/{disk_name}`]: { ...ofQemu, as: `DELETE ${DISK}` },
     [`GET ${NODE}/dynamips/auto_idlepc`]: ofDynamips,
     [`GET ${NODE}/dynamips/idlepc_proposals`]: ofDynamips,
     [`GET ${NODE}/files/{path:.+}`]: { type: 'application/octet-stream' },
@@ -197,6 +203,16 @@ function differences(
   };
 }
 
+/** The members of a disk that Labwire has; release 3.0.6 spells one format `vdmk`. */
+const diskV2 =
+  (schema: typeof NewDisk | typeof LongerDisk) =>
+  (sent: Members): Members =>
+    Object.fromEntries(
+      Object.entries(sent)
+        .filter(([member, value]) => member in schema.entries && value !== null)
+        .map(([member, value]) => [member, value === 'vdmk' ? 'vmdk' : value]),
+    );
+
 function withoutPath(sent: Members): Members {
   if (sent['path'] != null) throw new Failure('forbidden', 'path: this server chooses the folders of its labs.');
   return sent;
@@ -215,8 +231,6 @@ function withTwoEnds(sent: Members): Members {
   const { link_type: _type, ...kept } = sent;
   return kept;
 }
-
-const DISK_METHODS = ['POST', 'PUT', 'DELETE'] as const;
 
 function notOf(wanted: string, type: string | undefined): string | undefined {
   return type === undefined || type === wanted
@@ -302,18 +316,6 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     ),
     ...imageRoutes(images, parts, (request) => installAppliances(parts, request.signal)),
     ...applianceRoutes(parts),
-    ...DISK_METHODS.map((method) =>
-      inV3Form(
-        route(`${method} /v3/projects/{project_id}/nodes/{node_id}/qemu/disk_image/{name}`, {}, async ({ params }) => {
-          const { type } = (await projects.opened(params.project_id)).node(params.node_id);
-          throw new WrongRequest(
-            type === 'qemu'
-              ? 'name: disks of a node are made and resized by its settings, or by resize_disk of /v2.'
-              : `node_id: a node of type ${type} has no disks.`,
-          );
-        }),
-      ),
-    ),
     ...streamRoutes({ ...parts, templates: notes }),
     socketInV3(routes, `${NODE}/console/ws`),
     ...Object.entries(differences(parts, images)).map(([spelling, difference]) =>

@@ -150,7 +150,7 @@ export class KernelStations {
     }
   }
 
-  /** Tells a switch when the kernel has last seen its addresses. */
+  /** Lets a switch know when the kernel has last seen its addresses. */
   refresh(device: KernelSwitch): void {
     const known = this.#switches.get(device);
     if (known === undefined) return;

@@ -1,6 +1,6 @@
 // Creates and extends disk images with qemu-img. A new image is created in its own directory and moved in place when
 // complete, with all its files (some formats have several).
-import { link, readdir, unlink } from 'node:fs/promises';
+import { link, readdir, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
 import { createTemporaryDirectory, fileFailure, isTemporaryName } from '../../../host/files/atomic-file.ts';
@@ -10,6 +10,7 @@ import { exists } from '../../../host/files/exists.ts';
 import { runProgram } from '../../../host/processes/run-program.ts';
 import { SIDECAR } from '../../images/checksums.ts';
 import { linkDiskFiles } from '../../images/disk-files.ts';
+import { readDiskHeader } from '../../images/disk-header.ts';
 import { findDiskTool } from './programs.ts';
 import type { DiskImageCreate, DiskImageUpdate } from './schema.ts';
 
@@ -20,6 +21,8 @@ export interface DiskImagesOptions {
   folder: string;
   /** Local mode: images may lie anywhere on this host. */
   local: boolean;
+  /** What clients call the path; `path` unless given. */
+  member?: string;
 }
 
 export class DiskImages {
@@ -40,13 +43,14 @@ export class DiskImages {
     const settings = Object.entries(options).map(([name, value]) => `${name}=${value}`);
     const extra = settings.length > 0 ? ['-o', settings.sort().join(',')] : [];
     try {
-      if (await exists(path)) throw new Failure('conflict', `path: there is a file ${given} already.`, EXCEPTION);
+      if (await exists(path))
+        throw new Failure('conflict', `${this.#member}: there is a file ${given} already.`, EXCEPTION);
       await using workshop = await createTemporaryDirectory(folder);
       const fresh = join(workshop.path, basename(path));
       await run(qemu_img, ['create', '-f', format, ...extra, fresh, `${size}M`], workshop.path, signal);
       await placeAll(workshop.path, folder);
     } catch (thrown) {
-      throw fileFailure(thrown, `path: ${given}`);
+      throw fileFailure(thrown, `${this.#member}: ${given}`);
     }
   }
 
@@ -64,26 +68,56 @@ export class DiskImages {
       await linkDiskFiles(folder, name, workshop.path);
       await run(qemu_img, ['resize', join(workshop.path, name), `+${extend}M`], workshop.path, signal);
     } catch (thrown) {
-      if (!(thrown instanceof Failure) || thrown.exception !== undefined) throw thrown;
-      if (thrown.code === 'not-found') {
-        throw new Failure('conflict', `path: there is no disk image ${given}.`, { ...EXCEPTION, cause: thrown });
-      }
-      throw new Failure(thrown.code, `path: ${thrown.message}`, { ...EXCEPTION, cause: thrown });
+      throw this.#explained(thrown, given);
     }
+  }
+
+  /** Deletes an image and its parts, not its backing files. @throws Failure `conflict` if it is missing */
+  async delete(given: string): Promise<void> {
+    const path = this.#place(given);
+    const folder = dirname(path);
+    try {
+      const { handle } = await openContainedForRead(folder, basename(path));
+      await using file = handle;
+      const { files } = await readDiskHeader(file, given);
+      const parts = files.filter(({ role, name }) => role === 'extent' && name === basename(name));
+      await unlink(path);
+      for (const { name } of parts) await rm(join(folder, name), { force: true });
+    } catch (thrown) {
+      throw this.#explained(thrown, given);
+    }
+  }
+
+  #explained(thrown: unknown, given: string): unknown {
+    if (!(thrown instanceof Failure) || thrown.exception !== undefined) return thrown;
+    const details = { ...EXCEPTION, cause: thrown };
+    if (thrown.code === 'not-found')
+      return new Failure('conflict', `${this.#member}: there is no disk image ${given}.`, details);
+    return new Failure(thrown.code, `${this.#member}: ${thrown.message}`, details);
+  }
+
+  get #member(): string {
+    return this.#options.member ?? 'path';
   }
 
   #place(path: string): string {
     const name = basename(path);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: some formats write the name into a text of several lines
     if (name === '.' || name === '..' || /[\x00-\x1f\x7f"]/.test(name)) {
-      throw new Failure('invalid', `path: ${JSON.stringify(path)} does not end with the name of an image.`);
+      throw new Failure('invalid', `${this.#member}: ${JSON.stringify(path)} does not end with the name of an image.`);
     }
     if (isTemporaryName(name) || name.endsWith(SIDECAR)) {
-      throw new Failure('forbidden', `path: names like ${name} are kept for files of this server; choose another.`);
+      throw new Failure(
+        'forbidden',
+        `${this.#member}: names like ${name} are kept for files of this server; choose another.`,
+      );
     }
     if (isAbsolute(path)) {
       if (this.#options.local) return path;
-      throw new Failure('forbidden', `path: ${path} is absolute, which only local mode allows; give the image's name.`);
+      throw new Failure(
+        'forbidden',
+        `${this.#member}: ${path} is absolute, which only local mode allows; give the image's name.`,
+      );
     }
     return join(this.#options.folder, name);
   }

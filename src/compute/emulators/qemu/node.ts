@@ -23,6 +23,7 @@ import { LivePort } from '../../nodes/ports/live-port.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type Emulator, findEmulator } from './binary.ts';
+import { DiskImages } from './disk-images.ts';
 import { DiskTool } from './disk-tool.ts';
 import { growDisk, imageOf } from './disks.ts';
 import { adapterDevice } from './frames.ts';
@@ -188,6 +189,21 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       await this.makeDirectory(undo);
       const tool = await DiskTool.beside(emulator.path);
       await growDisk(images, drive, extend, diskOptions(this.#machineNode, { hidden }, tool));
+      undo.move();
+    });
+  }
+
+  /**
+   * Creates, extends or deletes disk images in the machine's folder.
+   * @throws Failure `conflict` while the machine runs
+   */
+  changeDisks(change: (disks: DiskImages) => Promise<void>): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.runtime)
+        throw new Failure('conflict', `${this.name} is running; stop it before its disks change.`, { exception });
+      await using undo = new AsyncDisposableStack();
+      await this.makeDirectory(undo);
+      await change(new DiskImages({ folder: this.directory, local: false, member: 'disk_name' }));
       undo.move();
     });
   }

@@ -1,12 +1,14 @@
 // /v2/compute/qemu: QEMU's programs on this host and the disk images that they create (as in release 2.2.57).
 
-import { DiskResize } from '../../../api/kinds/qemu.ts';
+import { DiskResize, LongerDisk, NewDisk } from '../../../api/kinds/qemu.ts';
 import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import { DiskImages, type DiskImagesOptions } from './disk-images.ts';
 import type { QemuNode } from './node.ts';
 import { acceleratedPlatforms, diskTools, emulators } from './programs.ts';
 import { BinaryFilter, DiskImageCreate, DiskImageUpdate } from './schema.ts';
+
+const DISK_TOOL = 'qemu-img';
 
 /** Of routes that write an image and answer nothing. */
 const IMAGE_WORDS = { errors: [404, 507], answer: '' };
@@ -45,13 +47,40 @@ export function qemuRoutes(options: DiskImagesOptions): Route[] {
 }
 
 export function machineRoutes(find: FindNode<QemuNode>): Route[] {
-  const path = '/v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk';
+  const node = '/v2/compute/projects/{project_id}/qemu/nodes/{node_id}';
+  const disk = `${node}/disks/{disk_name}` as const;
   return [
     route(
-      `POST ${path}`,
+      `POST ${node}/resize_disk`,
       { body: DiskResize, status: 201, words: { summary: 'Grow a disk of a node' } },
       async ({ params, body }) => {
         await find(params).resizeDisk(body);
+        return undefined;
+      },
+    ),
+    route(
+      `POST ${disk}`,
+      { body: NewDisk, status: 204, words: { summary: 'Create a disk image in the folder of a node' } },
+      async ({ params, body, signal }) => {
+        const image = { qemu_img: DISK_TOOL, path: params.disk_name, ...body };
+        await find(params).changeDisks((disks) => disks.create(image, signal));
+        return undefined;
+      },
+    ),
+    route(
+      `PUT ${disk}`,
+      { body: LongerDisk, status: 204, words: { summary: 'Extend a disk image in the folder of a node' } },
+      async ({ params, body, signal }) => {
+        const image = { qemu_img: DISK_TOOL, path: params.disk_name, ...body };
+        await find(params).changeDisks((disks) => disks.extend(image, signal));
+        return undefined;
+      },
+    ),
+    route(
+      `DELETE ${disk}`,
+      { status: 204, words: { summary: 'Delete a disk image in the folder of a node' } },
+      async ({ params }) => {
+        await find(params).changeDisks((disks) => disks.delete(params.disk_name));
         return undefined;
       },
     ),
