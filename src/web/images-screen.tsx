@@ -14,6 +14,7 @@ import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
 import { WindowedBodies } from './panels/windowed.tsx';
+import { confirmRemoval } from './tasks/confirmation.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { WORDS } from './words.ts';
 
@@ -107,8 +108,8 @@ export function ImagesScreen() {
     };
   }, []);
 
-  const remove = ({ emulator: kind, filename }: ImageObject): void => {
-    if (!confirm(words.askRemove(filename))) return;
+  const remove = async ({ emulator: kind, filename }: ImageObject): Promise<void> => {
+    if (!(await confirmRemoval(filename, words.askRemove(filename)))) return;
     const path = `/computes/${encodeURIComponent(compute.value)}/${kind}/images/${encodeURIComponent(filename)}`;
     void attempt(() => api.delete(path));
   };
@@ -229,7 +230,8 @@ export function ImagesScreen() {
                           hidden={why !== ''}
                           disabled={image.used_by.length > 0}
                           aria-label={`${WORDS.common.remove} ${image.filename}`}
-                          onClick={() => remove(image)}
+                          class="danger"
+                          onClick={() => void remove(image)}
                         >
                           {WORDS.common.remove}
                         </button>

@@ -27,6 +27,15 @@ export const WITHOUT_BROWSER = IS_FIREFOX
 /** How long a page may take for a step on a machine that has much else to do. */
 export const PATIENCE_MS = 60_000;
 
+/** Answers the question that the page asks before something that cannot be undone. Gives its text. */
+export async function confirmIn(page: Page, verb = 'Delete'): Promise<string> {
+  const dialog = page.getByRole('dialog');
+  const text = await dialog.getByRole('paragraph').innerText();
+  await dialog.getByRole('button', { name: verb, exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+  return text;
+}
+
 /** The second needs larger shared memory than containers have. */
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 

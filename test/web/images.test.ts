@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
@@ -107,8 +107,8 @@ test('a large image arrives whole over a slow way that is cut, and can be paused
 
   await page.getByRole('link', { name: 'Show: Upload large.qcow2' }).click();
   await page.getByRole('cell', { name: md5sum }).waitFor();
-  page.once('dialog', (question) => void question.accept());
   await page.getByRole('button', { name: 'Delete large.qcow2' }).click();
+  await confirmIn(page);
   await page.getByText('There are no images here yet.').waitFor();
   assert.deepEqual(await readdir(join(daemon.state, 'images', 'QEMU')), []);
   // What the browser itself says of the cut is no fault of the page.

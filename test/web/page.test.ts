@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { doubleClick } from './firefox.ts';
 
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
@@ -112,8 +112,8 @@ test('what others change is shown, and what a hand moves is kept', { skip: WITHO
   assert.ok(off <= 0.5, `${off} pixels beside the grid`);
 
   // Deleting asks first.
-  page.once('dialog', (dialog) => void dialog.accept());
   await page.getByRole('main', { name: 'Topology' }).press('Delete');
+  await confirmIn(page);
   await picture.waitFor({ state: 'detached' });
   await page.locator(`[data-link="${link.link_id}"]`).waitFor({ state: 'detached' });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
 
 test('a template that is made in the form gives a node; it is changed, copied and deleted', {
@@ -59,12 +59,12 @@ test('a template that is made in the form gives a node; it is changed, copied an
     .getByRole('row', { name: /^Trunks/ })
     .nth(1)
     .waitFor();
-  page.on('dialog', (dialog) => void dialog.accept());
   await page
     .getByRole('row', { name: /^Trunks/ })
     .first()
     .getByRole('button', { name: 'Delete' })
     .click();
+  await confirmIn(page);
   await page
     .getByRole('row', { name: /^Trunks/ })
     .nth(1)
@@ -143,8 +143,8 @@ test('a host is added, found unreachable with the reason, mended and removed', {
   await rack.getByText('What it can run').click();
   await rack.getByText('TraceNG is a program of Windows').waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
-  page.on('dialog', (dialog) => void dialog.accept());
   await page.getByRole('button', { name: 'Remove' }).click();
+  await confirmIn(page, 'Remove');
   await rack.waitFor({ state: 'detached' });
   const computes: { compute_id: string }[] = await server.expect(200, 'GET', '/v2/computes');
   assert.deepEqual(

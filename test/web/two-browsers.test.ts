@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../system/daemon.ts';
-import { startBrowser, type Visit, visit, WITHOUT_BROWSER } from './browser.ts';
+import { confirmIn, startBrowser, type Visit, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serve } from './served.ts';
 
 /** Takes a node by its picture and moves it by so much, without letting go; answers where the pointer is. */
@@ -84,8 +84,8 @@ test('each sees what the other does; what one drags and the other deletes is gon
   const picture = bob.page.locator(`[data-node="${two}"]`);
   const held = await drag(bob.page, two, { x: 40, y: 40 });
   await list(ada.page).getByRole('button', { name: 'PC2 on' }).first().click();
-  ada.page.once('dialog', (question) => void question.accept());
   await ada.page.getByRole('main', { name: 'Topology' }).press('Delete');
+  await confirmIn(ada.page);
   await ada.page.locator(`[data-node="${two}"]`).waitFor({ state: 'detached' });
   await picture.waitFor({ state: 'detached' });
   await bob.page.mouse.move(held.x + 20, held.y + 20, { steps: 3 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { nextOutcome, OUTCOMES, type Outcome, Refusing, sentenceOf } from './refusing.ts';
 import { serveInside } from './served.ts';
@@ -86,7 +86,6 @@ test('every verb of the page that is refused or not answered says so, keeps what
   const browser = await startBrowser(t);
   const { page } = await visit(browser, 'about:blank');
   const refusing = await Refusing.of(page);
-  page.on('dialog', (dialog) => void dialog.accept());
   const address = `http://127.0.0.1:${server.port}`;
 
   const dialog = page.getByRole('dialog');
@@ -101,6 +100,9 @@ test('every verb of the page that is refused or not answered says so, keeps what
   };
   const press = async (key: string): Promise<void> => {
     await page.locator('.topology').first().press(key);
+  };
+  const confirmed = async (): Promise<void> => {
+    await confirmIn(page);
   };
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   const field = (name: string) => details.getByLabel(name, { exact: true });
@@ -433,7 +435,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     request: /^DELETE .*\/nodes\//,
     open: () => pick(/^C /),
     // It stays selected.
-    ask: () => press('Delete'),
+    ask: () => press('Delete').then(confirmed),
     undone: () => page.locator(`[data-node="${c.node_id}"]`).waitFor(),
     done: () => page.locator(`[data-node="${c.node_id}"]`).waitFor({ state: 'detached' }),
   });
@@ -627,7 +629,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['templates/templates-screen.tsx api.delete'],
     request: /^DELETE \/v2\/templates\//,
-    ask: () => row('Ours').first().getByRole('button', { name: 'Delete' }).click(),
+    ask: () => row('Ours').first().getByRole('button', { name: 'Delete' }).click().then(confirmed),
     undone: () => row('Ours').nth(1).waitFor(),
     done: () => row('Ours').nth(1).waitFor({ state: 'detached' }),
   });
@@ -663,7 +665,10 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['hosts/hosts-screen.tsx api.delete'],
     request: /^DELETE \/v2\/computes\//,
-    ask: () => button('Remove', page.getByRole('listitem').filter({ hasText: 'Farther' })).click(),
+    ask: async () => {
+      await button('Remove', page.getByRole('listitem').filter({ hasText: 'Farther' })).click();
+      await confirmIn(page, 'Remove');
+    },
     undone: () =>
       page
         .getByRole('heading', { name: /^Farther/ })
@@ -758,7 +763,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['images-screen.tsx api.delete'],
     request: /^DELETE .*\/images\//,
-    ask: () => button('Delete one.img').click(),
+    ask: () => button('Delete one.img').click().then(confirmed),
     undone: () => row('one.img').waitFor(),
     done: () => row('one.img').waitFor({ state: 'detached' }),
   });

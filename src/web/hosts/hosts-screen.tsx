@@ -15,6 +15,7 @@ import { sentenceOf } from '../model/server/sentence.ts';
 import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
+import { confirmed } from '../tasks/confirmation.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.hosts;
@@ -62,7 +63,8 @@ export function HostsScreen() {
     known.set(id, connected);
   }
   const remove = async ({ compute_id: id, name }: Host): Promise<void> => {
-    if (!confirm(words.askRemove(name))) return;
+    const question = { title: `${words.remove} ${name}`, text: words.askRemove(name), verb: words.remove };
+    if (!(await confirmed(question))) return;
     message.value = '';
     try {
       await api.delete(`/computes/${encodeURIComponent(id)}`);
@@ -117,7 +119,7 @@ export function HostsScreen() {
                   >
                     {words.edit}
                   </button>
-                  <button type="button" onClick={() => void remove(host)}>
+                  <button type="button" class="danger" onClick={() => void remove(host)}>
                     {words.remove}
                   </button>
                 </p>

@@ -10,13 +10,15 @@ import { WORDS } from '../words.ts';
 interface AskingProps {
   title: string;
   verb: string;
+  /** Whether it cannot be undone. */
+  isDangerous?: boolean;
   close(): void;
   submit(data: FormData): Promise<unknown>;
   children: ComponentChildren;
 }
 
 /** A dialog with a form; it stays open with all its input until `submit` succeeds. */
-export function Asking({ title, verb, close, submit, children }: AskingProps) {
+export function Asking({ title, verb, isDangerous = false, close, submit, children }: AskingProps) {
   const message = useSignal('');
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
@@ -45,7 +47,7 @@ export function Asking({ title, verb, close, submit, children }: AskingProps) {
         {children}
         <Message text={message.value} />
         <div class="actions">
-          <button type="submit" class="main" disabled={isBusy.value}>
+          <button type="submit" class={isDangerous ? 'main danger' : 'main'} disabled={isBusy.value}>
             {verb}
           </button>
           <button type="button" onClick={close}>

@@ -49,6 +49,7 @@ export function LabDialogs({ question, close }: LabDialogsProps) {
     <Asking
       title={`${WORDS.common.remove} ${project.name}`}
       verb={WORDS.common.remove}
+      isDangerous
       close={close}
       submit={() => api.delete(path)}
     >

@@ -14,6 +14,7 @@ import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { Views } from '../panels/views.tsx';
+import { confirmRemoval } from '../tasks/confirmation.tsx';
 import { WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
 import { type Template, TemplateEditor } from './template-editor.tsx';
@@ -178,9 +179,11 @@ function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: Temp
                       </button>
                       <button
                         type="button"
+                        class="danger"
                         aria-description={name}
-                        onClick={() => {
-                          if (confirm(words.askRemove(name))) void attempt(() => api.delete(`/templates/${id}`));
+                        onClick={async () => {
+                          if (await confirmRemoval(name, words.askRemove(name)))
+                            void attempt(() => api.delete(`/templates/${id}`));
                         }}
                       >
                         {WORDS.common.remove}

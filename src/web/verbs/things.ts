@@ -1,7 +1,9 @@
 // Verbs for selected nodes and drawings alike: move, layers, lock, delete.
+
 import type { LabContext } from '../lab-context.ts';
 import type { Update } from '../model/lab/undo.ts';
 import { api } from '../model/server/api.ts';
+import { confirmRemoval } from '../tasks/confirmation.tsx';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -28,7 +30,7 @@ function change(context: LabContext, fields: (thing: Thing) => Update['fields'])
 }
 
 /** Deletes selected nodes and drawings. Asks first for nodes, because their disks are deleted for good. */
-function remove(context: LabContext): void {
+async function remove(context: LabContext): Promise<void> {
   const { lab, history } = context;
   const nodes = context.selectedNodes();
   const drawings = context.selectedDrawings();
@@ -44,7 +46,10 @@ function remove(context: LabContext): void {
           .map(({ name }) => name)
           .join(', ')} …`
       : nodes.map(({ name }) => name).join(', ');
-  if (nodes.length > 0 && !confirm(WORDS.nodes.askRemove(nodes.length, names))) return;
+  if (nodes.length > 0) {
+    const { askRemove, countOf } = WORDS.nodes;
+    if (!(await confirmRemoval(countOf(nodes.length), askRemove(names)))) return;
+  }
   const drawn = drawings.map(({ drawing_id: id }) => ({ kind: 'drawing' as const, id }));
   void context.remove(() =>
     Promise.all([

@@ -1,9 +1,11 @@
 // An editor for a text file of a node.
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { api } from '../../../model/server/api.ts';
 import { sentenceOf } from '../../../model/server/sentence.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
+import { confirmed } from '../../../tasks/confirmation.tsx';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
@@ -83,13 +85,14 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
     });
   const isReadOnly = lab.whyNotChange !== '';
   const isChanged = base.value !== undefined && text.value !== base.value;
-  const leave = (): void => {
-    if (!isChanged || confirm(words.askLeave)) close();
+  const leave = async (): Promise<void> => {
+    const question = { title: words.back, text: words.askLeave, verb: words.leave };
+    if (!isChanged || (await confirmed(question))) close();
   };
   return (
     <div class="file">
       <p class="tools">
-        <button type="button" onClick={leave}>
+        <button type="button" onClick={() => void leave()}>
           {words.back}
         </button>
         {!isReadOnly && (
