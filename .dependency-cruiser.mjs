@@ -17,7 +17,7 @@ export const layers = [
   { controller: '^src/controller/', compute: '^src/compute/' },
   { http: '^src/http/' },
   { fabric: '^src/fabric/', consoles: '^src/consoles/' },
-  { supervisor: '^src/supervisor/' },
+  { supervisor: '^src/supervisor/', cluster: '^src/cluster/' },
   { store: '^src/store/', events: '^src/events/', config: '^src/config/', pc: '^src/pc/' },
   { host: '^src/host/', layout: '^src/layout/', api: '^src/api/' },
 ];
@@ -47,7 +47,7 @@ const FAILURES = '^src/failures[.]ts$';
 
 /** Where the executable and its threads begin. */
 const ENTRIES = [
-  '^src/(main|start/(starter|supervise)|client/main)[.]ts$',
+  '^src/(main|start/(starter|supervise)|client/main|cluster/main)[.]ts$',
   '^src/.*worker[.]ts$',
   '^src/web/(start|begin)[.]ts$',
   '^src/web/languages/',

@@ -39,10 +39,11 @@ const out = resolve(
 );
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Scripts beside the one of the entry: the supervisor's, the client's, and those of threads, as src/host/processes/worker-threads.ts asks for them. */
+/** Scripts beside the one of the entry: the supervisor's, the client's, the cluster's, and those of threads, as src/host/processes/worker-threads.ts asks for them. */
 const SCRIPTS = {
   supervisor: 'src/start/supervise.ts',
   client: 'src/client/main.ts',
+  cluster: 'src/cluster/main.ts',
   fabric: 'src/fabric/worker.ts',
   checksum: 'src/host/files/checksum-worker.ts',
   decoding: 'src/store/archive/decoding-worker.ts',

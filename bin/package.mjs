@@ -114,6 +114,7 @@ try {
       .replace('ExecStart=/usr/local/bin/labwired', 'ExecStart=/usr/bin/labwired')
       .replace('Installed by bin/install; changes', 'Changes'),
   );
+  put('lib/systemd/system/labwire-nats.service', read('systemd/labwire-nats.service'));
   put('usr/lib/sysusers.d/labwired.conf', read('systemd/labwired.sysusers'));
   put('usr/lib/tmpfiles.d/labwired.conf', read('systemd/labwired.tmpfiles'));
   for (const name of ['interfaces', 'kvm', 'docker', 'kernel-links'])

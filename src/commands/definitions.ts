@@ -1,5 +1,5 @@
 // The command line: `labwired [serve]`, `labwired doctor`, `labwired help`, `labwired demo URL`, `labwired password`, `labwired user`,
-// `labwired audit`, `labwired recover`,
+// `labwired audit`, `labwired cluster`, `labwired recover`,
 // `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from '../config/load.ts';
@@ -16,6 +16,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
   labwired user add|remove|password|role|lock|unlock|list [NAME...]   accounts for people who share the host
   labwired audit   [--json]    who changed what, from where
+  labwired cluster init|join|token|status|forget|renew|leave   several hosts as one (labwired help cluster)
   labwired recover [options]   rebuild a damaged state database from its readable parts
   labwired backup DIR          copy the state directory and all projects, even while the server runs
   labwired version             print the version
@@ -39,7 +40,7 @@ Labs as text, in files (lab.yaml):
   labwired diff [FILE]     show the differences    labwired destroy [FILE]  delete the lab
   labwired test [FILE]     run its checks          labwired export LAB --yaml   write a lab as a file
 
-Options of serve, doctor, password, user, audit, recover and backup:
+Options of serve, doctor, password, user, audit, cluster, recover and backup:
   --host ADDRESS       listen here (127.0.0.1)        --port NUMBER   on this port (3080)
   --state DIR          the state directory            --config FILE   read only this configuration file
   --local, -L          accept paths of this machine's own disk from clients
@@ -50,6 +51,28 @@ Options of serve, doctor, password, user, audit, recover and backup:
   --log FILE           write the log there            --quiet, -q     warnings and errors only
   --pid FILE           write the process id there     --debug, -d     more
   --record FILE        append one curl line for each JSON request
+`;
+
+/** Arguments of `labwired cluster`, by verb. */
+export const CLUSTER_VERBS: Readonly<Record<string, string>> = {
+  init: '--name NAME --address ADDRESS[:PORT] [--host-name NAME]',
+  join: "'lab://HOST:PORT#TOKEN' [--host-name NAME]",
+  token: '',
+  status: '[--json]',
+  forget: 'HOST',
+  renew: '',
+  leave: '',
+};
+
+const CLUSTER_HELP = `labwired cluster: several hosts as one (labwired help cluster)
+
+${Object.entries(CLUSTER_VERBS)
+  .map(([verb, words]) => `  labwired cluster ${verb} ${words}`.trimEnd())
+  .join('\n')}
+
+  --name NAME           of the cluster
+  --address ADDRESS     by which other hosts reach NATS on this one; port 4222 without another
+  --host-name NAME      of this host in the cluster; without it the system's name
 `;
 
 const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
@@ -81,6 +104,7 @@ ${Object.entries(USER_VERBS)
 /** The output of `labwired COMMAND --help`, or without a command the general help. */
 export function helpOf(command: string | undefined): string {
   if (command === undefined) return HELP;
+  if (command === 'cluster') return CLUSTER_HELP + HELP.slice(OPTIONS_AT);
   if (command === 'user') return USER_HELP + HELP.slice(OPTIONS_AT);
   const rows = HELP.slice(0, HELP.indexOf('\n\nOn a running server')).split('\n');
   const starts = (row: string): boolean =>
@@ -105,6 +129,23 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
   const [extra] = words.startsWith('NAME...') ? [] : takesName ? more : [name, ...more];
   if (extra !== undefined) throw new WrongUsage(`"${extra}" is one argument too many. ${write}`);
   if (verb === 'role' && role === undefined) throw new WrongUsage(`--role ROLE is missing. ${write}`);
+}
+
+/** @throws WrongUsage unless the words after `labwired cluster` are a verb and its argument */
+function checkCluster([verb, ...rest]: readonly string[], given: { name?: string; address?: string }): void {
+  const verbs = Object.keys(CLUSTER_VERBS);
+  if (verb === undefined) throw new WrongUsage(`Say what to do: labwired cluster ${verbs.join('|')}`);
+  const words = CLUSTER_VERBS[verb];
+  if (words === undefined)
+    throw new WrongUsage(
+      `There is no "labwired cluster ${verb}"${didYouMean(verb, verbs)} See labwired cluster --help`,
+    );
+  const write = `Write: labwired cluster ${verb} ${words}`.trimEnd();
+  const expected = ['join', 'forget'].includes(verb) ? 1 : 0;
+  if (rest.length < expected) throw new WrongUsage(`An argument is missing. ${write}`);
+  if (rest.length > expected) throw new WrongUsage(`"${rest[expected]}" is one argument too many. ${write}`);
+  if (verb === 'init' && (given.name === undefined || given.address === undefined))
+    throw new WrongUsage(`--name and --address are needed. ${write}`);
 }
 
 /** Flags that set a configuration key. */
@@ -135,10 +176,13 @@ const IGNORED_FLAGS = {
 } as const;
 
 const OTHER_FLAGS = {
+  address: { type: 'string' },
   config: { type: 'string' },
   fix: { type: 'boolean' },
   generate: { type: 'boolean' },
+  'host-name': { type: 'string' },
   json: { type: 'boolean' },
+  name: { type: 'string' },
   state: { type: 'string' },
   pid: { type: 'string' },
   'password-file': { type: 'string' },
@@ -156,6 +200,7 @@ export const COMMANDS = [
   'password',
   'user',
   'audit',
+  'cluster',
   'recover',
   'backup',
   'version',
@@ -180,7 +225,7 @@ export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entr
 }).map(([name, { type }]) => ({ name, hasValue: type === 'string' }));
 
 /** The commands that read the configuration. */
-const CONFIGURED = ['serve', 'doctor', 'password', 'user', 'audit', 'recover', 'backup'] as const;
+const CONFIGURED = ['serve', 'doctor', 'password', 'user', 'audit', 'cluster', 'recover', 'backup'] as const;
 
 function isConfigured(name: string): name is (typeof CONFIGURED)[number] {
   return (CONFIGURED as readonly string[]).includes(name);
@@ -193,11 +238,11 @@ export type Command =
       file?: string;
       state?: string;
       pidFile?: string;
-      /** For `doctor`, `user list` and `audit`: a report for scripts. */
+      /** For `doctor`, `user list`, `audit` and `cluster status`: a report for scripts. */
       json: boolean;
       /** For `doctor`: show the commands that fix the problems. */
       fix: boolean;
-      /** For `user`: the verb and an account name. */
+      /** For `user` and `cluster`: the verb and its arguments. */
       words: readonly string[];
       role?: string;
       passwordFile?: string;
@@ -205,6 +250,10 @@ export type Command =
       generate: boolean;
       /** Of `password`. */
       user?: string;
+      /** Of `cluster`: its name, the address of NATS, and the name of this host. */
+      clusterName?: string;
+      address?: string;
+      hostName?: string;
       /** For `backup`: the target; empty otherwise. */
       directory: string;
       ignored: string[];
@@ -254,15 +303,22 @@ export function parseCommand(words: readonly string[]): Command {
   const directory = name === 'backup' ? rest.shift() : '';
   if (directory === undefined)
     throw new WrongUsage('The target directory is missing: labwired backup /backup/labwire-today');
-  const own = name === 'user' ? rest.splice(0) : [];
+  const own = name === 'user' || name === 'cluster' ? rest.splice(0) : [];
   if (name === 'user') checkUser(own, values.role);
+  if (name === 'cluster') checkCluster(own, values);
   if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
   if (values.json && values.fix) throw new WrongUsage('--json includes the commands of --fix: leave out one of them');
-  const only = (flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file', ...commands: string[]): void => {
+  const only = (
+    flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file' | 'name' | 'address' | 'host-name',
+    ...commands: string[]
+  ): void => {
     if (values[flag] === undefined || commands.includes(name)) return;
     throw new WrongUsage(`--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`);
   };
-  only('json', 'doctor', 'user', 'audit');
+  only('json', 'doctor', 'user', 'audit', 'cluster');
+  only('name', 'cluster');
+  only('address', 'cluster');
+  only('host-name', 'cluster');
   only('fix', 'doctor');
   only('generate', 'password', 'user');
   only('user', 'password');
@@ -287,6 +343,9 @@ export function parseCommand(words: readonly string[]): Command {
     ...(values.role === undefined ? {} : { role: values.role }),
     ...(values['password-file'] === undefined ? {} : { passwordFile: values['password-file'] }),
     ...(values.user === undefined ? {} : { user: values.user }),
+    ...(values.name === undefined ? {} : { clusterName: values.name }),
+    ...(values.address === undefined ? {} : { address: values.address }),
+    ...(values['host-name'] === undefined ? {} : { hostName: values['host-name'] }),
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };
 }

@@ -11,6 +11,7 @@ import type { Notifier } from '../host/processes/systemd-notify.ts';
 import { version } from '../host/version.ts';
 import type { Daemon } from '../start/daemon.ts';
 import { endAfter } from '../start/end-after-failure.ts';
+import { loadCluster } from '../start/load-cluster.ts';
 import { type Command, HELP, helpOf, parseCommand } from './definitions.ts';
 import { WRONG_USAGE, WrongUsage } from './wrong-usage.ts';
 
@@ -123,6 +124,18 @@ async function run(words: readonly string[]): Promise<void> {
     case 'audit': {
       const { auditCommand } = await import('./audit.ts');
       process.stdout.write(await auditCommand(configure(command, processEnvironment()).config, command.json));
+      return;
+    }
+    case 'cluster': {
+      const { becomeOwner } = await import('./state-owner.ts');
+      const { makeDirectory } = await import('../host/files/directories.ts');
+      const { state } = configure(command, processEnvironment()).config;
+      await makeDirectory(state, state);
+      await becomeOwner(state);
+      const { clusterCommand } = await loadCluster();
+      const [verb = '', argument] = command.words;
+      const { clusterName: name, address, hostName, json } = command;
+      process.stdout.write(await clusterCommand({ verb, argument, state, name, address, hostName, json }));
       return;
     }
     case 'recover': {

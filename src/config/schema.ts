@@ -43,6 +43,9 @@ function isNatSubnet(value: string): boolean {
   return value === '' || (prefix >= 8 && prefix <= 29);
 }
 
+/** Empty: no cluster. */
+const CLUSTER_NAME = /^([a-z][a-z0-9-]{0,29})?$/;
+
 /** `[Server]`; an empty path means its default below the state directory. */
 const Server = v.strictObject({
   host: v.optional(v.pipe(text, v.nonEmpty('name an address to listen on')), '127.0.0.1'),
@@ -141,6 +144,14 @@ const VMware = v.strictObject({
   block_host_traffic: v.optional(flag, 'false'),
 });
 
+/** Written by `labwired cluster init` and `join`; with an empty name this host is in no cluster and loads no code for one. */
+const Cluster = v.strictObject({
+  name: v.optional(
+    v.pipe(text, v.regex(CLUSTER_NAME, 'use lower-case letters, digits and "-", 30 at most, beginning with a letter')),
+    '',
+  ),
+});
+
 /** Section name of the file -> its schema. */
 export const SECTIONS = {
   Server,
@@ -152,6 +163,7 @@ export const SECTIONS = {
   Qemu,
   VirtualBox,
   VMware,
+  Cluster,
 } as const;
 
 export type SectionName = keyof typeof SECTIONS;

@@ -117,7 +117,7 @@ export class Controller {
   readonly tokenUses: LastUses;
   readonly #sharing: Sharing;
   readonly #entries: AccessList;
-  readonly #computes: Computes;
+  readonly computes: Computes;
   readonly #projects: Projects;
   readonly #nodes: Nodes;
   readonly #appliances: ApplianceVerbs;
@@ -161,7 +161,7 @@ export class Controller {
     const remoteChanges = new PendingRemoteChanges(store.remoteObjects);
     const links = new Links({ announcer, writer });
     const drawings = new Drawings({ announcer, writer });
-    this.#computes = new Computes({
+    this.computes = new Computes({
       config,
       documents: store.documents,
       announcer,
@@ -189,7 +189,7 @@ export class Controller {
       }),
       symbols: this.#symbols,
       templates: this.#templates,
-      computes: this.#computes,
+      computes: this.computes,
     });
     this.#notes = new TemplateNotes(store.documents, this.#templates);
     this.#nodes = new Nodes({
@@ -198,7 +198,7 @@ export class Controller {
       links,
       symbols: this.#symbols,
       configs: { directory: config.Server.configs_path, local: config.Server.local },
-      images: new MissingImages({ computes: this.#computes, announcer }),
+      images: new MissingImages({ computes: this.computes, announcer }),
       numbers: new HostNumbers(() => this.#projects.list()),
       forwards,
       macNumbers: new MacNumbers(() => this.#projects.list()),
@@ -225,7 +225,7 @@ export class Controller {
       links,
       drawings,
       nodes: this.#nodes,
-      computes: this.#computes,
+      computes: this.computes,
       remoteChanges,
       found: async (id) => {
         if (await options.accounts.file.isShared()) await sharing.found(id);
@@ -234,7 +234,7 @@ export class Controller {
     });
     const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
     const projects = this.#projects;
-    const computes = this.#computes;
+    const computes = this.computes;
     this.access = new Access({
       sharing,
       entries,
@@ -258,14 +258,14 @@ export class Controller {
         local,
         announcer,
         sharing,
-        computes: this.#computes,
+        computes: this.computes,
         usage,
         shutdown: options.shutdown,
         reload: () => this.#projects.reload(),
         debug: () =>
           writeDebugFiles(join(config.state, 'debug'), {
             version,
-            computes: this.#computes.list(),
+            computes: this.computes.list(),
             projects: this.#projects.list(),
           }),
       }),
@@ -280,7 +280,7 @@ export class Controller {
       }),
       ...groupRoutes({ ...options.accounts, entries }),
       ...settingsRoutes(this.#settings),
-      ...operationRoutes(operations, this.#computes, sharing),
+      ...operationRoutes(operations, this.computes, sharing),
       ...applianceRoutes(this.#appliances),
       ...computeRoutes({
         computes,
@@ -304,7 +304,7 @@ export class Controller {
       ...archiveRoutes({ projects, exports, imports, sharing, operations }),
       ...duplicateRoutes({ projects, duplicates, sharing, entries, operations, local }),
       ...snapshotRoutes({ projects, snapshots, operations }),
-      ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.#computes }),
+      ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.computes }),
       ...linkRoutes({ projects: this.#projects, links }),
       ...drawingRoutes({ projects: this.#projects, drawings }),
       ...labRoutes({ projects: this.#projects, nodes: this.#nodes, links, drawings }),
@@ -313,7 +313,7 @@ export class Controller {
         const project = this.#projects.get(projectId);
         project.requireOpen();
         const wanted = request();
-        return (await this.#nodes.create(project, this.#computes.get(wanted.compute_id), wanted as NodeCreate)).json();
+        return (await this.#nodes.create(project, this.computes.get(wanted.compute_id), wanted as NodeCreate)).json();
       }),
     ];
     this.v3Routes = this.#v3Routes();
@@ -337,7 +337,7 @@ export class Controller {
       ...v3Routes({
         routes: this.routes,
         projects: this.#projects,
-        computes: this.#computes,
+        computes: this.computes,
         templates: this.#templates,
         notes: this.#notes,
         announcer: this.announcer,
@@ -345,7 +345,7 @@ export class Controller {
         entries: this.#entries,
         usage: () => this.#load.usage(),
         settings: this.#settings,
-        local: () => this.#computes.get('local'),
+        local: () => this.computes.get('local'),
         isLocal: this.#options.config.Server.local,
         imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
         imagesPath: this.#options.config.Server.images_path,
@@ -368,7 +368,7 @@ export class Controller {
     await this.#entries.start();
     await Promise.all([
       this.tokenUses.start(),
-      this.#computes.start(this.#options.local, port),
+      this.computes.start(this.#options.local, port),
       this.#settings.start(),
       installBaseConfigurations(this.#options.config.Server.configs_path),
       this.#symbols.start(),
@@ -376,7 +376,7 @@ export class Controller {
       this.#notes.start(),
       this.#projects.start(),
     ]);
-    this.#computes.connect();
+    this.computes.connect();
   }
 
   /**
@@ -410,11 +410,11 @@ export class Controller {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
     // A compute that hangs must not keep other labs from being written.
-    const impatient = setTimeout(() => this.#computes.stop(), PATIENCE_MS);
+    const impatient = setTimeout(() => this.computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });
     clearTimeout(impatient);
     this.#forwards.stop();
-    this.#computes.stop();
+    this.computes.stop();
   }
 
   /** Its consoles may have become reachable or unreachable. */

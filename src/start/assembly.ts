@@ -24,6 +24,8 @@ export interface Assembly {
   controller: Controller;
   /** Serves the network. */
   app: App;
+  /** Serves a controller that needs no authentication: the one of this process or of the cluster. */
+  computeApp: App;
   accounts: HostAccounts;
   memoryTrimmer: IdleMemoryTrimmer;
   loopDelay: LoopDelay;
@@ -51,11 +53,12 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const lock = new KeyedLock();
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;
+  const computeApp = new App(compute.routes, { lock });
   const controller = new Controller({
     config,
     store,
     shutdown,
-    local: localTransport(new App(compute.routes, { lock }), () => compute.follow()),
+    local: localTransport(computeApp, () => compute.follow()),
     properties: creationMembers,
     consolePorts: compute.consolePorts,
     accounts: { file, hostName, audit, admissions, authentication },
@@ -84,5 +87,5 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     admissions,
     record,
   });
-  return { compute, controller, app, accounts, memoryTrimmer, loopDelay };
+  return { compute, controller, app, computeApp, accounts, memoryTrimmer, loopDelay };
 }

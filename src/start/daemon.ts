@@ -54,7 +54,7 @@ export async function startDaemon({
   started('program');
   const store = undo.use(await opening);
   started('store');
-  const { compute, controller, app, accounts, memoryTrimmer, loopDelay } = assemble({
+  const { compute, controller, app, computeApp, accounts, memoryTrimmer, loopDelay } = assemble({
     config,
     store,
     fabric,
@@ -82,6 +82,12 @@ export async function startDaemon({
   const server = new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
   undo.defer(() => server.stop());
   const address = await server.start();
+  if (config.Cluster.name !== '') {
+    const { takePart } = await import('./cluster.ts');
+    const cluster = await takePart({ config, port: address.port, computeApp, controller });
+    undo.defer(() => cluster.stop());
+    started('cluster');
+  }
   // Starts before the first request, which may be for a lab that is being reopened.
   const reopened = controller.reopenAll();
   if (socketPath) await server.startLocally(socketPath);

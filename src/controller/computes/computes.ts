@@ -1,6 +1,7 @@
 // The computes of the controller: the one of this process, `local`, and registered ones (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Duplex } from 'node:stream';
 import * as v from 'valibot';
 import type { Config } from '../../config/schema.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
@@ -24,6 +25,14 @@ const RESERVED_NAME = 'gns3vm';
 /** Characters of the user in a generated name. */
 const USER_CHARACTERS = 14;
 
+/** A host of the cluster. */
+export interface Member {
+  id: string;
+  name: string;
+  address: string;
+  port: number;
+}
+
 export interface ComputesOptions {
   config: Config;
   documents: Documents;
@@ -36,6 +45,8 @@ export interface ComputesOptions {
 export class Computes {
   readonly #computes = new Map<string, Compute>();
   readonly #passwords = new WeakMap<Compute, string | null>();
+  /** Ids of hosts of the cluster. */
+  readonly #members = new Set<string>();
   readonly #lock = new KeyedLock();
   readonly #options: ComputesOptions;
   readonly #listener: ComputeListener;
@@ -169,12 +180,54 @@ export class Computes {
   }
 
   /**
+   * Makes a host of the cluster a compute, and connects to it. It is not stored: the cluster knows its hosts.
+   * @param dial opens a connection to it; throws while it holds no lease
+   */
+  async admitMember({ id, name, address, port }: Member, dial: () => Duplex): Promise<void> {
+    const description: ComputeDescription = {
+      compute_id: id,
+      name,
+      protocol: 'http',
+      host: address,
+      port,
+      user: null,
+    };
+    const compute = await this.#lock.run('register', async () => {
+      const known = this.#computes.get(id);
+      const isSame = known?.description.host === address && known.description.port === port;
+      if (known && isSame && this.#members.has(id)) return known;
+      this.#members.add(id);
+      const transport = new RemoteTransport(description, undefined, dial);
+      if (known) {
+        known.change(description, transport);
+        return known;
+      }
+      const { version } = this.#options.config.Server;
+      const made = new Compute(description, { transport, version, consoleHost: address, listener: this.#listener });
+      this.#computes.set(id, made);
+      this.#announce('compute.created', made);
+      return made;
+    });
+    compute.connect().catch(ignore);
+  }
+
+  #mustNotBeMember(id: string): void {
+    if (!this.#members.has(id)) return;
+    const { name } = this.get(id);
+    throw new Failure(
+      'conflict',
+      `compute_id: the host ${name} belongs to the cluster, which sets its address and name. To remove it, run "labwired cluster forget ${name}" and restart the server.`,
+    );
+  }
+
+  /**
    * Changes the given members and reconnects. A password is valid for one address: a new address gets none unless one
    * is given with it. Changes of `local` last until this process ends.
    */
   async update(id: string, given: ComputeUpdate): Promise<Compute> {
     return this.#lock.run('register', async () => {
       const compute = this.get(id);
+      this.#mustNotBeMember(id);
       const { description: before } = compute;
       const { name = before.name, protocol = before.protocol, host = before.host, port = before.port } = given;
       const isElsewhere = protocol !== before.protocol || host !== before.host || port !== before.port;
@@ -209,6 +262,7 @@ export class Computes {
     }
     const compute = this.#computes.get(id);
     if (!compute) return;
+    this.#mustNotBeMember(id);
     // Outside the lock, because an opening may wait for it.
     await this.#options.closeProjects(compute);
     const isForgotten = await this.#lock.run('register', async () => {

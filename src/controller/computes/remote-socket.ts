@@ -1,6 +1,7 @@
 // WebSockets to a remote compute, for notifications and consoles.
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import WebSocket from 'ws';
+import type { Duplex } from 'node:stream';
+import WebSocket, { type ClientOptions } from 'ws';
 import { messageOf, systemCode } from '../../failures.ts';
 import { type MessageSocket, type SocketData, SocketInbox } from '../../http/sockets/message-socket.ts';
 import { refusalOf } from './answers.ts';
@@ -21,10 +22,15 @@ const PATIENCE_MS = 20;
 /** Characters read of a rejection's body. */
 const REFUSAL_CHARACTERS = 64 * 1024;
 
+/** Opens a connection, as `createConnection` of Node's agents. */
+export type Dial = (options: unknown, done: (error: unknown) => void) => Duplex | undefined;
+
 export interface RemoteSocketOptions {
   headers: Record<string, string>;
   /** Closes the socket. */
   signal: AbortSignal;
+  /** Opens the connection; without it, TCP. */
+  dial?: Dial;
   /** Called with the socket as soon as it is open. */
   opened?: (socket: WebSocket) => void;
   /** Called when nothing has arrived for two pings. */
@@ -34,7 +40,7 @@ export interface RemoteSocketOptions {
 /** @throws ComputeRefusal, ComputeUnreachable */
 export async function openRemoteSocket(
   url: string,
-  { headers, signal, opened, vanished }: RemoteSocketOptions,
+  { headers, signal, dial, opened, vanished }: RemoteSocketOptions,
 ): Promise<MessageSocket> {
   const socket = new WebSocket(url, {
     headers,
@@ -42,6 +48,7 @@ export async function openRemoteSocket(
     handshakeTimeout: OPENING_MS,
     maxPayload: MESSAGE_LIMIT_BYTES,
     perMessageDeflate: false,
+    ...(dial && { createConnection: dial as unknown as NonNullable<ClientOptions['createConnection']> }),
   });
   const inbox = new SocketInbox();
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@
 import { once, setMaxListeners } from 'node:events';
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type WebSocket from 'ws';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
@@ -16,7 +16,7 @@ import type { RequestOptions } from '../../http/app/app.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { type ComputeAddress, originOf, reachableHost } from './address.ts';
-import { openRemoteSocket } from './remote-socket.ts';
+import { type Dial, openRemoteSocket } from './remote-socket.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 /** How long (ms) an idle connection is kept: less than on any server (Node's default 5,000). */
@@ -35,15 +35,20 @@ export class RemoteTransport implements ComputeTransport {
   readonly #address: ComputeAddress;
   readonly #headers: Record<string, string>;
   readonly #agent: HttpAgent;
+  readonly #dial: Dial | undefined;
   readonly #calls = new Set<ClientRequest>();
   readonly #sockets = new Set<WebSocket>();
   readonly #ending = new AbortController();
 
-  constructor(address: ComputeAddress, credentials: Credentials | undefined) {
+  /** @param dial opens a connection, for hosts that are reached another way than by TCP (over NATS) */
+  constructor(address: ComputeAddress, credentials: Credentials | undefined, dial?: () => Duplex) {
     this.#address = { ...address };
+    this.#dial = dial && dialing(dial);
     this.#headers = credentials ? { Authorization: basicHeader(credentials) } : {};
-    const options = { keepAlive: true, timeout: IDLE_MS, noDelay: true };
+    // A stream over NATS costs nothing to open, and has no time limit to be kept for.
+    const options = dial ? {} : { keepAlive: true, timeout: IDLE_MS, noDelay: true };
     this.#agent = address.protocol === 'https' ? new HttpsAgent(options) : new HttpAgent(options);
+    if (this.#dial) this.#agent.createConnection = this.#dial;
     // Every open console listens to it.
     setMaxListeners(0, this.#ending.signal);
   }
@@ -63,6 +68,7 @@ export class RemoteTransport implements ComputeTransport {
     return openRemoteSocket(`${origin}${target}`, {
       headers: { ...this.#headers, ...headers },
       signal: this.#ending.signal,
+      ...(this.#dial && { dial: this.#dial }),
       opened: (socket) => {
         this.#sockets.add(socket);
         socket.on('close', () => this.#sockets.delete(socket));
@@ -158,6 +164,18 @@ export class RemoteTransport implements ComputeTransport {
       cause: error,
     });
   }
+}
+
+/** Reports a failure to dial as Node expects it, rather than by throwing. */
+function dialing(dial: () => Duplex): Dial {
+  return (_options, done) => {
+    try {
+      return dial();
+    } catch (error) {
+      process.nextTick(done, error);
+      return undefined;
+    }
+  };
 }
 
 /** The reason is a failure if the time limit passed; otherwise the controller's own client has disconnected. */

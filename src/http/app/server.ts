@@ -1,6 +1,7 @@
 // The network server: listens, passes requests to the App, and stops cleanly.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { Openings } from '../sockets/websocket-requests.ts';
@@ -65,14 +66,20 @@ export class HttpServer {
     }
   }
 
-  async #listener(tls: TlsFiles | undefined): Promise<Server> {
+  /** Serves connections that others made, such as streams of the cluster. They are not ended by `stop`. */
+  async servePassed(): Promise<(stream: Duplex) => void> {
+    const server = await this.#listener(undefined, false);
+    return (stream) => void server.emit('connection', stream);
+  }
+
+  async #listener(tls: TlsFiles | undefined, watched = true): Promise<Server> {
     const options = {
       ...SERVER_OPTIONS,
       IncomingMessage: WireMessage,
       shouldUpgradeCallback: this.#openings.wants,
     };
     const server = tls === undefined ? createServer(options) : (await import('./tls.ts')).createTlsServer(options, tls);
-    server.on('connection', (socket: Socket) => this.#connections.accept(socket));
+    if (watched) server.on('connection', (socket: Socket) => this.#connections.accept(socket));
     server.on('secureConnection', guardSocket);
     this.#openings.attach(server);
     server.on('request', (request: WireMessage, response: ServerResponse) => {

@@ -1,0 +1,112 @@
+// Leases: each host keeps one key of the bucket, which NATS removes some seconds after its last renewal. Readers count the time since they
+// received a lease by their own clock, so that clocks that are apart do no harm.
+import { jetstream } from '@nats-io/jetstream';
+import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import * as v from 'valibot';
+import { Failure } from '../failures.ts';
+import { BUCKET } from './subjects.ts';
+
+/** How long (ms) a lease is valid without renewal. */
+export const LEASE_MS = 5_000;
+export const RENEWAL_MS = 1_500;
+
+export const Lease = v.object({
+  id: v.string(),
+  /** Of the host's running server: a second one with the same id is a copy. */
+  run: v.string(),
+  name: v.string(),
+  version: v.string(),
+  address: v.string(),
+  port: v.number(),
+  free_memory_bytes: v.number(),
+  cores: v.number(),
+  kvm: v.boolean(),
+  node_types: v.array(v.string()),
+});
+export type Lease = v.InferOutput<typeof Lease>;
+
+/** Opens the bucket; the controller creates it. */
+export async function leasesOf(nats: NatsConnection, controller: boolean): Promise<KV> {
+  const kvm = new Kvm(jetstream(nats));
+  return controller ? kvm.create(BUCKET, { ttl: LEASE_MS, history: 1 }) : kvm.open(BUCKET);
+}
+
+function parsed(entry: KvWatchEntry | { string(): string }): Lease | undefined {
+  try {
+    return v.parse(Lease, JSON.parse(entry.string()));
+  } catch {
+    return undefined;
+  }
+}
+
+/** All valid leases, by name. */
+export async function readLeases(kv: KV): Promise<Lease[]> {
+  const names: string[] = [];
+  for await (const name of await kv.keys()) names.push(name);
+  const entries = await Promise.all(names.map((name) => kv.get(name)));
+  return entries
+    .map((entry) => (entry ? parsed(entry) : undefined))
+    .filter((lease) => lease !== undefined)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/**
+ * Writes this host's lease once.
+ * @throws Failure `conflict` if another host holds the name
+ */
+export async function renewLease(kv: KV, lease: Lease): Promise<void> {
+  const entry = await kv.get(lease.name);
+  const held = entry && entry.operation === 'PUT' ? parsed(entry) : undefined;
+  if (held && held.run !== lease.run) {
+    throw new Failure(
+      'conflict',
+      `Another host holds the name "${lease.name}" (at ${held.address}): leave the cluster on one of both and join again under another name.`,
+    );
+  }
+  // The revision makes one of two hosts win that write at the same time.
+  if (entry) await kv.update(lease.name, JSON.stringify(lease), entry.revision);
+  else await kv.create(lease.name, JSON.stringify(lease));
+}
+
+/** The leases as they come and end. */
+export class LeaseWatch {
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #events: { held(lease: Lease): void; ended(name: string): void };
+  #stop: () => void = () => {};
+
+  constructor(events: { held(lease: Lease): void; ended(name: string): void }) {
+    this.#events = events;
+  }
+
+  async start(kv: KV): Promise<void> {
+    const entries = await kv.watch();
+    this.#stop = () => entries.stop();
+    void this.#read(entries);
+  }
+
+  async #read(entries: AsyncIterable<KvWatchEntry>): Promise<void> {
+    for await (const entry of entries) {
+      const lease = entry.operation === 'PUT' ? parsed(entry) : undefined;
+      if (lease) {
+        this.#expect(lease.name);
+        this.#events.held(lease);
+      } else this.#end(entry.key);
+    }
+  }
+
+  #expect(name: string): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.set(name, setTimeout(() => this.#end(name), LEASE_MS).unref());
+  }
+
+  #end(name: string): void {
+    clearTimeout(this.#timers.get(name));
+    if (this.#timers.delete(name)) this.#events.ended(name);
+  }
+
+  stop(): void {
+    this.#stop();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+}

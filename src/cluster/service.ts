@@ -1,0 +1,280 @@
+// The cluster's part of a running server: keeps the connection to NATS and this host's lease, passes streams to this host's compute, and on
+// the host of `init` admits hosts and follows their leases.
+import { randomUUID } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KV } from '@nats-io/kv';
+import { type Msg, type NatsConnection, nuid } from '@nats-io/transport-node';
+import { Failure, messageOf } from '../failures.ts';
+import { addressOf, connectMember } from './connection.ts';
+import { ClusterFiles, type Membership } from './layout.ts';
+import { type Lease, LeaseWatch, leasesOf, RENEWAL_MS, renewLease } from './leases.ts';
+import { admit, forgetHost, type JoinRequest, reloadNats } from './registry.ts';
+import { HostStreams } from './streams.ts';
+import { JOIN_SUBJECT, subjects } from './subjects.ts';
+
+/** How long (ms) until the next attempt to take part, after a failed one. */
+const AGAIN_MS = 2_000;
+/** Parts of subjects. */
+const HOST_PART = 2;
+const STREAM_PART = 3;
+
+export interface ClusterLog {
+  info(message: string, details?: Record<string, string | number>): void;
+  warn(message: string, details?: Record<string, string | number>): void;
+  error(message: string, details?: Record<string, string | number>): void;
+}
+
+/** A host as the controller sees it. */
+export interface Member {
+  id: string;
+  name: string;
+  address: string;
+  port: number;
+}
+
+export interface ClusterParts {
+  state: string;
+  /** `name` of section `[Cluster]`. */
+  cluster: string;
+  log: ClusterLog;
+  /** What the lease says of this host. */
+  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address'>>;
+  /** Serves a stream as a connection of HTTP to this host's compute. */
+  accept: (stream: Duplex) => void;
+  /** A host holds a lease; called again with every renewal. */
+  held: (member: Member) => void;
+  /** Its lease has ended. */
+  ended: (member: { id: string; name: string }) => void;
+}
+
+export interface Cluster {
+  /** Hosts that may hold a lease, other than this one. Empty on hosts that are not the controller. */
+  known: readonly { id: string; name: string }[];
+  /** A connection to the compute of a host; fails at once if that holds no lease. */
+  dial(host: string): Duplex;
+  stop(): Promise<void>;
+}
+
+/** @throws Failure `conflict` if this host is in no cluster, or in another one than its configuration says */
+export async function startCluster(parts: ClusterParts): Promise<Cluster> {
+  const files = new ClusterFiles(parts.state);
+  const membership = await files.member();
+  if (membership.cluster !== parts.cluster) {
+    throw new Failure(
+      'conflict',
+      `[Cluster] name = ${parts.cluster}: this host joined the cluster "${membership.cluster}". Correct the name, or run "labwired cluster leave" and join again.`,
+    );
+  }
+  const known = membership.controller ? (await files.hosts()).filter(({ id }) => id !== membership.id) : [];
+  const service = new Service(parts, files, membership);
+  void service.run();
+  return { known, dial: (host) => service.dial(host), stop: () => service.stop() };
+}
+
+class Service {
+  readonly #parts: ClusterParts;
+  readonly #files: ClusterFiles;
+  readonly #membership: Membership;
+  readonly #run = randomUUID();
+  readonly #ending = new AbortController();
+  readonly #held = new Map<string, string>();
+  readonly #streams: HostStreams;
+  #nats: NatsConnection | undefined;
+  #leave: (() => Promise<void>) | undefined;
+  #reason = '';
+  #admissions: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership) {
+    this.#parts = parts;
+    this.#files = files;
+    this.#membership = membership;
+    this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
+  }
+
+  /** Takes part until `stop`, and again after each failure. */
+  async run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        await this.#session();
+      } catch (error) {
+        const reason = messageOf(error);
+        if (reason !== this.#reason && !signal.aborted)
+          this.#parts.log.warn('this host does not take part in the cluster', { reason });
+        this.#reason = reason;
+      }
+      this.#streams.break('the connection to NATS ended');
+      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #session(): Promise<void> {
+    const { host, controller, cluster } = this.#membership;
+    const nats = await connectMember(this.#files, this.#membership);
+    try {
+      this.#nats = nats;
+      void this.#follow(nats);
+      if (controller) this.#admitHosts(nats);
+      const leases = await leasesOf(nats, controller);
+      const address = await this.#ownAddress();
+      await this.#renew(leases, address);
+      const watch = controller ? await this.#watch(leases) : undefined;
+      try {
+        this.#passStreams(nats);
+        this.#leave = async () => void (await leases.delete(host));
+        this.#reason = '';
+        this.#parts.log.info('this host takes part in the cluster', { cluster, host });
+        await this.#keep(nats, leases, address);
+      } finally {
+        watch?.stop();
+        this.#leave = undefined;
+      }
+    } finally {
+      this.#nats = undefined;
+      await nats.close();
+    }
+  }
+
+  /** Renews the lease until the connection is closed. Failures of NATS are waited for; @throws Failure if another host holds the name */
+  async #keep(nats: NatsConnection, leases: KV, address: string): Promise<void> {
+    const { signal } = this.#ending;
+    const closed = nats.closed();
+    while (!nats.isClosed() && !signal.aborted) {
+      await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
+      if (nats.isClosed() || signal.aborted) return;
+      await this.#renew(leases, address).catch((error: unknown) => {
+        if (error instanceof Failure) throw error;
+        // NATS is away for now; the connection is made again by its client.
+      });
+    }
+  }
+
+  async #renew(leases: KV, address: string): Promise<void> {
+    const { id, host: name } = this.#membership;
+    await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address });
+  }
+
+  async #follow(nats: NatsConnection): Promise<void> {
+    for await (const { type } of nats.status()) {
+      if (type === 'disconnect') {
+        // Messages may be lost meanwhile.
+        this.#streams.break('the connection to NATS was lost');
+        if (!this.#ending.signal.aborted) this.#parts.log.warn('the connection to NATS was lost; running nodes go on');
+      } else if (type === 'reconnect') this.#parts.log.info('connected to NATS again');
+    }
+  }
+
+  #passStreams(nats: NatsConnection): void {
+    const { controller, host } = this.#membership;
+    const take = (id: string, message: Msg, open?: () => void): void => {
+      if (!this.#streams.get(id)) open?.();
+      this.#streams.get(id)?.receive(message.data);
+    };
+    if (controller)
+      nats.subscribe(`${subjects('*').up}.*`, { callback: (_error, message) => take(message.subject, message) });
+    const { down, up } = subjects(host);
+    nats.subscribe(`${down}.*`, {
+      callback: (_error, message) => {
+        const id = message.subject.split('.')[STREAM_PART] as string;
+        // Only its first message begins a stream: later ones of a stream that is gone are ignored.
+        const isFirst = message.data[0] === 1 && message.data.subarray(1, 5).every((byte) => byte === 0);
+        take(
+          `down.${id}`,
+          message,
+          isFirst ? () => this.#parts.accept(this.#streams.open(`down.${id}`, 'controller', `${up}.${id}`)) : undefined,
+        );
+      },
+    });
+  }
+
+  dial(host: string): Duplex {
+    if (!this.#nats) throw new Failure('conflict', 'this server is not connected to NATS');
+    if (!this.#held.has(host)) throw new Failure('conflict', `the host ${host} holds no lease in the cluster`);
+    const id = nuid.next();
+    const { up, down } = subjects(host);
+    return this.#streams.open(`${up}.${id}`, host, `${down}.${id}`);
+  }
+
+  async #watch(leases: KV): Promise<LeaseWatch> {
+    const { id: own } = this.#membership;
+    const watch = new LeaseWatch({
+      held: ({ id, name, address, port }) => {
+        if (id === own) return;
+        if (!this.#held.has(name)) this.#parts.log.info('a host holds its lease', { host: name, address });
+        this.#held.set(name, id);
+        this.#parts.held({ id, name, address, port });
+      },
+      ended: (name) => {
+        const id = this.#held.get(name);
+        if (id === undefined) return;
+        this.#held.delete(name);
+        this.#parts.log.warn('the lease of a host has ended', { host: name });
+        this.#streams.break('its lease has ended', name);
+        this.#parts.ended({ id, name });
+      },
+    });
+    await watch.start(leases);
+    return watch;
+  }
+
+  /** Answers hosts that ask to join, one at a time. */
+  #admitHosts(nats: NatsConnection): void {
+    const answer = (message: Msg, act: () => Promise<object>): void => {
+      this.#admissions = this.#admissions.then(async () => {
+        const body = await act().catch((error: unknown) => ({ refused: messageOf(error) }));
+        message.respond(JSON.stringify(body));
+      });
+    };
+    nats.subscribe(JOIN_SUBJECT, {
+      callback: (_error, message) =>
+        answer(message, async () => {
+          const request = message.json<JoinRequest>();
+          await admit(this.#files, this.#membership, request);
+          if (!(await reloadNats(this.#files)))
+            throw new Failure(
+              'conflict',
+              'NATS is not run by this cluster: restart labwire-nats.service and join again with the same line.',
+            );
+          this.#parts.log.info('a host joined the cluster', { host: request.name });
+          return { joined: request.name };
+        }),
+    });
+    nats.subscribe(subjects('*').leave, {
+      callback: (_error, message) =>
+        answer(message, async () => {
+          const name = message.subject.split('.')[HOST_PART] as string;
+          // The answer must leave before the host's connection is ended.
+          setTimeout(() => {
+            forgetHost(this.#files, this.#membership, name).catch((error: unknown) =>
+              this.#parts.log.error('a host that leaves cannot be forgotten', { host: name, reason: messageOf(error) }),
+            );
+          }, 50);
+          return { left: name };
+        }),
+    });
+  }
+
+  /** The address of this host on the way to NATS. */
+  async #ownAddress(): Promise<string> {
+    const { host, port } = addressOf(this.#membership.servers[0] ?? '');
+    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+    try {
+      socket.connect(port, host);
+      await once(socket, 'connect');
+      return socket.address().address;
+    } finally {
+      socket.close();
+    }
+  }
+
+  async stop(): Promise<void> {
+    // Others need not wait for the end of the lease.
+    await Promise.race([this.#leave?.().catch(() => {}), sleep(500)]);
+    this.#ending.abort();
+    this.#streams.break('the server stops');
+    await this.#nats?.close();
+  }
+}

@@ -1,0 +1,20 @@
+// The subjects of NATS that hosts of a cluster use, and the bucket of leases.
+
+/** Names of hosts are parts of subjects. */
+export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+/** The bucket of leases: one key per host. */
+export const BUCKET = 'labwire-hosts';
+
+export const JOIN_SUBJECT = 'labwire.join';
+export const JOIN_INBOX = '_INBOX_JOIN';
+
+/** Where answers to a host arrive; no other host may read there. */
+export const inboxPrefix = (host: string): string => `_INBOX_${host}`;
+
+/** `up` and `down` are followed by the id of a stream. */
+export const subjects = (host: string) => ({
+  up: `labwire.up.${host}`,
+  down: `labwire.down.${host}`,
+  leave: `labwire.leave.${host}`,
+});
