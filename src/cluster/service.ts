@@ -191,8 +191,8 @@ class Service {
   }
 
   dial(host: string): Duplex {
-    if (!this.#nats) throw new Failure('conflict', 'this server is not connected to NATS');
-    if (!this.#held.has(host)) throw new Failure('conflict', `the host ${host} holds no lease in the cluster`);
+    if (!this.#nats) throw new Error('this server is not connected to NATS');
+    if (!this.#held.has(host)) throw new Error(`the host ${host} holds no lease in the cluster`);
     const id = nuid.next();
     const { up, down } = subjects(host);
     return this.#streams.open(`${up}.${id}`, host, `${down}.${id}`);

@@ -1,0 +1,175 @@
+// A cluster of two executables over a real NATS: the second host is behind a masquerade, so that only connections that it makes itself exist.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Daemon, eventually, ownDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
+import { Lab, missing } from './lab.ts';
+import { type } from './pc-typing.ts';
+import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
+
+const skip = missing('ip', 'curl', 'nft', 'nats-server', 'openssl') || noNamespaces();
+const CONFIG = '[VPCS]\nengine = built-in\n[Cluster]\nname = lab\n';
+
+function run(...words: string[]): string {
+  return execFileSync(words[0] as string, words.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
+}
+
+/** A namespace behind the compute of `hosts`, which masquerades for it. */
+function hidden(t: TestContext, { compute }: TwoHosts): readonly string[] {
+  const name = `labwire-hidden-${process.pid}`;
+  run('ip', 'netns', 'add', name);
+  t.after(() => run('ip', 'netns', 'del', name));
+  run('ip', '-n', compute.name, 'link', 'add', 'inner', 'type', 'veth', 'peer', 'name', 'outer', 'netns', name);
+  run('ip', '-n', compute.name, 'addr', 'add', '192.168.77.1/24', 'dev', 'inner');
+  run('ip', '-n', name, 'addr', 'add', '192.168.77.2/24', 'dev', 'outer');
+  for (const [where, device] of [
+    [compute.name, 'inner'],
+    [name, 'outer'],
+    [name, 'lo'],
+  ] as const)
+    run('ip', '-n', where, 'link', 'set', device, 'up');
+  run('ip', '-n', name, 'route', 'add', 'default', 'via', '192.168.77.1');
+  const inside = ['ip', 'netns', 'exec', name];
+  run(...compute.inside, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward');
+  const rules = 'table ip t { chain c { type nat hook postrouting priority 100; oifname "cable" masquerade; }; }';
+  run(...compute.inside, 'nft', rules);
+  return inside;
+}
+
+async function startNats(t: TestContext, inside: readonly string[], state: string): Promise<ChildProcess> {
+  const [program, ...words] = [...inside, 'nats-server', '--config', join(state, 'cluster/nats.conf')];
+  const child = spawn(program as string, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  await eventually(
+    'NATS',
+    () => log,
+    (text) => /Server is ready/.test(text) || child.exitCode !== null,
+  );
+  assert.equal(child.exitCode, null, log);
+  return child;
+}
+
+interface Listed {
+  compute_id: string;
+  name: string;
+  connected: boolean;
+  last_error: string | null;
+}
+
+/** The compute `b` as the controller lists it. */
+async function listed(controller: Daemon): Promise<Listed | undefined> {
+  return ((await controller.get('/v2/computes')) as Listed[]).find(({ name }) => name === 'b');
+}
+
+test('a host behind a masquerade joins, runs nodes with consoles and events, and survives the end of NATS', {
+  skip,
+}, async (t) => {
+  const hosts = TwoHosts.make(t);
+  const behind = hidden(t, hosts);
+  const program = executable();
+  const a = ownDaemon(t, {
+    program: [...hosts.controller.inside, ...program],
+    host: hosts.controllerAddress,
+    config: CONFIG,
+    flags: ['--host', '0.0.0.0', '--insecure'],
+  });
+  const b = ownDaemon(t, { program: [...behind, ...program], config: CONFIG });
+  const said = run(
+    ...program,
+    'cluster',
+    'init',
+    '--name',
+    'lab',
+    '--host-name',
+    'a',
+    '--address',
+    hosts.addresses.controller,
+    '--state',
+    a.state,
+  );
+  const line = /lab:\/\/[^']+/.exec(said)?.[0] as string;
+  let nats = await startNats(t, hosts.controller.inside, a.state);
+  await a.start();
+  await eventually(
+    'the controller',
+    () => a.log,
+    (log) => /this host takes part in the cluster/.test(log),
+  );
+  const join = (...words: string[]): string => run(...behind, ...program, 'cluster', ...words, '--state', b.state);
+  assert.match(join('join', line, '--host-name', 'b'), /b, has joined/);
+  assert.throws(() => join('join', line, '--host-name', 'b'), /already in the cluster/);
+  await b.start();
+  const { compute_id } = (await eventually(
+    'b',
+    () => listed(a),
+    (host) => host?.connected === true,
+  )) as Listed;
+  assert.match(join('status'), /^a .*\nb +5 s +192\.168\.77\.2:/m);
+
+  const lab = await Lab.create(a, 'Hidden');
+  const pc = await lab.pc('There', { compute_id, properties: { startup_script: 'ip 10.0.0.1/24\n' } });
+  await lab.start(pc);
+  assert.match(await type(lab, pc, 'show ip'), /10\.0\.0\.1/);
+  /** Asks the server of b itself, which only its own host reaches. */
+  const own = (...words: string[]): string => run(...behind, 'curl', '--silent', '--fail', ...words);
+  const node = `${b.url}/v2/compute/projects/${lab.path.split('/').at(-1)}/vpcs/nodes/${pc.node_id}`;
+  // A notification: the node is stopped by its own host.
+  const status = async (): Promise<string> =>
+    ((await a.get(`${lab.path}/nodes/${pc.node_id}`)) as { status: string }).status;
+  own('-X', 'POST', `${node}/stop`);
+  await eventually('the notification', status, (now) => now === 'stopped');
+  await lab.start(pc);
+
+  // A body that is far larger than the window of a stream.
+  const bytes = Buffer.alloc(24 << 20, 'labwire');
+  const images = `/v2/computes/${compute_id}/qemu/images`;
+  const upload = await a.ask('POST', `${images}/large.img`, { body: bytes });
+  assert.equal(upload.status < 300, true, upload.text);
+  const [image] = (await a.get(images)) as { filesize: number; md5sum: string }[];
+  assert.deepEqual([image?.filesize, image?.md5sum], [bytes.length, createHash('md5').update(bytes).digest('hex')]);
+
+  nats.kill('SIGKILL');
+  await once(nats, 'exit');
+  await eventually(
+    'the loss of b',
+    () => listed(a),
+    (host) => host?.connected === false && host.last_error !== null,
+  );
+  const there = JSON.parse(own(node)) as { status: string };
+  assert.equal(there.status, 'started', 'the node runs on');
+  assert.match(a.log, /connection to NATS was lost; running nodes go on/);
+  nats = await startNats(t, hosts.controller.inside, a.state);
+  await eventually(
+    'b again',
+    () => listed(a),
+    (host) => host?.connected === true,
+  );
+  assert.match(await type(lab, pc, 'show ip'), /10\.0\.0\.1/);
+
+  // Killed: its lease ends. Back: the compute connects again.
+  await b.kill();
+  const lost = await eventually(
+    'the loss of b',
+    () => listed(a),
+    (host) => host?.connected === false && /lease/.test(host.last_error ?? ''),
+  );
+  assert.match(lost?.last_error ?? '', /the host b holds no lease/);
+  await b.start();
+  await eventually(
+    'b again',
+    () => listed(a),
+    (host) => host?.connected === true,
+  );
+  const refusal = await a.ask('DELETE', `/v2/computes/${compute_id}`);
+  assert.deepEqual([refusal.status, /cluster forget b/.test(refusal.text)], [409, true]);
+  assert.equal(readFileSync(`/proc/${nats.pid}/comm`, 'utf8').trim(), 'nats-server');
+});
