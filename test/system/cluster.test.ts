@@ -129,6 +129,11 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   await eventually('the notification', status, (now) => now === 'stopped');
   await lab.start(pc);
 
+  // No frame could pass between them, which is said instead of a link that is dead.
+  const here = await lab.pc('Here');
+  const ends = [here, pc].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  const link = await a.ask('POST', `${lab.path}/links`, { body: { nodes: ends } });
+  assert.deepEqual([link.status, /have no network in common/.test(link.text)], [409, true], link.text);
   // A body that is far larger than the window of a stream.
   const bytes = Buffer.alloc(24 << 20, 'labwire');
   const images = `/v2/computes/${compute_id}/qemu/images`;
