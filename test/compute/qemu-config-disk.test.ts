@@ -6,6 +6,7 @@ import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findProgram } from '../../src/host/processes/program-path.ts';
+import { DEFLATED } from '../../src/store/archive/compressors.ts';
 import { ArchiveReader } from '../../src/store/archive/reader.ts';
 import { packArchive } from '../../src/store/archive/writer.ts';
 import { disk, machines, noQemu, SMALL } from './qemu-support.ts';
@@ -17,7 +18,7 @@ const MTOOLS = { encoding: 'utf8', env: { LC_ALL: 'C.UTF-8', MTOOLS_SKIP_CHECK: 
 const volume = (image: string): string => `${image}@@4096`;
 
 async function zip(path: string, files: Record<string, string>): Promise<void> {
-  const archive = packArchive('deflated', async (sink) => {
+  const archive = packArchive(DEFLATED, async (sink) => {
     for (const [name, content] of Object.entries(files)) await sink.addText(name, content);
   });
   await writeFile(path, archive);

@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
-import { BZIP2, LZMA, ZSTD } from '../../src/store/archive/methods.ts';
-import { unzipped, type ZipEntry, zip } from './archives-zip.ts';
-import { LabServer } from './lab-server.ts';
+import { BZIP2, DEFLATE, END_MARKER, LZMA, STORE, ZSTD } from '../../src/store/archive/methods.ts';
+import { entriesOf, testedByUnzip, unzipped, type ZipEntry, zip } from './archives-zip.ts';
+import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
 
-const END_MARKER = 2;
 const LZMA_HEAD = Buffer.from([9, 20, 5, 0]);
 
 function by(program: string, words: string[], content: Buffer): Buffer {
@@ -65,6 +64,21 @@ async function sent(server: LabServer, archive: Buffer): Promise<{ id: string; s
   return { id, status: response.status, answer: await response.json() };
 }
 
+/** The programs that this process has started. */
+async function childNames(): Promise<string[]> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+  const names = children
+    .trim()
+    .split(' ')
+    .map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => ''));
+  return (await Promise.all(names)).map((name) => name.trim());
+}
+
+async function openFiles(): Promise<string[]> {
+  const names = await readdir('/proc/self/fd');
+  return Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+}
+
 /** Text and noise, of several blocks of each method. */
 const LARGE = Buffer.concat([
   Buffer.alloc(2_000_000, 'a line of text\n'),
@@ -100,6 +114,63 @@ for (const how of Object.keys(METHODS)) {
     assert.equal(hub.name, 'Hub');
   });
 }
+
+test('archives are exported by the method and level that a client asks for, by Zstandard to clients of 3.0 by default', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab');
+  await writeFile(join(project.path, 'large'), LARGE);
+  await writeFile(join(project.path, 'empty'), '');
+  const sizes = new Map<string, number>();
+  for (const [route, method] of [
+    ['v2', DEFLATE],
+    ['v2/?compression=lzma', LZMA],
+    ['v3', ZSTD],
+    ['v3/?compression=zstd&compression_level=1', ZSTD],
+    ['v3/?compression=zstd&compression_level=19', ZSTD],
+    ['v3/?compression=none', STORE],
+    ['v3/?compression=zip', DEFLATE],
+    ['v3/?compression=zip&compression_level=0', DEFLATE],
+    ['v3/?compression=bzip2', BZIP2],
+    ['v3/?compression=bzip2&compression_level=1', BZIP2],
+    ['v3/?compression=lzma', LZMA],
+  ] as const) {
+    const [dialect, query = ''] = route.split('/');
+    const response = await server.request(`/${dialect}/projects/${project.project_id}/export${query}`);
+    assert.equal(response.status, 200, route);
+    const archive = Buffer.from(await response.arrayBuffer());
+    sizes.set(route, archive.length);
+    // No Python of today knows Zstandard in zip files.
+    if (method !== ZSTD) assert.match(testedByUnzip(archive) ?? 'Done testing', /Done testing/, route);
+    const entries = await entriesOf(archive);
+    assert.deepEqual([...entries.keys()].sort(), ['empty', 'large', 'project.gns3'], route);
+    for (const [name, entry] of entries) assert.equal(entry.method, method, `${route}: ${name}`);
+    assert.ok(entries.get('large')!.content.equals(LARGE), route);
+    assert.equal((await sent(server, archive)).status, 201, route);
+  }
+  const size = (query: string): number => sizes.get(`v3/?compression=${query}`)!;
+  assert.ok(size('zip&compression_level=0') > LARGE.length);
+  assert.ok(size('zstd&compression_level=1') !== size('zstd&compression_level=19'));
+  assert.ok(size('bzip2') !== size('bzip2&compression_level=1'));
+});
+
+test('an export by any method that its client leaves ends, with its files and programs', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab');
+  await writeFile(join(project.path, 'large'), randomBytes(16 * 2 ** 20));
+  for (const compression of ['none', 'zip', 'zstd', 'bzip2', 'lzma']) {
+    const path = `/v3/projects/${project.project_id}/export?compression=${compression}`;
+    const reader = (await server.request(path)).body!.getReader();
+    assert.ok((await reader.read()).value!.length > 0);
+    await reader.cancel();
+    const names = ['bzip2', 'xz'];
+    const left = async (): Promise<boolean> => (await childNames()).some((name) => names.includes(name));
+    await until(async () => !(await left()), `${compression}: its program runs on`);
+    await until(
+      async () => !(await openFiles()).includes(join(project.path, 'large')),
+      `${compression}: a file is open`,
+    );
+  }
+});
 
 test('broken contents by each method are refused with the reason, and leave nothing', async (t) => {
   const server = await LabServer.start(t);

@@ -5,7 +5,7 @@ import { open, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { ArchiveReader } from '../../src/store/archive/reader.ts';
+import { type ArchiveEntry, ArchiveReader } from '../../src/store/archive/reader.ts';
 
 export interface ZipEntry {
   name: string | Buffer;
@@ -85,23 +85,41 @@ function header(length: number, signature: number, fields: Fields, name: Buffer)
   return bytes;
 }
 
-/** What an archive holds: name -> content, `-> target` for links, null for folders. */
-export async function unzipped(archive: Buffer | string): Promise<Record<string, string | null>> {
+export interface FoundEntry {
+  kind: ArchiveEntry['kind'];
+  method: number;
+  target: string | undefined;
+  content: Buffer;
+}
+
+/** The entries of an archive by name. */
+export async function entriesOf(archive: Buffer | string): Promise<Map<string, FoundEntry>> {
   const directory = mkdtempSync(join(tmpdir(), 'labwire-zip-'));
   try {
     const path = typeof archive === 'string' ? archive : join(directory, 'archive');
     if (typeof archive !== 'string') await writeFile(path, archive);
     await using handle = await open(path);
     const reader = await ArchiveReader.open(handle, { absoluteLinks: () => true });
-    const found: Record<string, string | null> = {};
+    const found = new Map<string, FoundEntry>();
     for (const entry of reader.entries.values()) {
-      if (entry.kind === 'folder') found[entry.name] = null;
-      else found[entry.name] = entry.target === undefined ? String(await reader.bytes(entry)) : `-> ${entry.target}`;
+      const { name, kind, target, raw } = entry;
+      const content = kind === 'file' ? await reader.bytes(entry) : Buffer.alloc(0);
+      found.set(name, { kind, target, method: raw.compressionMethod, content });
     }
     return found;
   } finally {
     await rm(directory, { recursive: true });
   }
+}
+
+/** What an archive holds: name -> content, `-> target` for links, null for folders. */
+export async function unzipped(archive: Buffer | string): Promise<Record<string, string | null>> {
+  const found: Record<string, string | null> = {};
+  for (const [name, { kind, target, content }] of await entriesOf(archive)) {
+    if (kind === 'folder') found[name] = null;
+    else found[name] = target === undefined ? String(content) : `-> ${target}`;
+  }
+  return found;
 }
 
 /** What another program thinks of an archive; undefined where it is not installed. */

@@ -191,9 +191,12 @@ test('an export that cannot be right is refused before it begins', async (t) => 
   const server = await LabServer.start(t);
   const project = await server.project('lab');
   const path = `/v2/projects/${project.project_id}/export`;
-  const refused = await server.expect(400, 'GET', `${path}?compression=lzma`);
-  assert.match(refused.message, /"zip" or "none"/);
-  await server.expect(400, 'GET', `${path}?compression=rar`);
+  const refused = await server.expect(400, 'GET', `${path}?compression=rar`);
+  assert.match(refused.message, /compression: "rar" .*"zip", "none", "zstd", "bzip2", "lzma"/);
+  for (const level of ['zstd&compression_level=23', 'none&compression_level=1', 'zip&compression_level=x']) {
+    const { message } = await server.expect(400, 'GET', `${path}?compression=${level}`);
+    assert.match(message, /^compression_level: /);
+  }
   await server.expect(404, 'GET', `/v2/projects/${randomUUID()}/export`);
   const cases: [object, RegExp][] = [
     [{ node_type: 'vmware' }, /vmware/],

@@ -108,13 +108,17 @@ export class Duplicates {
   ): Promise<Project> {
     await using held = new AsyncDisposableStack();
     const archive = join(await makeStaging(this.#options.projectsPath, held), 'archive');
-    const content = await this.#options.exports.export(project, 'stored', {
-      snapshots: false,
-      images: false,
-      keepComputeIds: true,
-      anyType: true,
-      resetMacAddresses,
-    });
+    const content = await this.#options.exports.export(
+      project,
+      { method: 'stored' },
+      {
+        snapshots: false,
+        images: false,
+        keepComputeIds: true,
+        anyType: true,
+        resetMacAddresses,
+      },
+    );
     await writeFileAtomically(archive, content);
     const plan = { id, name, place, resetMacAddresses: false, addsImages: false, ...QUIET };
     return await this.#options.imports.unpack(archive, plan);

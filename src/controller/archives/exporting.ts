@@ -7,8 +7,9 @@ import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import { sorted } from '../../host/values/sorted.ts';
+import { type Compression, compressorFor } from '../../store/archive/compressors.ts';
 import { nameProblem } from '../../store/archive/names.ts';
-import { type ArchiveSink, type Compression, packArchive } from '../../store/archive/writer.ts';
+import { type ArchiveSink, packArchive } from '../../store/archive/writer.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -62,9 +63,10 @@ export class Exports {
     this.#version = options.version;
   }
 
-  /** The archive as a stream. It fails before its first byte or breaks off. */
+  /** The archive as a stream. Foreseeable errors are thrown; later ones break it off. */
   async export(project: Project, compression: Compression, options: ExportOptions): Promise<Readable> {
-    return packArchive(compression, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
+    const compressor = await compressorFor(compression);
+    return packArchive(compressor, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
   }
 
   /**

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { Failure, messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
+import { DEFLATED, STORED } from '../../store/archive/compressors.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { packArchive } from '../../store/archive/writer.ts';
 import type { JsonObject } from '../../store/json.ts';
@@ -67,7 +68,7 @@ async function repack(path: string, identity: { project_id: string; name: string
   const topology = JSON.stringify({ ...restorable(await readProject(archive)), ...identity });
   // Compressed archives stay compressed: an archive of zeros must not fill the disk.
   const compressed = [...archive.entries.values()].some(({ raw }) => raw.compressionMethod !== 0);
-  const packed = packArchive(compressed ? 'deflated' : 'stored', async (writer) => {
+  const packed = packArchive(compressed ? DEFLATED : STORED, async (writer) => {
     for (const entry of archive.entries.values()) {
       const { name, kind, target, mode, modified } = entry;
       if (name === PROJECT_FILE) await writer.addText(name, topology);

@@ -8,14 +8,12 @@ import { within } from '../../host/values/progress.ts';
 import { uploaded } from '../../http/app/forms.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import type { Compression } from '../../store/archive/writer.ts';
 import { requireName, Uuid } from '../../store/vocabulary.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
+import { compressionOf } from './compression.ts';
 import type { Exports } from './exporting.ts';
 import type { Imports } from './importing.ts';
-
-const COMPRESSIONS: Record<string, Compression> = { zip: 'deflated', none: 'stored' };
 
 export interface ArchiveRouteParts {
   projects: Projects;
@@ -84,12 +82,6 @@ async function streamed(operations: Operations, wanted: Wanted, work: () => Prom
   } catch (error) {
     throw operation.end(error);
   }
-}
-
-function compressionOf({ compression = 'zip' }: Record<string, string>): Compression {
-  const known = COMPRESSIONS[compression.toLowerCase()];
-  if (known) return known;
-  throw new Failure('invalid', `compression: "${compression}" is not supported; use "zip" or "none".`);
 }
 
 function isYes(query: Record<string, string>, name: string): boolean {

@@ -12,7 +12,7 @@ import type { Announcer } from '../events.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
-import { exportQuery, levelProblem } from './export-query.ts';
+import { exportProblem, exportQuery } from './export-query.ts';
 import { type ImageParts, Images, imageRoutes } from './images.ts';
 import {
   computeV3,
@@ -93,7 +93,7 @@ function differences(
     [`POST ${LAB}/open`]: {},
     [`POST ${LAB}/close`]: {},
     [`POST ${LAB}/duplicate`]: {},
-    [`GET ${LAB}/export`]: { query: exportQuery, problem: levelProblem },
+    [`GET ${LAB}/export`]: { query: exportQuery, problem: exportProblem },
     [`POST ${LAB}/import`]: {},
     [`GET ${LAB}/files/{path:.+}`]: { type: 'application/octet-stream' },
     [`POST ${LAB}/files/{path:.+}`]: none,

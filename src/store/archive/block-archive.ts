@@ -11,6 +11,7 @@ import { crc32 } from 'node:zlib';
 import type { AtomicFile } from '../../host/files/atomic-file.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { BLOCK_BYTES, shareBlocks, WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
+import { STORE } from './methods.ts';
 import { type ArchiveSink, CHUNK_BYTES, type EntryAttributes, FOLDER, REGULAR_FILE, SYMBOLIC_LINK } from './writer.ts';
 import { centralRecord, type EntryRecord, endRecords, extraFor, localHeader } from './zip-records.ts';
 
@@ -99,11 +100,12 @@ class BlockArchive implements ArchiveSink {
     }: { mode: number; modified: Date | undefined; expected: number | undefined },
     content: (place: number) => Promise<Written>,
   ): Promise<void> {
-    const entry = { name: Buffer.from(name), mode, modified, place: this.#place };
+    const entry = { name: Buffer.from(name), mode, modified, place: this.#place, method: STORE, flags: 0 };
     const align = expected !== undefined && expected >= WORTH_SHARING_BYTES ? BLOCK_BYTES : 1;
     const extra = extraFor(entry, { expected, align });
-    const start = this.#place + localHeader({ ...entry, size: 0, checksum: 0 }, extra).length;
-    const record = { ...entry, ...(await content(start)) };
+    const start = this.#place + localHeader({ ...entry, size: 0, packed: 0, checksum: 0 }, extra).length;
+    const written = await content(start);
+    const record = { ...entry, ...written, packed: written.size };
     await this.#write(localHeader(record, extra), this.#place);
     this.#records.push(record);
     this.#place = start + record.size;

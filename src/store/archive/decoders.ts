@@ -20,7 +20,7 @@ import createLiblzma from 'node-liblzma/wasm/liblzma.js';
 import Bunzip from 'seek-bzip';
 import { Failure } from '../../failures.ts';
 import { wasmFile } from '../../host/files/assets.ts';
-import { BZIP2, type LZMA } from './methods.ts';
+import { BZIP2, END_MARKER, type LZMA, LZMA_PROPERTIES_BYTES } from './methods.ts';
 
 /** An entry's compressed bytes, and what the archive states about its content. */
 export interface EncodedContent {
@@ -37,12 +37,10 @@ export interface EncodedContent {
 export type Pieces = Generator<Uint8Array<ArrayBuffer>, void, void>;
 
 const PIECE_BYTES = 256 * 1024;
-const END_MARKER = 0x0002;
 /** The header of liblzma's decoder for LZMA files: properties, dictionary and size. */
 const ALONE_HEADER_BYTES = 13;
 /** Version and size of the properties, then the properties: one byte and the dictionary size. */
 const LZMA_HEADER_BYTES = 9;
-const LZMA_PROPERTIES_BYTES = 5;
 const SMALLEST_DICTIONARY_BYTES = 4096;
 /** The dictionary of the highest level of xz. */
 const LARGEST_DICTIONARY_BYTES = 64 * 1024 * 1024;

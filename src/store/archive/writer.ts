@@ -1,11 +1,12 @@
-// Writes project archives as a zip stream, entry by entry, without size limit.
+// Writes project archives as a zip stream, entry by entry, without size limit. No maintained library writes streams of
+// more than 4 GiB with other methods than deflate.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { PassThrough, Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
-
-export type Compression = 'deflated' | 'stored';
+import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
+import { type Compressor, STORED } from './compressors.ts';
+import { centralRecord, DESCRIPTOR, dataDescriptor, type EntryRecord, endRecords, localHeader } from './zip-records.ts';
 
 /** The attributes of an entry's file. */
 export interface EntryAttributes {
@@ -37,41 +38,22 @@ export const FOLDER = 0o040000;
 /** Bytes per read. */
 export const CHUNK_BYTES = 256 * 1024;
 
-/** One and a half times as fast as the default 6, for archives that are 5 % larger. */
-const LEVEL = 3;
-
-/** The format cannot store earlier dates. */
-const EARLIEST = new Date(1980, 0, 1);
-
 /** Writes entries at the archive reader's pace: each call resolves when its content has been read. */
 class ArchiveWriter implements ArchiveSink {
   /** The archive; ends after `finish`. */
-  readonly output: Readable;
-  readonly #zip = new ZipFile();
-  readonly #level: number;
-  /** Rejects when the archive is no longer read. */
-  readonly #broken: Promise<never>;
+  readonly output = new PassThrough();
+  readonly #compressor: Compressor;
+  readonly #records: EntryRecord[] = [];
+  #place = 0;
 
-  constructor(compression: Compression) {
-    this.#level = compression === 'deflated' ? LEVEL : 0;
-    // yazl does not notice when its output stream is destroyed; this stream does.
-    this.output = (this.#zip.outputStream as Readable).pipe(new PassThrough());
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.#broken = promise;
-    promise.catch(() => {});
-    this.#zip.on('error', (error: Error) => this.output.destroy(error));
-    finished(this.output).catch(reject);
+  constructor(compressor: Compressor) {
+    this.#compressor = compressor;
+    // Readers of the archive get its errors, also those before they begin.
+    this.output.on('error', () => {});
   }
 
   async addFile(name: string, content: Readable, { mode = 0o644, modified }: EntryAttributes = {}): Promise<void> {
-    const taken = finished(content, { writable: false });
-    this.#zip.addReadStream(content, name, this.#options(REGULAR_FILE | (mode & 0o777), modified));
-    try {
-      await Promise.race([taken, this.#broken]);
-    } finally {
-      taken.catch(() => {});
-      content.destroy();
-    }
+    await this.#add(name, content, { mode: REGULAR_FILE | (mode & 0o777), modified });
   }
 
   async addOpenFile(
@@ -85,31 +67,63 @@ class ArchiveWriter implements ArchiveSink {
   }
 
   async addText(name: string, text: string): Promise<void> {
-    this.#zip.addBuffer(Buffer.from(text), name, this.#options(REGULAR_FILE | 0o644));
+    await this.addFile(name, Readable.from([Buffer.from(text)]));
   }
 
   async addLink(name: string, target: string): Promise<void> {
-    this.#zip.addBuffer(Buffer.from(target), name, { mode: SYMBOLIC_LINK | 0o777, compress: false });
+    await this.#add(name, Readable.from([Buffer.from(target)]), { mode: SYMBOLIC_LINK | 0o777 }, STORED);
   }
 
   async addFolder(name: string): Promise<void> {
-    this.#zip.addEmptyDirectory(name);
+    const entry = { name: Buffer.from(`${name}/`), mode: FOLDER | 0o755, modified: new Date(), place: this.#place };
+    const record = { ...entry, size: 0, packed: 0, checksum: 0, method: STORED.method, flags: 0 };
+    this.#write(localHeader(record));
+    this.#records.push(record);
   }
 
   finish(): void {
-    this.#zip.end();
+    const place = this.#place;
+    for (const record of this.#records) this.#write(centralRecord(record));
+    this.#write(endRecords({ entries: this.#records.length, place, size: this.#place - place }));
+    this.output.end();
   }
 
-  #options(mode: number, modified = new Date()): { mode: number; mtime: Date; compressionLevel: number } {
-    return { mode, mtime: modified < EARLIEST ? EARLIEST : modified, compressionLevel: this.#level };
+  async #add(
+    name: string,
+    content: Readable,
+    { mode, modified = new Date() }: { mode: number; modified?: Date | undefined },
+    { method, flags, stages }: Compressor = this.#compressor,
+  ): Promise<void> {
+    const entry = { name: Buffer.from(name), mode, modified, place: this.#place };
+    const record = { ...entry, size: 0, packed: 0, checksum: 0, method, flags: flags | DESCRIPTOR };
+    this.#write(localHeader(record));
+    const measured = telling(content, (length, piece) => {
+      record.checksum = crc32(piece, record.checksum);
+      record.size += length;
+    });
+    const count = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const piece of pieces) {
+        record.packed += piece.length;
+        yield piece;
+      }
+    };
+    await pipeline([measured, ...stages(), count, this.output] as Parameters<typeof pipeline>[0][], { end: false });
+    this.#place += record.packed;
+    this.#write(dataDescriptor(record));
+    this.#records.push(record);
+  }
+
+  #write(bytes: Buffer): void {
+    this.output.write(bytes);
+    this.#place += bytes.length;
   }
 }
 
 /** Passes the bytes through and calls `passed` for each piece; it may throw. */
-export function telling(content: Readable, passed: (bytes: number) => void): Readable {
+export function telling(content: Readable, passed: (bytes: number, piece: Buffer) => void): Readable {
   const pieces = async function* (): AsyncGenerator<Buffer> {
     for await (const piece of content) {
-      passed((piece as Buffer).length);
+      passed((piece as Buffer).length, piece as Buffer);
       yield piece as Buffer;
     }
   };
@@ -120,8 +134,8 @@ export function telling(content: Readable, passed: (bytes: number) => void): Rea
 }
 
 /** The archive of `fill` as a stream; a failure of `fill` breaks it off. */
-export function packArchive(compression: Compression, fill: (archive: ArchiveSink) => Promise<void>): Readable {
-  const archive = new ArchiveWriter(compression);
+export function packArchive(compressor: Compressor, fill: (archive: ArchiveSink) => Promise<void>): Readable {
+  const archive = new ArchiveWriter(compressor);
   fill(archive).then(
     () => archive.finish(),
     (error: Error) => archive.output.destroy(error),

@@ -1,4 +1,4 @@
-// The records of a zip file around stored contents (APPNOTE 6.3 of the format, sections 4.3 and 4.5.3).
+// The records of a zip file around contents (APPNOTE 6.3 of the format, sections 4.3 and 4.5.3).
 
 export interface EntryRecord {
   name: Buffer;
@@ -7,12 +7,22 @@ export interface EntryRecord {
   modified: Date;
   /** Offset of the local header. */
   place: number;
+  /** Of the content in bytes, itself and as it is in the archive. */
   size: number;
+  packed: number;
   checksum: number;
+  /** Compression method. */
+  method: number;
+  /** Flags beside those for the names' encoding. */
+  flags: number;
 }
+
+/** The flag of entries whose sizes and checksum stand behind their content. */
+export const DESCRIPTOR = 0x0008;
 
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
+const DESCRIPTION = 0x08074b50;
 const END = 0x06054b50;
 const END_64 = 0x06064b50;
 const END_64_PLACE = 0x07064b50;
@@ -31,6 +41,11 @@ const MOST_16 = 0xffff;
 const EXTRA_64 = 0x0001;
 /** The id that Android's tools use for the alignment of entries. */
 const EXTRA_ALIGNMENT = 0xd935;
+/** Info-ZIP's field for times. */
+const EXTRA_TIME = 0x5455;
+const TIME_BYTES = 9;
+const HAS_MODIFICATION = 1;
+const MOST_SECONDS = 0x7fff_ffff;
 const SIZES_64_BYTES = 20;
 const SMALLEST_ALIGNMENT_BYTES = 6;
 
@@ -56,7 +71,11 @@ export function extraFor(
   return { large, length: sizes + padding + (padding > 0 && padding < SMALLEST_ALIGNMENT_BYTES ? align : 0) };
 }
 
-export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
+const NO_EXTRA: Extra = { length: 0, large: false };
+
+/** With `DESCRIPTOR` it has no sizes. */
+export function localHeader(given: EntryRecord, extra: Extra = NO_EXTRA): Buffer {
+  const entry = given.flags & DESCRIPTOR ? { ...given, size: 0, packed: 0, checksum: 0 } : given;
   const header = Buffer.alloc(LOCAL_BYTES + entry.name.length + extra.length);
   header.writeUInt32LE(LOCAL, 0);
   header.writeUInt16LE(extra.large ? VERSION_64 : VERSION, 4);
@@ -65,7 +84,7 @@ export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
   header.writeUInt16LE(extra.length, 28);
   entry.name.copy(header, LOCAL_BYTES);
   const field = header.subarray(LOCAL_BYTES + entry.name.length);
-  const used = extra.large ? writeSizes64(field, [entry.size, entry.size]) : 0;
+  const used = extra.large ? writeSizes64(field, [entry.size, entry.packed]) : 0;
   if (extra.length > used) {
     field.writeUInt16LE(EXTRA_ALIGNMENT, used);
     field.writeUInt16LE(extra.length - used - 4, used + 2);
@@ -73,10 +92,30 @@ export function localHeader(entry: EntryRecord, extra: Extra): Buffer {
   return header;
 }
 
+/** What stands behind the content of an entry with `DESCRIPTOR`. */
+export function dataDescriptor({ size, packed, checksum }: EntryRecord): Buffer {
+  const large = isLarge({ size, packed });
+  const descriptor = Buffer.alloc(large ? 24 : 16);
+  descriptor.writeUInt32LE(DESCRIPTION, 0);
+  descriptor.writeUInt32LE(checksum, 4);
+  if (large) {
+    descriptor.writeBigUInt64LE(BigInt(packed), 8);
+    descriptor.writeBigUInt64LE(BigInt(size), 16);
+  } else {
+    descriptor.writeUInt32LE(packed, 8);
+    descriptor.writeUInt32LE(size, 12);
+  }
+  return descriptor;
+}
+
+function isLarge({ size, packed }: Pick<EntryRecord, 'size' | 'packed'>): boolean {
+  return size >= MOST_32 || packed >= MOST_32;
+}
+
 /** The entry's record in the list at the end. */
 export function centralRecord(entry: EntryRecord): Buffer {
-  const large = entry.size >= MOST_32 || entry.place >= MOST_32;
-  const extra = large ? 4 + 3 * 8 : 0;
+  const large = isLarge(entry) || entry.place >= MOST_32;
+  const extra = TIME_BYTES + (large ? 4 + 3 * 8 : 0);
   const record = Buffer.alloc(CENTRAL_BYTES + entry.name.length + extra);
   record.writeUInt32LE(CENTRAL, 0);
   record.writeUInt16LE(UNIX | VERSION_64, 4);
@@ -87,7 +126,9 @@ export function centralRecord(entry: EntryRecord): Buffer {
   record.writeUInt32LE((entry.mode << 16) >>> 0, 38);
   record.writeUInt32LE(large ? MOST_32 : entry.place, 42);
   entry.name.copy(record, CENTRAL_BYTES);
-  if (large) writeSizes64(record.subarray(CENTRAL_BYTES + entry.name.length), [entry.size, entry.size, entry.place]);
+  const field = record.subarray(CENTRAL_BYTES + entry.name.length);
+  writeTime(field, entry.modified);
+  if (large) writeSizes64(field.subarray(TIME_BYTES), [entry.size, entry.packed, entry.place]);
   return record;
 }
 
@@ -116,12 +157,26 @@ export function endRecords({ entries, place, size }: { entries: number; place: n
 }
 
 /** Writes the common part of both headers: flags to sizes. */
-function writeCommon(at: Buffer, { modified, checksum, size }: EntryRecord, large: boolean): void {
-  at.writeUInt16LE(UTF8_NAMES, 0);
+function writeCommon(
+  at: Buffer,
+  { modified, checksum, size, packed, method, flags }: EntryRecord,
+  large: boolean,
+): void {
+  at.writeUInt16LE(UTF8_NAMES | flags, 0);
+  at.writeUInt16LE(method, 2);
   at.writeUInt32LE(dosTime(modified), 4);
   at.writeUInt32LE(checksum, 8);
-  at.writeUInt32LE(large ? MOST_32 : size, 12);
+  at.writeUInt32LE(large ? MOST_32 : packed, 12);
   at.writeUInt32LE(large ? MOST_32 : size, 16);
+}
+
+/** Writes the modification time (UTC, in seconds), which `dosTime` has in local time. */
+function writeTime(field: Buffer, modified: Date): void {
+  const seconds = Math.floor(modified.getTime() / 1000);
+  field.writeUInt16LE(EXTRA_TIME, 0);
+  field.writeUInt16LE(TIME_BYTES - 4, 2);
+  field.writeUInt8(HAS_MODIFICATION, 4);
+  field.writeInt32LE(Math.max(-MOST_SECONDS, Math.min(seconds, MOST_SECONDS)), 5);
 }
 
 function writeSizes64(field: Buffer, numbers: readonly number[]): number {

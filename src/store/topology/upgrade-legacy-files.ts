@@ -5,6 +5,7 @@ import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
+import { STORED } from '../archive/compressors.ts';
 import { nameProblem } from '../archive/names.ts';
 import { packArchive } from '../archive/writer.ts';
 import { pictureName } from './upgrade-legacy-drawings.ts';
@@ -42,7 +43,7 @@ async function packSnapshots(directory: string): Promise<void> {
     const folder = `${OLD_SNAPSHOTS}/${name}`;
     // A folder without a lab is not a snapshot, and stays.
     if ((await kindOf(directory, folder)) !== 'folder' || !(await hasTopology(join(directory, folder)))) continue;
-    const archive = packArchive('stored', async (writer) => {
+    const archive = packArchive(STORED, async (writer) => {
       let isPacked = false;
       for await (const entry of walkContained(join(directory, folder))) {
         const isTopology = TOPOLOGY.test(entry.path);

@@ -9,6 +9,7 @@ import { openContainedForRead } from '../../../host/files/contained-files.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
+import { DEFLATED } from '../../../store/archive/compressors.ts';
 import { nameProblem } from '../../../store/archive/names.ts';
 import { ArchiveReader } from '../../../store/archive/reader.ts';
 import { packArchive } from '../../../store/archive/writer.ts';
@@ -80,7 +81,7 @@ export async function packConfigDisk({ directory, warn }: ConfigDiskOptions): Pr
       left -= (await lstat(copy)).size;
       if (left < 0) throw new Error(`it has more than ${MOST_BYTES} bytes`);
     }
-    const content = packArchive('deflated', async (archive) => {
+    const content = packArchive(DEFLATED, async (archive) => {
       for (const [number, file] of files.entries()) {
         const handle = await open(join(workshop.path, `${number}`), 'r');
         await archive.addOpenFile(file, { handle, stat: await handle.stat() });
