@@ -47,7 +47,7 @@ Options of serve, doctor, password, user, audit, cluster, recover and backup:
   --allow, -A          consoles listen on all addresses
   --insecure           listen beyond loopback without authentication
   --ssl                serve HTTPS, with a certificate made here, or --certfile FILE --certkey FILE
-  --api-version X.Y.Z  the release reported to clients (2.2.57)
+  --api-version X.Y.Z  the release reported to clients (their own)
   --log FILE           write the log there            --quiet, -q     warnings and errors only
   --pid FILE           write the process id there     --debug, -d     more
   --record FILE        append one curl line for each JSON request

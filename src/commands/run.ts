@@ -73,7 +73,7 @@ async function serve(command: Configured, environment: ProcessEnvironment): Prom
   log.info('ready', {
     url,
     version: version(),
-    api: config.Server.version,
+    api: `${config.Server.version.v2.number}, ${config.Server.version.v3.number}`,
     state: config.state,
     files: files.join(',') || 'none',
   });

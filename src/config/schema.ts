@@ -1,6 +1,7 @@
 // All configuration keys: section, type and default. Values are text from a file, variable or flag. Keys and defaults follow release
 // 2.2.57's gns3_server.conf where it has them.
 import * as v from 'valibot';
+import { releasesOf } from '../api/releases.ts';
 import { isNetwork } from '../host/network/address-lists.ts';
 import { parseSubnet } from '../host/network/ipv4.ts';
 
@@ -102,8 +103,16 @@ const Server = v.strictObject({
   shell: v.optional(flag, 'false'),
   auto_close_grace: v.optional(whole(1, 86_400), '30'),
   version: v.optional(
-    v.pipe(text, v.regex(/^\d+\.\d+\.\d+([-+.][\w.+-]+)?$/, 'use a release number such as 2.2.57')),
-    '2.2.57',
+    v.pipe(
+      text,
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        const releases = releasesOf(dataset.value);
+        if (releases !== undefined) return releases;
+        addIssue({ message: 'use a release such as 2.2.57 or 3.0.6, or one of each with a comma between' });
+        return NEVER;
+      }),
+    ),
+    '',
   ),
 });
 

@@ -135,7 +135,7 @@ export class Controller {
     this.#options = options;
     const writer = new LabWriter({
       store,
-      version: config.Server.version,
+      version: config.Server.version.v2.number,
       warn: (projectId, message) => announcer.project.emit('log.warning', { message }, projectId),
     });
     const entries = new AccessList({
@@ -232,7 +232,8 @@ export class Controller {
       },
       lost: (id) => sharing.lost(id),
     });
-    const { version, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
+    const { version: releases, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
+    const version = releases.v2.number;
     const projects = this.#projects;
     const computes = this.computes;
     this.access = new Access({
@@ -254,7 +255,7 @@ export class Controller {
     const usage = (): object => this.#load.usage();
     this.routes = [
       ...serverRoutes({
-        version,
+        releases,
         local,
         announcer,
         sharing,
@@ -347,6 +348,7 @@ export class Controller {
         settings: this.#settings,
         local: () => this.computes.get('local'),
         isLocal: this.#options.config.Server.local,
+        releases: this.#options.config.Server.version,
         imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
         imagesPath: this.#options.config.Server.images_path,
         appliances: this.#appliances,

@@ -78,8 +78,9 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
       compute: compute.events,
     }),
   ]);
+  const version = config.Server.version.v2.number;
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
-  const pages = [metrics, openApiRoute(described, config.Server), ...pageRoutes(config.Server.version)];
+  const pages = [metrics, openApiRoute(described, { version }), ...pageRoutes(version)];
   const app: App = new App([...described, ...controller.v3Routes, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,

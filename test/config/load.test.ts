@@ -23,7 +23,10 @@ test('without any source everything has its default, below the state directory',
   assert.deepEqual(warnings, []);
   assert.equal(config.Server.host, '127.0.0.1');
   assert.equal(config.Server.port, 3080);
-  assert.equal(config.Server.version, '2.2.57');
+  assert.deepEqual(config.Server.version, {
+    v2: { number: '2.2.57', pinned: false },
+    v3: { number: '3.0.6', pinned: false },
+  });
   assert.equal(config.Server.projects_path, join(home, 'state/projects'));
   assert.equal(config.Server.images_path, join(home, 'state/images'));
   assert.deepEqual([config.Server.udp_start_port_range, config.Server.udp_end_port_range], [20000, 30000]);
@@ -127,7 +130,9 @@ test('a bad value stops the start and names its place and what would fit', () =>
     ],
     ['port = 1\n', /line 1: "port" stands before the first \[Section\]/],
     ['[Server]\nnonsense\n', /line 2: "nonsense" is neither/],
-    ['[Server]\nversion = latest\n', /version = "latest"/],
+    ['[Server]\nversion = latest\n', /version = "latest" is not possible: use a release such as 2.2.57 or 3.0.6/],
+    ['[Server]\nversion = 2.2.50, 2.2.51\n', /version = /],
+    ['[Server]\nversion = 4.0.0\n', /version = /],
   ];
   for (const [text, message] of cases)
     assert.throws(() => loadConfig({ ...base, file: file('bad.conf', text) }), message, text);

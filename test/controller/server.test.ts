@@ -10,7 +10,7 @@ test('clients learn the release, old ones too, and a different one is refused', 
   assert.deepEqual(await server.expect(200, 'GET', '/v2/version'), { version: '2.2.57', local: true });
   assert.deepEqual(await server.expect(200, 'GET', '/v1/version'), { version: '2.2.57' });
   assert.deepEqual(await server.expect(200, 'POST', '/v2/version', { version: '2.2.57' }), { version: '2.2.57' });
-  assert.equal((await server.call('POST', '/v2/version', { version: '2.2.56' })).status, 409);
+  assert.equal((await server.call('POST', '/v2/version', { version: '2.1.9' })).status, 409);
 });
 
 test('the licence is kept over a restart; the GNS3 VM cannot be switched on and says why', async (t) => {
@@ -53,4 +53,47 @@ test('debug files say what there is, in local mode only, and hold no password', 
   const closed = await LabServer.start(t, { local: 'false' });
   assert.equal((await closed.call('POST', '/v2/debug')).status, 403);
   assert.equal((await closed.call('POST', '/v2/shutdown')).status, 403);
+});
+
+/** What a client with this program is told: by GET and by POST of each version. */
+async function toldTo(server: LabServer, program: string | undefined): Promise<string[]> {
+  const headers = program === undefined ? {} : { 'User-Agent': program };
+  const answers = ['v2', 'v2/compute', 'v3'].map(async (place) => {
+    const response = await server.request(`/${place}/version`, { headers });
+    return ((await response.json()) as { version: string }).version;
+  });
+  return Promise.all(answers);
+}
+
+async function confirmed(server: LabServer, place: string, program: string, version: string): Promise<number> {
+  const headers = { 'User-Agent': program, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ version });
+  return (await server.request(`/${place}/version`, { method: 'POST', headers, body })).status;
+}
+
+test('a client of either family gets its own release, unless the configuration pins one', async (t) => {
+  const server = await LabServer.start(t);
+  assert.deepEqual(await toldTo(server, undefined), ['2.2.57', '2.2.57', '3.0.6']);
+  assert.deepEqual(await toldTo(server, 'GNS3 QT Client v2.2.49'), ['2.2.49', '2.2.49', '3.0.6']);
+  assert.deepEqual(await toldTo(server, 'GNS3 QT Client v3.0.4'), ['2.2.57', '2.2.57', '3.0.4']);
+  assert.deepEqual(await toldTo(server, 'GNS3 QT Client v3.1.0.dev1'), ['2.2.57', '2.2.57', '3.1.0.dev1']);
+  for (const other of ['curl/8.5.0', 'GNS3 QT Client v2.1.3', 'GNS3 QT Client v4.0.0', 'GNS3 QT Client v3', ''])
+    assert.deepEqual(await toldTo(server, other), ['2.2.57', '2.2.57', '3.0.6'], other);
+  assert.equal(await confirmed(server, 'v2', 'curl', '2.2.49'), 200);
+  assert.equal(await confirmed(server, 'v2', 'curl', '3.0.6'), 409);
+  assert.equal(await confirmed(server, 'v3', 'GNS3 QT Client v3.0.4', '3.0.4'), 200);
+  assert.equal(await confirmed(server, 'v3', 'curl', '3.0.4'), 409);
+
+  for (const [version, told] of [
+    ['2.2.50', ['2.2.50', '2.2.50', '3.0.4']],
+    ['3.0.5', ['2.2.49', '2.2.49', '3.0.5']],
+    ['3.0.5, 2.2.50', ['2.2.50', '2.2.50', '3.0.5']],
+  ] as const) {
+    const pinned = await LabServer.start(t, { version });
+    const [v2, compute] = await toldTo(pinned, 'GNS3 QT Client v2.2.49');
+    const [, , v3] = await toldTo(pinned, 'GNS3 QT Client v3.0.4');
+    assert.deepEqual([v2, compute, v3], told, version);
+    const isPinned = version.includes('2.2');
+    assert.equal(await confirmed(pinned, 'v2', 'curl', '2.2.49'), isPinned ? 409 : 200, version);
+  }
 });

@@ -12,7 +12,7 @@ export async function debugReport(config: Config, projects: Projects, ports: Por
   const interfaces = await networkInterfaces(config.Server.allowed_interfaces);
   const sections: Record<string, string[]> = {
     Server: [
-      `API version ${version}, local mode ${local ? 'on' : 'off'}`,
+      `API version ${version.v2.number}, local mode ${local ? 'on' : 'off'}`,
       `Linux ${release()} ${process.arch}, Node.js ${process.versions.node}`,
       `up ${Math.trunc(process.uptime())} s, resident ${rss} bytes, heap ${heapUsed} bytes`,
     ],

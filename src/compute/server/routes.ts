@@ -1,6 +1,7 @@
 // /v2/compute: description, load and events of this compute.
 import { platform } from 'node:os';
 import type { ComputeEvents } from '../../api/events.ts';
+import { releaseFor } from '../../api/releases.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
@@ -40,9 +41,10 @@ export function serverRoutes({
   unavailableKinds,
   debugReport,
 }: ServerParts): Route[] {
-  const { version, local, projects_path: directory } = config.Server;
+  const { version: releases, local, projects_path: directory } = config.Server;
+  const version = releases.v2.number;
   return [
-    route('GET /v2/compute/version', {}, () => ({ version, local })),
+    route('GET /v2/compute/version', {}, ({ headers }) => ({ version: releaseFor(releases, 'v2', headers), local })),
 
     // Controllers offer the kinds of nodes in this list.
     route('GET /v2/compute/capabilities', {}, () => {

@@ -76,7 +76,7 @@ export class Computes {
     };
     const compute = new Compute(description, {
       transport: local,
-      version,
+      version: version.v2.number,
       consoleHost: host,
       listener: this.#listener,
     });
@@ -153,7 +153,7 @@ export class Computes {
   #register({ password, ...description }: StoredCompute): Compute {
     const compute = new Compute(description, {
       transport: transportTo(description, password),
-      version: this.#options.config.Server.version,
+      version: this.#options.config.Server.version.v2.number,
       consoleHost: description.host,
       listener: this.#listener,
     });

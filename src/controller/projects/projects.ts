@@ -47,12 +47,12 @@ export class Projects extends Catalogue {
     super(options);
     this.#options = options;
     const { version, auto_close_grace } = options.config.Server;
-    this.#life = new ProjectLife({ ...options, version }, auto_close_grace);
+    this.#life = new ProjectLife({ ...options, version: version.v2.number }, auto_close_grace);
     this.#restart = new Restart({ ...options, catalogue: this, life: this.#life });
   }
 
   get #version(): string {
-    return this.#options.config.Server.version;
+    return this.#options.config.Server.version.v2.number;
   }
 
   /** Restores the state of the previous run, see `Restart`. */

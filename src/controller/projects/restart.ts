@@ -128,7 +128,7 @@ export class Restart {
     const { projects_path: root, version } = config.Server;
     // Projects in the state directory belong to this server.
     const isOthers = isBelow(config.state, root) ? async () => false : store.locks.isOthers.bind(store.locks);
-    const found = await scanProjects(root, { version, known: stored, isOthers });
+    const found = await scanProjects(root, { version: version.v2.number, known: stored, isOthers });
     const formerly = new Set([...leftOpen, ...stored.map(({ project_id: id }) => id)]);
     const ids = new Set(found.map(({ record }) => record.project_id));
     for (const project of this.#catalogue.list().filter(({ id, damaged }) => damaged !== undefined && !ids.has(id))) {

@@ -1,5 +1,6 @@
 // The server itself over HTTP.
 import * as v from 'valibot';
+import { accepts, type Releases, releaseFor } from '../../api/releases.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { RequestClient } from '../../http/app/route.ts';
@@ -12,7 +13,7 @@ import { type Announcer, SILENCE_MS } from '../events.ts';
 const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
 
 export interface ServerRouteParts {
-  version: string;
+  releases: Releases;
   local: boolean;
   announcer: Announcer;
   sharing: Sharing;
@@ -27,7 +28,7 @@ export interface ServerRouteParts {
 }
 
 export function serverRoutes({
-  version,
+  releases,
   local,
   announcer,
   sharing,
@@ -48,10 +49,11 @@ export function serverRoutes({
     );
 
   return [
-    route('GET /v2/version', {}, () => ({ version, local })),
+    route('GET /v2/version', {}, ({ headers }) => ({ version: releaseFor(releases, 'v2', headers), local })),
 
-    route('POST /v2/version', { body: Version }, ({ body }) => {
-      if (body.version === version) return { version };
+    route('POST /v2/version', { body: Version }, ({ body, headers }) => {
+      const version = releaseFor(releases, 'v2', headers);
+      if (body.version === version || accepts(releases, body.version)) return { version: body.version };
       throw new Failure(
         'conflict',
         `version: the client has ${body.version}, this server ${version}: both must be the same release.`,

@@ -1,6 +1,7 @@
 // The routes of release 3.0.6 (`/v3`): those of 2.2.57 with their differences, and the few that only 3.0.6 has.
 import * as v from 'valibot';
 import { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
+import { type Releases, releaseFor } from '../../api/releases.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
@@ -54,6 +55,7 @@ export interface V3RouteParts extends ImageParts, ApplianceParts {
   entries: AccessList;
   usage: () => object;
   settings: ServerSettings;
+  releases: Releases;
   /** Whether clients may name paths of this host. */
   isLocal: boolean;
 }
@@ -265,12 +267,12 @@ function fromTemplate(node: Members): Members {
 }
 
 export function v3Routes(parts: V3RouteParts): Route[] {
-  const { routes, projects, computes, settings, sharing, entries, notes, isLocal } = parts;
+  const { routes, projects, computes, settings, sharing, entries, notes, isLocal, releases } = parts;
   const images = new Images(parts);
   return [
     inV3Form(
       route('POST /v3/version', { body: Version }, ({ body, headers }) => {
-        const spoken = versionFor(headers);
+        const spoken = releaseFor(releases, 'v3', headers);
         if (body.version === spoken) return { version: spoken };
         throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
       }),
@@ -278,7 +280,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     inV3Form(
       route('GET /v3/version', {}, ({ headers, host }) => ({
         controller_host: host.replace(/:\d+$/, ''),
-        version: versionFor(headers),
+        version: releaseFor(releases, 'v3', headers),
         local: isLocal,
       })),
     ),
@@ -322,13 +324,4 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       inDialect(routes, spelling, difference),
     ),
   ];
-}
-
-/** Of clients that do not say theirs. */
-const RELEASE = '3.0.6';
-
-/** The release in answers to a client of its own family. */
-function versionFor(headers: Headers): string {
-  const [, own] = /GNS3 QT Client v(3\.\d+\.\d+)/.exec(headers.get('user-agent') ?? '') ?? [];
-  return own ?? RELEASE;
 }
