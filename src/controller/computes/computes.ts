@@ -202,7 +202,7 @@ export class Computes {
         known.change(description, transport);
         return known;
       }
-      const { version } = this.#options.config.Server;
+      const version = this.#options.config.Server.version.v2.number;
       const made = new Compute(description, { transport, version, consoleHost: address, listener: this.#listener });
       this.#computes.set(id, made);
       this.#announce('compute.created', made);
