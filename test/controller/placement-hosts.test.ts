@@ -1,11 +1,8 @@
 // Nodes that the controller places on the hosts of three servers: `auto`, plans, reasons and draining.
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
-import { configureLog } from '../../src/host/log.ts';
+import { type TestContext, test } from 'node:test';
 import { zip } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
-
-before(() => configureLog({ write: () => {} }));
 
 /** A controller with the hosts `two` and `three`. */
 async function hosts(t: TestContext): Promise<LabServer> {
