@@ -692,7 +692,7 @@ const ENGLISH = {
     drain: 'Drain',
     undrain: 'End draining',
     draining: 'Takes no new nodes',
-    askDrain: (name: string) => `Drain the host ${name}? It takes no new nodes, and its stopped nodes move to others.`,
+    askDrain: (name: string) => `${name} takes no new nodes, and its stopped nodes move to other hosts.`,
     leftThere: (nodes: string) => `These nodes stay there: ${nodes}`,
   },
   links: {

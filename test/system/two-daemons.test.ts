@@ -391,7 +391,7 @@ test('a lab file leaves its hosts to the server; a drain moves stopped nodes wit
   assert.equal(planned.code, 2, planned.error);
   const { placement } = JSON.parse(planned.out);
   assert.deepEqual(
-    placement.nodes.map(({ compute_id: host }: NodeObject) => host),
+    placement.nodes.map(({ compute_id: host }: { compute_id: string }) => host),
     ['other', 'other'],
   );
   const shown = await labwired.run('plan', '--placement', file);
@@ -401,7 +401,7 @@ test('a lab file leaves its hosts to the server; a drain moves stopped nodes wit
   const lab = (await controller.get('/v2/projects')).find(({ name }: { name: string }) => name === 'Placed');
   const path = `/v2/projects/${lab.project_id}`;
   const hostsOf = async (): Promise<string[]> =>
-    (await controller.get(`${path}/nodes`)).map(({ compute_id: host }: NodeObject) => host);
+    (await controller.get(`${path}/nodes`)).map(({ compute_id: host }: { compute_id: string }) => host);
   assert.deepEqual(await hostsOf(), ['other', 'other']);
   assert.match((await controller.get(`${path}/placement`)).nodes[1].reason, /other nodes of the lab are on Other/);
   assert.equal((await labwired.run('plan', file)).code, 0, 'the chosen host is no difference');

@@ -78,7 +78,8 @@ export function HostsScreen() {
     }
   };
   const drain = async ({ compute_id: id, name, draining }: Host): Promise<void> => {
-    if (!draining && !confirm(words.askDrain(name))) return;
+    const question = { title: `${words.drain} ${name}`, text: words.askDrain(name), verb: words.drain };
+    if (!draining && !(await confirmed(question))) return;
     message.value = '';
     try {
       const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
