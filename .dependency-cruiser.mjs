@@ -27,6 +27,7 @@ const controllerLayers = [
   { routes: '^src/controller/((controller|metrics)[.]ts$|(server|v3)/|[^/]+/[^/]*routes[.]ts$)' },
   { snapshots: '^src/controller/snapshots/' },
   { archives: '^src/controller/archives/' },
+  { placement: '^src/controller/placement/' },
   { projects: '^src/controller/projects/' },
   { lab: '^src/controller/lab/' },
   { links: '^src/controller/links/', drawings: '^src/controller/drawings/' },

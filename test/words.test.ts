@@ -11,7 +11,8 @@ const root = join(import.meta.dirname, '..');
 /** Where an old word may stay. */
 const EXCEPTIONS: readonly { place: RegExp; text: RegExp; reason: string }[] = [
   {
-    place: /^(src\/(compute\/server\/routes|controller\/accounts\/access|web\/model\/.*)\.ts|docs\/computes\.md)$/,
+    place:
+      /^(src\/(compute\/server\/routes|controller\/(accounts\/access|placement\/host-facts)|web\/model\/.*)\.ts|docs\/computes\.md)$/,
     text: /node_types\/hindrances|"hindrance": /,
     reason: 'the address and the member of a route that clients use',
   },

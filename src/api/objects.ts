@@ -115,6 +115,8 @@ export interface ComputeObject {
   memory_usage_percent: number | null;
   capabilities: { version: string | null; node_types: readonly string[]; platform?: string };
   last_error: string | null;
+  /** It takes no new nodes; beyond the release. */
+  draining?: true;
 }
 
 export interface TemplateObject {

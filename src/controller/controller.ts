@@ -51,9 +51,13 @@ import { labRoutes } from './lab/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { controllerMetrics } from './metrics.ts';
 import { ConsoleForwards, type ConsolePorts } from './nodes/console-forwards.ts';
+import type { Node } from './nodes/node.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import type { NodeCreate } from './nodes/schema.ts';
 import { operationRoutes } from './operations/routes.ts';
+import { Draining } from './placement/draining.ts';
+import { Placement } from './placement/placement.ts';
+import { placementRoutes } from './placement/routes.ts';
 import { IdlePcSearches } from './projects/idle-pc.ts';
 import { ImageUsers } from './projects/image-users.ts';
 import { Projects } from './projects/projects.ts';
@@ -119,6 +123,7 @@ export class Controller {
   readonly #entries: AccessList;
   readonly computes: Computes;
   readonly #projects: Projects;
+  readonly #placement: Placement;
   readonly #nodes: Nodes;
   readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
@@ -236,6 +241,11 @@ export class Controller {
     const version = releases.v2.number;
     const projects = this.#projects;
     const computes = this.computes;
+    const placement = new Placement({ computes, projects, documents: store.documents });
+    this.#placement = placement;
+    const draining = new Draining({ computes, projects, nodes: this.#nodes, placement });
+    const create = (project: Project, given: NodeCreate): Promise<Node> =>
+      placement.create(project, given, (compute, one: NodeCreate) => this.#nodes.create(project, compute, one));
     this.access = new Access({
       sharing,
       entries,
@@ -244,7 +254,7 @@ export class Controller {
     });
     this.metrics = controllerMetrics({ projects, computes });
     const exports = new Exports({ computes, writer, announcer, version });
-    const imports = new Imports({ projects, computes, announcer, projectsPath, imagesPath, version });
+    const imports = new Imports({ projects, computes, placement, announcer, projectsPath, imagesPath, version });
     const duplicates = new Duplicates({ projects, writer, exports, imports, projectsPath, version });
     const restores = new Restores({ projects, computes, projectsPath, announcer, version });
     const snapshots = new Snapshots({ exports, restores, announcer });
@@ -305,7 +315,8 @@ export class Controller {
       ...archiveRoutes({ projects, exports, imports, sharing, operations }),
       ...duplicateRoutes({ projects, duplicates, sharing, entries, operations, local }),
       ...snapshotRoutes({ projects, snapshots, operations }),
-      ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.computes }),
+      ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.computes, create }),
+      ...placementRoutes({ computes, projects, placement, draining, operations }),
       ...linkRoutes({ projects: this.#projects, links }),
       ...drawingRoutes({ projects: this.#projects, drawings }),
       ...labRoutes({ projects: this.#projects, nodes: this.#nodes, links, drawings }),
@@ -314,7 +325,7 @@ export class Controller {
         const project = this.#projects.get(projectId);
         project.requireOpen();
         const wanted = request();
-        return (await this.#nodes.create(project, this.computes.get(wanted.compute_id), wanted as NodeCreate)).json();
+        return (await create(project, wanted as NodeCreate)).json();
       }),
     ];
     this.v3Routes = this.#v3Routes();
@@ -378,6 +389,7 @@ export class Controller {
       this.#notes.start(),
       this.#projects.start(),
     ]);
+    await this.#placement.start();
     this.computes.connect();
   }
 

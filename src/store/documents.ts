@@ -16,7 +16,9 @@ export type DocumentKind =
   | 'pools'
   | 'logins'
   | 'sessions'
-  | 'template-notes';
+  | 'template-notes'
+  | 'draining'
+  | 'placements';
 
 export interface StoredDocument {
   id: string;

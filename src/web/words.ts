@@ -689,6 +689,11 @@ const ENGLISH = {
     memory: (percent: string, total: string) => `memory ${percent} of ${total}`,
     disk: (percent: string) => `disk ${percent}`,
     canRun: 'What it can run',
+    drain: 'Drain',
+    undrain: 'End draining',
+    draining: 'Takes no new nodes',
+    askDrain: (name: string) => `${name} takes no new nodes, and its stopped nodes move to other hosts.`,
+    leftThere: (nodes: string) => `These nodes stay there: ${nodes}`,
   },
   links: {
     notCaptured: 'Nothing captures this link.',

@@ -44,7 +44,7 @@ function refusals({ method, pattern }: Route, { role, access }: Walker, lab: Lab
   if (FOR_ADMINS.test(name) || pattern.startsWith('/v2/compute/')) return [403];
   if (!pattern.startsWith(OF_LAB)) {
     if (method === 'GET' || FOR_ALL.test(name)) return undefined;
-    return name === 'POST /v2/projects' && role === 'user' ? undefined : [403];
+    return ['POST /v2/projects', 'POST /v2/placement'].includes(name) && role === 'user' ? undefined : [403];
   }
   const own = access[lab];
   if (pattern === `${OF_LAB}/import`) return role === 'observer' ? [403] : own === 'change' ? undefined : [409];

@@ -238,7 +238,7 @@ test('a topology brings the computes of its nodes with it', async (t) => {
   const computes = await server.expect(200, 'GET', '/v2/computes');
   assert.deepEqual(
     computes
-      .slice(1)
+      .slice(1, -1)
       .map((entry: Record<string, unknown>) => [entry['compute_id'], entry['name'], entry['port'], entry['user']]),
     [['it', 'It', it.port, null]],
   );

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { capturedFrames } from '../../src/client/captures/captured-frames.ts';
 import { judge, OtherLoad } from '../other-load.ts';
+import { Client } from './client.ts';
 import { DAEMON_HOMES, type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
@@ -373,4 +374,42 @@ test('a lab reaches across two hosts with accounts of their own, and through a p
   assert.equal((await olga('POST', `${lab.path}/nodes/stop`)).status, 403);
   await made(bob('DELETE', lab.path));
   assert.deepEqual(await ofHost(compute, '/v2/compute/projects'), []);
+});
+
+test('a lab file leaves its hosts to the server; a drain moves stopped nodes with their links, which then ping', {
+  skip,
+}, async (t) => {
+  const pair = await startPair(t);
+  await register(pair);
+  const { controller } = pair;
+  const labwired = new Client(controller);
+  const pc = (last: number, more = '') => `PC${last}: {type: vpcs, ${more}config: "ip 10.0.0.${last}/24\\n"}\n`;
+  const text = `name: Placed\nnodes:\n  ${pc(1, 'compute: other, ')}  ${pc(2, 'compute: auto, ')}links:\n  - PC1:e0 -- PC2:e0\n`;
+  const file = join(controller.directory, 'lab.yaml');
+  writeFileSync(file, text);
+  const planned = await labwired.run('plan', '--placement', '--json', file);
+  assert.equal(planned.code, 2, planned.error);
+  const { placement } = JSON.parse(planned.out);
+  assert.deepEqual(
+    placement.nodes.map(({ compute_id: host }: { compute_id: string }) => host),
+    ['other', 'other'],
+  );
+  const shown = await labwired.run('plan', '--placement', file);
+  assert.match(shown.out, /PC2 +Other +other nodes of the lab are on Other/);
+
+  await labwired.say('apply', file);
+  const lab = (await controller.get('/v2/projects')).find(({ name }: { name: string }) => name === 'Placed');
+  const path = `/v2/projects/${lab.project_id}`;
+  const hostsOf = async (): Promise<string[]> =>
+    (await controller.get(`${path}/nodes`)).map(({ compute_id: host }: { compute_id: string }) => host);
+  assert.deepEqual(await hostsOf(), ['other', 'other']);
+  assert.match((await controller.get(`${path}/placement`)).nodes[1].reason, /other nodes of the lab are on Other/);
+  assert.equal((await labwired.run('plan', file)).code, 0, 'the chosen host is no difference');
+
+  assert.match(await labwired.say('compute', 'drain', 'Other'), /takes no new nodes: 2 nodes moved/);
+  assert.deepEqual(await hostsOf(), ['local', 'local']);
+  await controller.post(`${path}/nodes/start`);
+  const [one] = await controller.get(`${path}/nodes`);
+  assert.match(await type({ daemon: controller, path } as Lab, one, 'ping 10.0.0.2 -c 2 -w 500'), REACHED);
+  assert.match(await labwired.say('compute', 'undrain', 'Other'), /takes new nodes again/);
 });

@@ -3,11 +3,13 @@
 import type { ComputeObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../controller/computes/schema.ts';
+import type { Drained } from '../../controller/placement/draining.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';
 import { hasPassword } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
+import { counted } from '../terminal/counted.ts';
 
 const idOf = ({ compute_id }: ComputeObject): string => compute_id;
 const pathOf = (one: ComputeObject): string => `/v2/computes/${encodeURIComponent(idOf(one))}`;
@@ -97,7 +99,11 @@ export const compute: Noun = {
         session.show(await session.api.get<ComputeObject[]>('/v2/computes'), idOf, [
           { heading: 'COMPUTE', cell: ({ name }) => name },
           { heading: 'ADDRESS', cell: ({ host, port }) => `${host}:${port}` },
-          { heading: 'STATUS', cell: ({ connected }) => (connected ? 'connected' : 'not connected') },
+          {
+            heading: 'STATUS',
+            cell: ({ connected, draining }) =>
+              `${connected ? 'connected' : 'not connected'}${draining ? ', draining' : ''}`,
+          },
           { heading: 'CPU', cell: (one) => percent(one.cpu_usage_percent) },
           { heading: 'MEMORY', cell: (one) => percent(one.memory_usage_percent) },
           { heading: 'ID', cell: idOf },
@@ -128,6 +134,39 @@ export const compute: Noun = {
       run: async (session, [wanted], flags) => {
         const changed = await update(session, wanted, flags);
         session.tell(`Compute "${changed.name}" is changed.`, idOf(changed), changed);
+      },
+    }),
+    verb({
+      name: 'drain',
+      words: ['COMPUTE'],
+      summary: 'takes no new nodes on a host, and moves its stopped nodes to others; lists those that stay, and why',
+      flags: {},
+      run: async (session, [wanted]) => {
+        const found = await computeNamed(session, wanted);
+        const drained = await session.api.post<Drained>(`${pathOf(found)}/drain`);
+        const { moved, left } = drained;
+        if (left.length > 0) process.exitCode = 1;
+        const stay = left.length > 0 ? `; ${counted(left.length, 'node')} left there` : '';
+        session.tell(
+          `Compute "${found.name}" takes no new nodes: ${counted(moved.length, 'node')} moved${stay}.`,
+          idOf(found),
+          drained,
+        );
+        for (const { project_name: lab, name, compute_id: host } of moved)
+          session.remark(`moved: ${name} of lab "${lab}" to ${host}`);
+        for (const { project_name: lab, name, reason } of left)
+          session.remark(`left: ${name} of lab "${lab}": ${reason}`);
+      },
+    }),
+    verb({
+      name: 'undrain',
+      words: ['COMPUTE'],
+      summary: 'takes new nodes on a drained host again; moved nodes stay where they are',
+      flags: {},
+      run: async (session, [wanted]) => {
+        const found = await computeNamed(session, wanted);
+        const drained = await session.api.post<Drained>(`${pathOf(found)}/undrain`);
+        session.tell(`Compute "${found.name}" takes new nodes again.`, idOf(found), drained);
       },
     }),
     verb({

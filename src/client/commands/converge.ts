@@ -49,10 +49,40 @@ function printJson(session: Session, wanted: WantedLab, lab: LabObject | undefin
   session.printJson({ lab: about, ...more });
 }
 
-async function showPlan(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
+const PLAN_FLAGS = {
+  ...OUTSIDE,
+  placement: { summary: 'show the host of each new node instead, and why' },
+} as const satisfies Flags;
+
+async function showPlacement(session: Session, wanted: WantedLab, plan: Plan): Promise<void> {
+  const { placementOf } = await import('../labfile/placement.ts');
+  const { nodes, hosts, links, crossing_links: crossing } = await placementOf(session, wanted, plan);
+  if (session.json) {
+    printJson(session, wanted, plan.lab, { placement: { nodes, hosts, links, crossing_links: crossing } });
+    return;
+  }
+  const names = new Map(hosts.map(({ compute_id: id, name }) => [id, name]));
+  session.show(nodes, ({ node_id: id }) => id, [
+    { heading: 'NODE', cell: ({ name }) => name },
+    { heading: 'HOST', cell: ({ compute_id: id }) => names.get(id) ?? id },
+    { heading: 'REASON', cell: ({ reason }) => reason },
+  ]);
+  const parts = hosts.filter((host) => host.nodes > 0).map((host) => `${host.nodes} on ${host.name}`);
+  const where = parts.length > 0 ? `: ${parts.join(', ')}` : '';
+  say(
+    session,
+    `Lab "${wanted.name}": ${counted(nodes.length, 'new node')}${where}; ${crossing} of ${counted(links, 'link')} between hosts.`,
+  );
+}
+
+async function showPlan(session: Session, file: string | undefined, flags: Values<typeof PLAN_FLAGS>): Promise<void> {
   const { planLines, summaryText } = await import('../labfile/words.ts');
   const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
+  if (flags.placement === true) {
+    await showPlacement(session, wanted, plan);
+    return;
+  }
   if (session.json) printJson(session, wanted, plan.lab, { changes: plan.changes.map(shownChange) });
   else if (!session.quiet) {
     for (const line of planLines(plan.changes, session.width)) session.print(line);
@@ -189,7 +219,7 @@ function noun<F extends Flags>(name: string, summary: string, { flags, run }: Pi
 }
 
 export const plan = noun('plan', 'shows what apply would change, without changing anything', {
-  flags: OUTSIDE,
+  flags: PLAN_FLAGS,
   run: (session, [file], flags) => showPlan(session, file, flags),
 });
 

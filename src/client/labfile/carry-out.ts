@@ -5,6 +5,7 @@ import { runs } from '../commands/node.ts';
 import type { Session } from '../frame/session.ts';
 import { type Change, changeKey, removes } from './changes.ts';
 import { nodeKey, type WantedLab } from './model.ts';
+import { leavesHosts, placementOf } from './placement.ts';
 import { type Plan, planLab } from './plan.ts';
 import { labPath, nodePath, type ServerNode, writeNodeFile } from './state.ts';
 
@@ -67,6 +68,8 @@ export async function carryOut(session: Session, wanted: WantedLab, options: Opt
       const unchanged = plan.changes.filter((change) => isAllowed(change) && told.has(keys(change)));
       return { plan, done, waiting, unchanged };
     }
+    if (now.some(({ kind, action }) => kind === 'node' && action === 'create') && leavesHosts(plan))
+      await placementOf(session, wanted, plan);
     done += await oneRound(session, wanted, plan, { changes: now, ...options });
     for (const change of now) if (change.action === 'change' || change.kind === 'file') told.add(keys(change));
   }

@@ -1,6 +1,8 @@
 // Finds missing images and symbols before anything is created.
+
 import { posix } from 'node:path';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
+import { AUTO_ID } from '../../controller/computes/automatic.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
@@ -101,7 +103,7 @@ async function missingImage(lists: Lists, need: Need): Promise<Mistake | undefin
     known.push(...list.map(({ filename }) => filename));
   }
   const isOwn = node.properties !== undefined && Object.hasOwn(node.properties, property);
-  const elsewhere = compute === 'local' ? '' : ` --compute ${compute}`;
+  const elsewhere = compute === 'local' || compute === AUTO_ID ? '' : ` --compute ${compute}`;
   const upload = `labwired image upload ${name} --type ${type}${elsewhere}`;
   const where = `nodes.${node.name}.${isOwn ? `properties.${property}` : 'template'}`;
   const hint = suggestion(image, known).replace(/[^?]$/, '$&.');

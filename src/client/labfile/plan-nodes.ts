@@ -1,6 +1,7 @@
 // Plans changes of a lab's nodes and their files.
 
 import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
+import { AUTO_ID } from '../../controller/computes/automatic.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
@@ -225,7 +226,7 @@ export function planNodes(lab: WantedLab, state: ServerLab, all: readonly Templa
 function anotherMake(node: WantedNode, is: ServerNode, template: Template | undefined): Difference | undefined {
   const type = template?.template_type ?? node.type;
   if (type !== is.node_type) return { member: 'type', is: is.node_type, wanted: type };
-  if (node.compute !== undefined && node.compute !== is.compute_id)
+  if (node.compute !== undefined && node.compute !== AUTO_ID && node.compute !== is.compute_id)
     return { member: 'compute', is: is.compute_id, wanted: node.compute };
   return undefined;
 }

@@ -1,4 +1,5 @@
 // Compares a file with the server and plans the changes. Only reads.
+import { AUTO_ID } from '../../controller/computes/automatic.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { runs } from '../commands/node.ts';
@@ -83,8 +84,9 @@ async function computeMistakes(api: Api, wanted: WantedLab, found: NodePlan['fou
   );
   if (named.length === 0) return [];
   const ids = (await api.get<{ compute_id: string }[]>('/v2/computes')).map(({ compute_id: id }) => id);
+  const isLabwire = named.some(({ compute }) => compute === AUTO_ID) && (await api.isLabwire());
   return named.flatMap(({ name, compute = '', origin }) => {
-    if (ids.includes(compute)) return [];
+    if (ids.includes(compute) || (compute === AUTO_ID && isLabwire)) return [];
     const message = `nodes.${name}.compute: the server knows no host "${compute}"; ${suggestion(compute, ids)}`;
     return [{ ...origin.placeOf(['compute']), message }];
   });

@@ -81,7 +81,7 @@ export const Node = v.strictObject({
   template: v.optional(said(Text, 'Name or id of a template')),
   type: v.optional(said(NodeType, 'What it is, in place of a template')),
   template_id: v.optional(v.nullable(Uuid)),
-  compute: v.optional(said(Text, 'The host that it runs on; local')),
+  compute: v.optional(said(Text, 'The host that it runs on; local. auto leaves the choice to the server')),
   at: v.optional(said(Place, 'Its place on the map: [X, Y]; laid out when it is not given')),
   step: v.optional(said(Place, 'How far the copies of a counted node stand from each other; [120, 0]')),
   z: v.optional(Integer),

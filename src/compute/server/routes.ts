@@ -1,5 +1,5 @@
 // /v2/compute: description, load and events of this compute.
-import { platform } from 'node:os';
+import { cpus, platform } from 'node:os';
 import type { ComputeEvents } from '../../api/events.ts';
 import { releaseFor } from '../../api/releases.ts';
 import type { Config } from '../../config/schema.ts';
@@ -58,10 +58,11 @@ export function serverRoutes({
       unavailableKinds,
     ),
 
-    // Beyond the release: the load of each node of the given project.
-    route('GET /v2/compute/statistics', {}, async ({ query: { nodes } }) => ({
+    // Beyond the release: the load of each node of the given project, and the number of processors.
+    route('GET /v2/compute/statistics', {}, async ({ query: { nodes, processors } }) => ({
       ...(await load.statistics(directory)),
       ...(nodes === undefined ? {} : { nodes: await loadOfProject(nodes) }),
+      ...(processors === 'yes' && { processors: Math.max(cpus().length, 1) }),
     })),
 
     route(

@@ -17,6 +17,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
     `GET ${LAB}/journal/stream`,
     `GET ${LAB}/sharing`,
     `GET ${LAB}/locked`,
+    `GET ${LAB}/placement`,
     `GET ${LAB}/files/{path}`,
     `GET ${LAB}/notifications`,
     `GET ${LAB}/notifications/ws`,
@@ -79,6 +80,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
   ],
   'Node.Allocate': [
     `POST ${LAB}/nodes`,
+    `POST ${LAB}/placement`,
     `POST ${LAB}/templates/{template_id}`,
     `DELETE ${NODE}`,
     `POST ${NODE}/duplicate`,

@@ -68,7 +68,7 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
       { compute_id: computeId = 'local', all, complete: only }: Readonly<Record<string, string>>,
       signal: AbortSignal,
     ) {
-      const present = await presentImages(computes.get(computeId), signal);
+      const present = await presentImages(computes.answering(computeId), signal);
       const matches = (await appliances.list())
         .flatMap((appliance) => matchesOf(appliance, present))
         .filter(
@@ -80,7 +80,7 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
     /** @throws Failure */
     async makeTemplate(id: string, wanted: v.InferOutput<typeof TemplateOfAppliance>, signal: AbortSignal) {
       const appliance = await appliances.get(id);
-      const present = await presentImages(computes.get(wanted.compute_id), signal);
+      const present = await presentImages(computes.answering(wanted.compute_id), signal);
       const match = chosen(matchesOf(appliance, present), wanted.version);
       const symbol = symbolOf(appliance.document, defaultSymbols()[DEFAULT_THEME]!);
       const template = templateOf(appliance.document, match, { ...wanted, symbol });

@@ -17,6 +17,7 @@ import { hostMeanwhile } from '../computes/project-files.ts';
 import type { Announcer } from '../events.ts';
 import type { Project } from '../lab/project.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
+import type { Placement } from '../placement/placement.ts';
 import { fileNameOf } from '../projects/places.ts';
 import type { Projects } from '../projects/projects.ts';
 import { makeStaging, moveFolder } from '../staging.ts';
@@ -31,6 +32,7 @@ import { baseName, type NewIdentity, renewed, withImages, withoutMacAddresses } 
 export interface ImportsOptions {
   projects: Projects;
   computes: Computes;
+  placement: Placement;
   announcer: Announcer;
   /** Directories of projects and images. */
   projectsPath: string;
@@ -118,7 +120,8 @@ export class Imports {
     await requireSpace(staging, reader.size + inner);
     progress.expect(reader.size, 'bytes');
     await extract(reader, staging, (entry) => (isSnapshot(entry) ? undefined : placeOf(entry)));
-    const stored = await takeTopology(directory, this.#options.version);
+    const read = await takeTopology(directory, this.#options.version);
+    const { topology: stored, choices } = await placed(read, this.#options.placement);
     const name = await projects.reserveName(wanted, held);
     const { auto_start, auto_open, auto_close } = plan;
     const identity = { project_id: plan.id, name, auto_start, auto_open, auto_close };
@@ -140,6 +143,8 @@ export class Imports {
     await putInPlace(directory, plan.place, undo);
     const settings = newSettings(name, topology as GivenSettings);
     const project = await projects.adopt({ ...settings, project_id: plan.id, path: plan.place, filename });
+    const reasons = [...choices].map(([old, choice]) => [nodeIds.get(old) ?? old, choice] as const);
+    await this.#options.placement.keep(project, new Map(reasons));
     undo.move();
     return project;
   }
@@ -169,6 +174,16 @@ export class Imports {
     log.warn(message, { project: projectId });
     this.#options.announcer.project.emit('log.warning', { message }, projectId);
   }
+}
+
+/** Chooses hosts for the nodes with `auto`. */
+async function placed(given: Topology, placement: Placement) {
+  const { nodes, links } = given.topology;
+  const pairs = links.flatMap(({ nodes: ends = [] }) =>
+    ends.length === 2 ? [[ends[0]!.node_id, ends[1]!.node_id] as const] : [],
+  );
+  const { nodes: hosted, choices } = await placement.resolved(nodes, pairs);
+  return { topology: { ...given, topology: { ...given.topology, nodes: hosted } }, choices };
 }
 
 async function hasFilesFor(compute: Compute, directory: string, { topology }: Topology): Promise<boolean> {

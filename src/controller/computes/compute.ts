@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Relayed } from '../../api/events.ts';
 import type { ComputeObject } from '../../api/objects.ts';
+import { Failure } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import type { Called } from '../../http/app/app.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -66,6 +67,8 @@ export class Compute {
   readonly consoleHost: string;
   description: ComputeDescription;
   lastError: string | null = null;
+  /** It takes no new nodes. */
+  draining = false;
   capabilities: Capabilities = NOTHING;
   #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
   /** As reported by the compute; null if unknown. */
@@ -125,7 +128,17 @@ export class Compute {
       memory_usage_percent: this.#usage.memory,
       capabilities: this.capabilities,
       last_error: this.lastError,
+      ...(this.draining && { draining: true as const }),
     };
+  }
+
+  /** @throws Failure `conflict` while it is being drained */
+  requireAccepting(): void {
+    if (!this.draining) return;
+    throw new Failure(
+      'conflict',
+      `compute_id: the host ${this.name} is being drained and takes no new nodes; choose another host, or end that with "labwired compute undrain".`,
+    );
   }
 
   /** Connects unless connected, and keeps the connection up. @throws as Connection.connect */

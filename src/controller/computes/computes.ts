@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import type { ComputeObject } from '../../api/objects.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -11,13 +13,14 @@ import type { Documents } from '../../store/documents.ts';
 import type { TopologyCompute } from '../../store/topology/schema.ts';
 import type { Announcer } from '../events.ts';
 import { mustBeAddress } from './address.ts';
+import { AUTO_ID, autoObject } from './automatic.ts';
 import { Compute, type ComputeDescription, type ComputeListener } from './compute.ts';
 import { RemoteTransport } from './remote.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 /** Ids that only the server assigns, and the name that the release reserves for its own virtual machine. */
-const RESERVED_IDS = ['local', 'vm'];
+const RESERVED_IDS = ['local', 'vm', AUTO_ID];
 /** Ids that cannot be addressed: clients and libraries remove them from paths. */
 const UNADDRESSABLE_IDS = ['', '.', '..'];
 const RESERVED_NAME = 'gns3vm';
@@ -50,6 +53,8 @@ export class Computes {
   readonly #lock = new KeyedLock();
   readonly #options: ComputesOptions;
   readonly #listener: ComputeListener;
+  /** `auto` as it was last announced. */
+  #announcedAuto: ComputeObject | undefined;
 
   constructor(options: ComputesOptions) {
     this.#options = options;
@@ -61,6 +66,18 @@ export class Computes {
 
   #announce(action: 'compute.created' | 'compute.updated' | 'compute.deleted', compute: Compute): void {
     this.#options.announcer.controller.emit(action, compute.json());
+    this.#announceAuto();
+  }
+
+  #announceAuto(): void {
+    const before = this.#announcedAuto;
+    const auto = this.auto();
+    if (isDeepStrictEqual(before, auto)) return;
+    this.#announcedAuto = auto;
+    const { controller } = this.#options.announcer;
+    if (!before && auto) controller.emit('compute.created', auto);
+    else if (auto) controller.emit('compute.updated', auto);
+    else if (before) controller.emit('compute.deleted', before);
   }
 
   /** Registers the stored computes and the one of this process, and connects to the latter. */
@@ -87,6 +104,10 @@ export class Computes {
       if (stored.success) this.#register(stored.output);
       else log.error('a stored compute is damaged; it is left out', { compute: id });
     }
+    for (const { id } of await this.#options.documents.list('draining')) {
+      const drained = this.#computes.get(id);
+      if (drained) drained.draining = true;
+    }
   }
 
   /**
@@ -110,6 +131,49 @@ export class Computes {
     const compute = this.#computes.get(id);
     if (!compute) throw new Failure('not-found', `compute_id: there is no compute "${id}".`);
     return compute;
+  }
+
+  /** The object of `auto`; undefined where clients have no choice. */
+  auto(): ComputeObject | undefined {
+    return autoObject(this.list());
+  }
+
+  /** Whether a request asks for a host that the controller chooses. */
+  isAuto(id: string): boolean {
+    return id === AUTO_ID && !this.#computes.has(AUTO_ID);
+  }
+
+  /**
+   * As `get`, for what only a single host has.
+   * @throws Failure `conflict` for `auto`
+   */
+  host(id: string): Compute {
+    if (this.isAuto(id) && this.auto()) {
+      const hosts = this.list().map((compute) => compute.id);
+      throw new Failure(
+        'conflict',
+        `compute_id: "${AUTO_ID}" stands for the host that is chosen for each node; name one of ${hosts.join(', ')}.`,
+      );
+    }
+    return this.get(id);
+  }
+
+  /** As `get`; for `auto` this host, which sends images to the others when their nodes need them. */
+  answering(id: string): Compute {
+    return this.get(this.isAuto(id) && this.auto() ? 'local' : id);
+  }
+
+  /** Lets a host take new nodes again, or no more. */
+  async setDraining(id: string, draining: boolean): Promise<Compute> {
+    return this.#lock.run('register', async () => {
+      const compute = this.host(id);
+      if (compute.draining === draining) return compute;
+      if (draining) await this.#options.documents.put('draining', id, {});
+      else await this.#options.documents.delete('draining', id);
+      compute.draining = draining;
+      this.#announce('compute.updated', compute);
+      return compute;
+    });
   }
 
   /**
@@ -226,7 +290,7 @@ export class Computes {
    */
   async update(id: string, given: ComputeUpdate): Promise<Compute> {
     return this.#lock.run('register', async () => {
-      const compute = this.get(id);
+      const compute = this.host(id);
       this.#mustNotBeMember(id);
       const { description: before } = compute;
       const { name = before.name, protocol = before.protocol, host = before.host, port = before.port } = given;
@@ -260,6 +324,7 @@ export class Computes {
         'compute_id: "local" is this server itself, which cannot be removed from its own list.',
       );
     }
+    if (this.isAuto(id) && this.auto()) this.host(id);
     const compute = this.#computes.get(id);
     if (!compute) return;
     this.#mustNotBeMember(id);
@@ -268,6 +333,7 @@ export class Computes {
     const isForgotten = await this.#lock.run('register', async () => {
       if (this.#computes.get(id) !== compute) return false;
       await this.#options.documents.delete('computes', id);
+      await this.#options.documents.delete('draining', id);
       return this.#computes.delete(id);
     });
     if (!isForgotten) return;

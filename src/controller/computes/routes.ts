@@ -31,14 +31,35 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     const path = pathTo(emulator, 'images');
     return mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
   };
+  /** The images of a host; for `auto` those of all connected hosts, each once. */
+  const imagesAt = async (id: string, emulator: string, signal: AbortSignal) => {
+    if (!computes.isAuto(id) || !computes.auto()) return imagesOf(computes.get(id), emulator, signal);
+    const hosts = computes.list().filter(({ connected, capabilities }) => connected && offers(capabilities, emulator));
+    const lists = await Promise.all(hosts.map((host) => imagesOf(host, emulator, signal)));
+    const key = (entry: Record<string, unknown>): unknown => entry['filename'] ?? entry['image'];
+    return [
+      ...new Map(
+        lists
+          .flat()
+          .reverse()
+          .map((entry) => [key(entry), entry]),
+      ).values(),
+    ].reverse();
+  };
   return [
     route('POST /v2/computes', { body: ComputeCreate, status: 201 }, async ({ body }) =>
       (await computes.create(body)).json(),
     ),
 
-    route('GET /v2/computes', {}, () => computes.list().map((compute) => compute.json())),
+    route('GET /v2/computes', {}, () => {
+      const auto = computes.auto();
+      return [...computes.list().map((compute) => compute.json()), ...(auto ? [auto] : [])];
+    }),
 
-    route('GET /v2/computes/{compute_id}', {}, ({ params }) => computes.get(params.compute_id).json()),
+    route('GET /v2/computes/{compute_id}', {}, ({ params }) => {
+      const auto = computes.isAuto(params.compute_id) ? computes.auto() : undefined;
+      return auto ?? computes.get(params.compute_id).json();
+    }),
 
     route('PUT /v2/computes/{compute_id}', { body: ComputeUpdate }, async ({ params, body }) =>
       (await computes.update(params.compute_id, body)).json(),
@@ -50,14 +71,14 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     }),
 
     route('GET /v2/computes/{compute_id}/ports', {}, async ({ params }) =>
-      json(await computes.get(params.compute_id).get('/network/ports')),
+      json(await computes.host(params.compute_id).get('/network/ports')),
     ),
 
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
       { body: IdlePcSearch },
       async ({ params, body, headers, signal }) => {
-        const compute = computes.get(params.compute_id);
+        const compute = computes.answering(params.compute_id);
         return operations.run({ kind: 'idlepc', name: body.image, id: operationId(headers) }, (operation) =>
           idlePc.run(compute, body, AbortSignal.any([signal, operation.signal])),
         );
@@ -66,13 +87,13 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
 
     // Must precede the passed-on GET, which would match with an emulator called "endpoint".
     route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { raw: true }, ({ params }) => {
-      const { description } = computes.get(params.compute_id);
+      const { description } = computes.answering(params.compute_id);
       return { endpoint: `${originOf(description)}/v2/compute/${params.emulator}/${params.action}` };
     }),
 
     route('GET /v2/computes/{compute_id}/images', {}, async ({ params, signal, client: { identity } }) => {
-      const compute = computes.get(params.compute_id);
-      const listed = await imageUsers.listed(compute.id, (emulator) => imagesOf(compute, emulator, signal));
+      const id = params.compute_id;
+      const listed = await imageUsers.listed(id, (emulator) => imagesAt(id, emulator, signal));
       const users = (all: ImageUser[]): ImageUser[] => all.filter((user) => sharing.tells(identity, user));
       return listed.map((image) => ({ ...image, used_by: users(image.used_by) }));
     }),
@@ -81,7 +102,7 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
       'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
       { raw: true, status: 204 },
       async ({ params: { compute_id: id, emulator, filename } }) => {
-        const compute = computes.get(id);
+        const compute = computes.answering(id);
         const users = (await imageUsers.of(id)).get(`${emulator}/${posix.basename(filename)}`) ?? [];
         if (users.length > 0) {
           const named = users.slice(0, MOST_NAMED).map(inWords).join(', ');
@@ -97,12 +118,12 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     ),
 
     route('DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}', { status: 204 }, async ({ params }) => {
-      await computes.get(params.compute_id).delete(pathTo(params.emulator, `uploads/${params.upload_id}`));
+      await computes.answering(params.compute_id).delete(pathTo(params.emulator, `uploads/${params.upload_id}`));
       return undefined;
     }),
 
     route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params, signal }) => {
-      const list = await imagesOf(computes.get(params.compute_id), params.emulator, signal);
+      const list = await imagesAt(params.compute_id, params.emulator, signal);
       const key = (entry: Record<string, unknown>): string => String(entry['filename'] ?? entry['image'] ?? '');
       return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
     }),
@@ -115,7 +136,7 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
         const path = pathTo(emulator, `images/${filename}`);
         const range = asked.get('range');
         const options = { signal, limit: PASSED_ON_LIMIT_MS, ...(range !== null && { headers: { Range: range } }) };
-        const answer = await computes.get(id).pass('GET', path, options);
+        const answer = await computes.answering(id).pass('GET', path, options);
         if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
         const headers = new Headers(answer.headers);
         headers.set('Content-Type', 'application/octet-stream');
@@ -125,7 +146,7 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
 
     route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', {}, async ({ params, signal }) => {
       const path = pathTo(params.emulator, params.action);
-      return json(await computes.get(params.compute_id).get(path, { limit: PASSED_ON_LIMIT_MS, signal }));
+      return json(await computes.answering(params.compute_id).get(path, { limit: PASSED_ON_LIMIT_MS, signal }));
     }),
 
     ...(['POST', 'PUT'] as const).map((method) =>
@@ -135,12 +156,16 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
         async ({ params, stream, signal }) => {
           const path = pathTo(params.emulator, params.action);
           const options = { body: stream, signal, limit: PASSED_ON_LIMIT_MS };
-          const answer = await computes.get(params.compute_id).pass(method, path, options);
+          const answer = await computes.answering(params.compute_id).pass(method, path, options);
           return json(await answerJson(answer, `${method} ${path}`));
         },
       ),
     ),
   ];
+}
+
+function offers({ node_types: types }: Compute['capabilities'], emulator: string): boolean {
+  return types.includes(emulator);
 }
 
 /** Turns an answer without body into an empty object. */

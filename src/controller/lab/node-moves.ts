@@ -49,6 +49,7 @@ export class NodeMoves {
     return project.changes.run(movedNode(id, links), async () => {
       const node = project.node(id);
       if (node.compute === target) return node;
+      target.requireAccepting();
       refuseOthers(node, given);
       await target.ready();
       // A host that has come back knows whether the node runs.

@@ -90,6 +90,7 @@ export class Nodes {
       project.requireOpen();
       const known = project.nodes.get(id);
       if (known) return known;
+      compute.requireAccepting();
       for (const member of ['status', 'ports'] as const) {
         if (given[member] !== undefined) throw new Failure('invalid', `${member} is read-only; leave it out.`);
       }
@@ -390,6 +391,7 @@ export class Nodes {
     const copyId = randomUUID();
     return project.changes.run(nodeCopy(id, copyId), async () => {
       const source = project.node(id);
+      source.compute.requireAccepting();
       if (source.status !== 'stopped' && !source.alwaysRunning) {
         throw new Failure('conflict', `The node "${source.name}" is running: stop it before duplicating it.`);
       }

@@ -49,10 +49,13 @@ export function nodeRoutes({
   projects,
   nodes,
   computes,
+  create,
 }: {
   projects: Projects;
   nodes: Nodes;
   computes: Computes;
+  /** Creates a node on the requested host, or on one that is chosen. */
+  create(project: Project, given: NodeCreate): Promise<Node>;
 }): Route[] {
   const find = async (params: NodePath): Promise<{ project: Project; node: Node }> => {
     const project = await projects.opened(params.project_id);
@@ -72,8 +75,7 @@ export function nodeRoutes({
     }),
 
     route('POST /v2/projects/{project_id}/nodes', { body: NodeCreate, status: 201 }, async ({ params, body }) => {
-      const compute = computes.get(body.compute_id);
-      return (await nodes.create(projects.get(params.project_id), compute, body)).json();
+      return (await create(projects.get(params.project_id), body)).json();
     }),
 
     ...ACTIONS.map((action) =>

@@ -5,6 +5,7 @@ import type { ImageObject, ImageUser } from '../../api/objects.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
+import { AUTO_ID } from '../computes/automatic.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
 
@@ -32,7 +33,8 @@ export class ImageUsers {
   async of(computeId: string): Promise<ReadonlyMap<string, ImageUser[]>> {
     const users = new Map<string, ImageUser[]>();
     const add = ({ type, compute, members, user }: Naming): void => {
-      if (compute !== computeId) return;
+      // Nodes of a template with `auto` may be on any host.
+      if (compute !== computeId && compute !== AUTO_ID && computeId !== AUTO_ID) return;
       for (const image of imagesIn(String(type), members)) {
         const known = users.get(image) ?? [];
         users.set(image, known.includes(user) ? known : [...known, user]);

@@ -286,7 +286,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     ),
     inV3Form(
       route('POST /v3/computes/{compute_id}/connect', { status: 204 }, async ({ params }) => {
-        await computes.get(params.compute_id).connect();
+        await computes.answering(params.compute_id).connect();
         return undefined;
       }),
     ),
@@ -311,7 +311,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     ),
     inV3Form(
       route('DELETE /v3/computes/{compute_id}', { status: 204 }, async ({ params: { compute_id: id } }) => {
-        computes.get(id);
+        computes.host(id);
         await computes.delete(id);
         return undefined;
       }),

@@ -110,6 +110,27 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'PUT /v2/computes/{compute_id}': { summary: 'Update a compute' },
   'GET /v2/computes/{compute_id}': { summary: 'Read a compute' },
   'DELETE /v2/computes/{compute_id}': { summary: 'Delete a compute' },
+  'POST /v2/computes/{compute_id}/drain': {
+    summary: 'Take no new nodes on a host, and move its nodes to other hosts (an extension; admins)',
+    errors: [404, 409],
+  },
+  'POST /v2/computes/{compute_id}/undrain': {
+    summary: 'Take new nodes on a host again (an extension; admins)',
+    errors: [404, 409],
+  },
+  'POST /v2/placement': {
+    summary: 'Where the nodes of a lab would be placed, and why (an extension)',
+    errors: [404, 409],
+  },
+  'POST /v2/projects/{project_id}/placement': {
+    summary:
+      'Where new nodes of a lab are to be placed, and why; holds for nodes created with these ids (an extension)',
+    errors: [404, 409],
+  },
+  'GET /v2/projects/{project_id}/placement': {
+    summary: 'The host of each node, and why it was chosen (an extension)',
+    errors: [404],
+  },
   'POST /v2/computes/{compute_id}/auto_idlepc': { summary: 'Automatic idle-value search on a compute', errors: [408] },
   'GET /v2/computes/{compute_id}/images': {
     summary: 'List images of a compute with the nodes and templates that use them (an extension)',
@@ -341,7 +362,10 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
 
   'GET /v2/compute/version': { summary: 'Release that this compute speaks' },
   'GET /v2/compute/capabilities': { summary: 'What this compute can run' },
-  'GET /v2/compute/statistics': { summary: 'Load of this host', query: LOAD_OF_NODES },
+  'GET /v2/compute/statistics': {
+    summary: 'Load of this host',
+    query: { ...LOAD_OF_NODES, processors: 'yes: the answer has the number of processors, too (an extension)' },
+  },
   'GET /v2/compute/debug': { summary: 'Report for people who help with problems', answer: 'text/plain' },
   'GET /v2/compute/notifications/ws': { summary: 'Notification stream of a compute, for controllers' },
   'GET /v2/compute/network/interfaces': { summary: 'List network interfaces of this host' },

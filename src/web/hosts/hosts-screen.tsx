@@ -31,6 +31,7 @@ interface Host {
   user: string | null;
   connected: boolean;
   last_error: string | null;
+  draining?: true;
   cpu_usage_percent: number | null;
   memory_usage_percent: number | null;
   capabilities: { version: string | null; platform: string | null; node_types: string[] };
@@ -40,6 +41,9 @@ interface Statistics {
   compute_id: string;
   statistics: { memory_total: number; disk_usage_percent: number; load_average_percent: number[] };
 }
+
+/** The choice `auto` is no host. */
+const isHost = ({ compute_id: id }: Host): boolean => id !== 'auto';
 
 export function HostsScreen() {
   const hosts = useMemo(() => new Collection<Host>('/computes', 'compute'), []);
@@ -68,6 +72,19 @@ export function HostsScreen() {
     message.value = '';
     try {
       await api.delete(`/computes/${encodeURIComponent(id)}`);
+      await hosts.read();
+    } catch (error) {
+      message.value = sentenceOf(error);
+    }
+  };
+  const drain = async ({ compute_id: id, name, draining }: Host): Promise<void> => {
+    const question = { title: `${words.drain} ${name}`, text: words.askDrain(name), verb: words.drain };
+    if (!draining && !(await confirmed(question))) return;
+    message.value = '';
+    try {
+      const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
+      const { left } = await api.post<{ left: { name: string; reason: string }[] }>(path, {});
+      if (left.length > 0) message.value = words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; '));
       await hosts.read();
     } catch (error) {
       message.value = sentenceOf(error);
@@ -102,13 +119,20 @@ export function HostsScreen() {
           />
         )}
         <ul class="hosts">
-          {(hosts.list.value ?? []).map((host) => (
+          {(hosts.list.value ?? []).filter(isHost).map((host) => (
             <li key={host.compute_id}>
               <HostView
                 host={host}
                 since={since.get(host.compute_id)}
                 statistics={statistics.value.value?.find(({ compute_id: id }) => id === host.compute_id)?.statistics}
               />
+              {why === '' && (
+                <p class="tools">
+                  <button type="button" onClick={() => void drain(host)}>
+                    {host.draining ? words.undrain : words.drain}
+                  </button>
+                </p>
+              )}
               {host.compute_id !== 'local' && why === '' && (
                 <p class="tools">
                   <button
@@ -139,7 +163,7 @@ interface HostViewProps {
 }
 
 function HostView({ host, since, statistics }: HostViewProps) {
-  const { name, protocol, host: address, port, connected, last_error: error, capabilities } = host;
+  const { name, protocol, host: address, port, connected, last_error: error, draining, capabilities } = host;
   const unavailable = useLoaded(
     () => (connected ? unavailableKindsOf(host.compute_id) : Promise.resolve([])),
     [host.compute_id, connected],
@@ -154,6 +178,7 @@ function HostView({ host, since, statistics }: HostViewProps) {
           {connected ? words.reachable : words.unreachable} {since && words.since(timeInWords(since))}
         </small>
       </h2>
+      {draining && <p class="reason">{words.draining}</p>}
       {error && <p class="problem">{error}</p>}
       <dl>
         <dt>{words.address}</dt>

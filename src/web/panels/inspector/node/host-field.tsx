@@ -24,7 +24,7 @@ export function HostField({ context, nodes }: { context: LabContext; nodes: read
   const isMoving = useSignal(false);
   const problem = hosts.problem.value;
   if (problem !== '') return <Message text={`${words.host}: ${problem}`} again={hosts.again} />;
-  const known = hosts.value.value ?? [];
+  const known = (hosts.value.value ?? []).filter(({ compute_id: id }) => id !== 'auto');
   if (known.length < 2) return null;
   const ids = new Set(nodes.map((node) => node.compute_id));
   const [common = ''] = ids.size === 1 ? ids : [];

@@ -1,0 +1,51 @@
+// Asks the server where the nodes of a file would be placed.
+import { AUTO_ID } from '../../controller/computes/automatic.ts';
+import type { PlacementObject } from '../../controller/placement/placement.ts';
+import type { Session } from '../frame/session.ts';
+import { nodeKey, type WantedLab } from './model.ts';
+import type { Plan } from './plan.ts';
+import { labPath } from './state.ts';
+
+interface NodeBody {
+  node_id: string;
+  name: string;
+  node_type: string;
+  compute_id: string;
+  properties?: object;
+}
+
+/** The bodies of the nodes that the plan creates. */
+function created({ changes }: Pick<Plan, 'changes'>): NodeBody[] {
+  return changes.flatMap((one) => (one.kind === 'node' && one.action === 'create' ? [one.body as NodeBody] : []));
+}
+
+/** Whether the plan leaves the host of a node to the server. */
+export function leavesHosts(plan: Pick<Plan, 'changes'>): boolean {
+  return created(plan).some(({ compute_id: host }) => host === AUTO_ID);
+}
+
+/**
+ * The host and the reason of each node that the plan creates. If the lab is open, the server also keeps to it when these
+ * nodes are created.
+ * @throws Failure `conflict` if a node fits nowhere
+ */
+export async function placementOf({ api }: Session, wanted: WantedLab, plan: Plan): Promise<PlacementObject> {
+  const bodies = created(plan);
+  const { lab, state } = plan;
+  const isOpen = lab?.status === 'opened';
+  const known = new Set(
+    [...bodies.map(({ name }) => name), ...(isOpen ? (state?.nodes ?? []).map(({ name }) => name) : [])].map(nodeKey),
+  );
+  const nameOf = new Map(
+    [...bodies, ...(isOpen ? (state?.nodes ?? []) : [])].map(({ name, node_id: id }) => [nodeKey(name), id]),
+  );
+  const links = wanted.links
+    .map(({ ends }) => ends.map(({ node }) => nodeKey(node)))
+    .filter((ends) => ends.every((end) => known.has(end)))
+    .map((ends) => ends.map((end) => nameOf.get(end)!));
+  const nodes = bodies.map(({ node_id, name, node_type, compute_id, properties = {} }) => {
+    return { node_id, name, node_type, compute_id, properties };
+  });
+  const path = lab && isOpen ? `${labPath(lab)}/placement` : '/v2/placement';
+  return api.post<PlacementObject>(path, { nodes, links });
+}

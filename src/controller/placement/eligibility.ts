@@ -1,0 +1,40 @@
+// Which hosts can run a node, and what is missing on the others.
+import type { Host, PlacedNode, Problem } from './problem.ts';
+
+/** No new nodes on a disk that is as full as this (percent). */
+const FULL_DISK_PERCENT = 95;
+
+/** What is missing on a host for a node; undefined if it can run there. */
+export function missingOn(host: Host, node: PlacedNode, sendable: Problem['sendable']): string | undefined {
+  if (!host.connected) return 'the host is not connected';
+  if (host.draining) return 'the host is being drained; end that with undrain';
+  if (!host.kinds.has(node.kind)) return `it does not run nodes of the kind ${node.kind}`;
+  const unavailable = host.unavailable.get(node.kind);
+  if (unavailable !== undefined) return `${node.kind} is unavailable: ${unavailable}`;
+  if (node.kvm && !host.kvm) return 'KVM is missing';
+  const image = node.images.find((one) => !host.images.has(one) && !sendable.has(one));
+  if (image !== undefined) return `the image ${image} is missing`;
+  if (host.processors !== undefined && node.processors > host.processors)
+    return `${node.processors} processors needed, ${host.processors} there`;
+  if (node.memory > host.memory)
+    return `${Math.ceil(node.memory)} MiB of memory needed, ${Math.max(Math.floor(host.memory), 0)} MiB free`;
+  if (host.diskPercent >= FULL_DISK_PERCENT) return `its disk is ${Math.round(host.diskPercent)} % full`;
+  return undefined;
+}
+
+/** `missingOn`, computed once for nodes with the same needs. */
+export function eligibility(sendable: Problem['sendable']): (host: Host, node: PlacedNode) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  const needs = new Map<PlacedNode, string>();
+  return (host, node) => {
+    let key = needs.get(node);
+    if (key === undefined) {
+      const { kind, memory, processors, kvm, images } = node;
+      key = JSON.stringify([kind, memory, processors, kvm, images]);
+      needs.set(node, key);
+    }
+    const both = `${host.id} ${key}`;
+    if (!known.has(both)) known.set(both, missingOn(host, node, sendable));
+    return known.get(both);
+  };
+}

@@ -1,0 +1,79 @@
+// Placement over HTTP: where nodes would go, where they are and why, and draining of hosts (extensions).
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import type { Operations } from '../../events/operations.ts';
+import { Failure } from '../../failures.ts';
+import { operationId } from '../../http/app/operation-id.ts';
+import { type Route, route } from '../../http/app/route.ts';
+import { AnyObject, NodeType, Text } from '../../store/vocabulary.ts';
+import { AUTO_ID } from '../computes/automatic.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Project } from '../lab/project.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Draining } from './draining.ts';
+import type { NewNode, Placement } from './placement.ts';
+
+const PlacementRequest = v.strictObject({
+  nodes: v.array(
+    v.strictObject({
+      node_id: v.optional(Text),
+      name: Text,
+      node_type: NodeType,
+      compute_id: v.optional(Text, AUTO_ID),
+      properties: v.optional(AnyObject, {}),
+    }),
+  ),
+  /** Pairs of names or ids of nodes. */
+  links: v.optional(v.array(v.tuple([Text, Text])), []),
+});
+type PlacementRequest = v.InferOutput<typeof PlacementRequest>;
+
+export interface PlacementRouteParts {
+  computes: Computes;
+  projects: Projects;
+  placement: Placement;
+  draining: Draining;
+  operations: Operations;
+}
+
+export function placementRoutes({ computes, projects, placement, draining, operations }: PlacementRouteParts): Route[] {
+  const solved = async ({ nodes, links }: PlacementRequest, project?: Project) => {
+    const fresh = nodes.map((node): NewNode => {
+      const { node_id: id = randomUUID(), name, node_type: type, compute_id: compute, properties } = node;
+      if (!computes.isAuto(compute)) computes.get(compute);
+      return { id, name, type, compute, properties };
+    });
+    const present = project ? [...project.nodes.values()] : [];
+    const ids = new Map([...present, ...fresh].flatMap(({ id, name }) => [[id, id] as const, [name, id] as const]));
+    const pairs = links.map((ends, index) => {
+      const strange = ends.find((end) => !ids.has(end));
+      if (strange !== undefined) throw new Failure('invalid', `links.${index}: there is no node "${strange}".`);
+      return [ids.get(ends[0])!, ids.get(ends[1])!] as const;
+    });
+    const solution = await placement.solve(fresh, pairs, project);
+    return { solution, answer: placement.planned(fresh, pairs, solution) };
+  };
+  return [
+    route('POST /v2/placement', { body: PlacementRequest }, async ({ body }) => (await solved(body)).answer),
+
+    // The choices hold for nodes that are created with these ids and `auto`.
+    route('POST /v2/projects/{project_id}/placement', { body: PlacementRequest }, async ({ params, body }) => {
+      const project = await projects.opened(params.project_id);
+      const { solution, answer } = await solved(body, project);
+      placement.plan(project, solution);
+      return answer;
+    }),
+
+    route('GET /v2/projects/{project_id}/placement', {}, async ({ params }) =>
+      placement.of(await projects.settled(params.project_id)),
+    ),
+
+    route('POST /v2/computes/{compute_id}/drain', {}, async ({ params: { compute_id: id }, headers, signal }) =>
+      operations.run({ kind: 'drain', name: computes.host(id).name, id: operationId(headers) }, (operation) =>
+        draining.drain(id, AbortSignal.any([signal, operation.signal])),
+      ),
+    ),
+
+    route('POST /v2/computes/{compute_id}/undrain', {}, ({ params }) => draining.undrain(params.compute_id)),
+  ];
+}

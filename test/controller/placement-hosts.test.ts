@@ -1,0 +1,181 @@
+// Nodes that the controller places on the hosts of three servers: `auto`, plans, reasons and draining.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { zip } from './archives-zip.ts';
+import { LabServer, until } from './lab-server.ts';
+
+/** A controller with the hosts `two` and `three`. */
+async function hosts(t: TestContext): Promise<LabServer> {
+  const [server, two, three] = await Promise.all([LabServer.start(t), LabServer.start(t), LabServer.start(t)]);
+  for (const [id, other] of [
+    ['two', two],
+    ['three', three],
+  ] as const) {
+    const body = { compute_id: id, name: id, protocol: 'http', host: '127.0.0.1', port: other.port };
+    assert.equal((await server.expect(201, 'POST', '/v2/computes', body)).connected, true);
+  }
+  return server;
+}
+
+test('auto is offered where clients have a choice; nodes made with it are on a host, and stay there', async (t) => {
+  const server = await hosts(t);
+  for (const dialect of ['v2', 'v3']) {
+    const list = await server.expect(200, 'GET', `/${dialect}/computes`);
+    assert.deepEqual(
+      list.map((one: { compute_id: string }) => one.compute_id),
+      ['local', 'two', 'three', 'auto'],
+    );
+    const auto = await server.expect(200, 'GET', `/${dialect}/computes/auto`);
+    assert.equal(auto.name, 'Placed automatically');
+    if (dialect === 'v3') continue;
+    assert.equal(auto.connected, true);
+    assert.ok(auto.capabilities.node_types.includes('vpcs'));
+  }
+  const project = await server.project('placed', { auto_close: false });
+  const lab = `/v2/projects/${project.project_id}`;
+  const given = { name: 'PC', template_type: 'vpcs', compute_id: 'auto' };
+  const template = await server.expect(201, 'POST', '/v2/templates', given);
+  assert.equal(template.compute_id, 'auto');
+  const made = await server.expect(201, 'POST', `${lab}/templates/${template.template_id}`, { x: 0, y: 0 });
+  const second = await server.expect(201, 'POST', `${lab}/nodes`, {
+    name: 'B',
+    node_type: 'vpcs',
+    compute_id: 'auto',
+  });
+  assert.ok(['local', 'two', 'three'].includes(made.compute_id), made.compute_id);
+  // The whole lab is on one host.
+  assert.equal(second.compute_id, made.compute_id);
+  const placement = await server.expect(200, 'GET', `${lab}/placement`);
+  assert.match(placement.nodes[0].reason, /all of it fits on/);
+  assert.match(placement.nodes[1].reason, /other nodes of the lab are on/);
+  await server.expect(204, 'POST', `${lab}/close`);
+  // The reasons are kept for a closed lab, too, and opening it moves nothing.
+  assert.deepEqual(await server.expect(200, 'GET', `${lab}/placement`), placement);
+  await server.expect(201, 'POST', `${lab}/open`);
+  assert.deepEqual(await server.expect(200, 'GET', `${lab}/placement`), placement);
+});
+
+test('routes below auto answer for all hosts, or name the hosts to ask instead', async (t) => {
+  const server = await hosts(t);
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/computes/auto/qemu/images'), []);
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/computes/auto/images'), []);
+  await server.expect(200, 'GET', '/v2/computes/auto/network/interfaces');
+  for (const [method, path] of [
+    ['GET', '/ports'],
+    ['PUT', ''],
+    ['DELETE', ''],
+    ['POST', '/drain'],
+  ] as const) {
+    const { message } = await server.expect(409, method, `/v2/computes/auto${path}`, method === 'PUT' ? {} : undefined);
+    assert.match(message, /name one of local, two, three/);
+  }
+  const body = { compute_id: 'auto', protocol: 'http', host: '127.0.0.1', port: 9 };
+  await server.expect(400, 'POST', '/v2/computes', body);
+});
+
+test('one host alone offers no auto, and takes nodes that a file or template leaves to it', async (t) => {
+  const server = await LabServer.start(t);
+  assert.equal((await server.expect(200, 'GET', '/v2/computes')).length, 1);
+  await server.expect(404, 'GET', '/v2/computes/auto');
+  const node = await server.hub(await server.project(), 'Hub', { compute_id: 'auto' });
+  assert.equal(node.compute_id, 'local');
+});
+
+test('a plan answers hosts and reasons, holds for its nodes, and refuses a node that fits nowhere with what is missing', async (t) => {
+  const server = await hosts(t);
+  const project = await server.project('planned');
+  const lab = `/v2/projects/${project.project_id}`;
+  const id = '7d2c4d4c-6f1c-4a08-8a39-1b6c1f6a0001';
+  const nodes = [
+    { name: 'A', node_type: 'vpcs', compute_id: 'three' },
+    { name: 'B', node_type: 'vpcs', node_id: id },
+  ];
+  const plan = await server.expect(200, 'POST', `${lab}/placement`, { nodes, links: [['A', 'B']] });
+  assert.deepEqual(
+    plan.nodes.map(({ name, compute_id }: Record<string, string>) => [name, compute_id]),
+    [
+      ['A', 'three'],
+      ['B', 'three'],
+    ],
+  );
+  assert.equal(plan.crossing_links, 0);
+  const made = await server.expect(201, 'POST', `${lab}/nodes`, { ...nodes[1], compute_id: 'auto' });
+  assert.deepEqual([made.node_id, made.compute_id], [id, 'three']);
+
+  const big = { name: 'Big', node_type: 'qemu', properties: { ram: 10_000_000 } };
+  for (const [path, body] of [
+    ['/v2/placement', { nodes: [big] }],
+    [`${lab}/nodes`, { ...big, compute_id: 'auto' }],
+  ] as const) {
+    const { message } = await server.expect(409, 'POST', path, body);
+    assert.match(message, /no host can run Big \(.*: .*; two: .*; three: .*\)/);
+  }
+  const { message } = await server.expect(400, 'POST', '/v2/placement', { nodes: [nodes[0]], links: [['A', 'X']] });
+  assert.match(message, /links\.0: there is no node "X"/);
+});
+
+test('nodes with auto of an archive get hosts while it is imported', async (t) => {
+  const server = await hosts(t);
+  const id = '7d2c4d4c-6f1c-4a08-8a39-1b6c1f6a0002';
+  const nodes = ['A', 'B'].map((name, index) => ({
+    ...{ name, node_type: 'vpcs', compute_id: 'auto', node_id: `${id.slice(0, -1)}${index}` },
+  }));
+  const content = {
+    ...{ type: 'topology', revision: 9, version: '2.2.57', project_id: id, name: 'sent' },
+    topology: { computes: [], drawings: [], links: [], nodes },
+  };
+  const archive = zip([{ name: 'project.gns3', data: JSON.stringify(content) }]);
+  const answer = await server.request(`/v2/projects/${id}/import`, {
+    method: 'POST',
+    body: new Blob([new Uint8Array(archive)]).stream(),
+  });
+  assert.equal(answer.status, 201, await answer.text());
+  const placement = await server.expect(200, 'GET', `/v2/projects/${id}/placement`);
+  const used = new Set(placement.nodes.map((node: Record<string, string>) => node['compute_id']));
+  assert.equal(used.size, 1);
+  assert.ok(['local', 'two', 'three'].includes([...used][0] as string), String([...used]));
+  assert.match(placement.nodes[1].reason, /all of it fits on/);
+});
+
+test('a drained host takes no new nodes; its stopped ones move, the others stay with the reason', async (t) => {
+  const server = await hosts(t);
+  const project = await server.project('drained', { auto_close: false });
+  const lab = `/v2/projects/${project.project_id}`;
+  const pc = (name: string, compute: string) =>
+    server.expect(201, 'POST', `${lab}/nodes`, { name, node_type: 'vpcs', compute_id: compute });
+  const [a, b, c] = [await pc('A', 'two'), await pc('B', 'two'), await pc('C', 'local')];
+  await server.expect(200, 'POST', `${lab}/nodes/${b.node_id}/start`);
+  const closed = await server.project('closed', { auto_close: false });
+  await server.expect(201, 'POST', `/v2/projects/${closed.project_id}/nodes`, {
+    ...{ name: 'D', node_type: 'vpcs', compute_id: 'two' },
+  });
+  await server.expect(204, 'POST', `/v2/projects/${closed.project_id}/close`);
+
+  const drained = await server.expect(200, 'POST', '/v2/computes/two/drain');
+  assert.deepEqual(
+    drained.moved.map(({ name, compute_id }: Record<string, string>) => [name, compute_id]),
+    // Where the lab's other node is.
+    [['A', 'local']],
+  );
+  const left = new Map(drained.left.map(({ name, reason }: Record<string, string>) => [name, reason]));
+  assert.deepEqual([...left.keys()].sort(), ['B', 'D']);
+  assert.match(String(left.get('B')), /B is started; stop it/);
+  assert.match(String(left.get('D')), /the lab closed is closed; open it and drain again/);
+  assert.equal((await server.expect(200, 'GET', '/v2/computes/two')).draining, true);
+  assert.equal((await server.expect(200, 'GET', `${lab}/nodes/${a.node_id}`)).compute_id, 'local');
+  const { nodes } = await server.expect(200, 'GET', `${lab}/placement`);
+  assert.match(nodes[0].reason, /two is being drained/);
+
+  const refused = await server.call('POST', `${lab}/nodes`, { name: 'E', node_type: 'vpcs', compute_id: 'two' });
+  assert.deepEqual([refused.status, /two is being drained/.test(refused.json.message)], [409, true]);
+  await server.expect(409, 'POST', `${lab}/nodes/${b.node_id}/duplicate`, { x: 1, y: 1 });
+  await server.expect(409, 'PUT', `${lab}/nodes/${c.node_id}`, { compute_id: 'two' });
+  // It lasts across a restart.
+  await server.stop();
+  await server.start();
+  await until(async () => (await server.expect(200, 'GET', '/v2/computes/two')).connected, 'the host is connected');
+  assert.equal((await server.expect(200, 'GET', '/v2/computes/two')).draining, true);
+  assert.equal((await server.expect(200, 'POST', '/v2/computes/two/undrain')).draining, false);
+  await server.expect(201, 'POST', `${lab}/open`);
+  assert.equal((await pc('F', 'two')).compute_id, 'two');
+});

@@ -1,0 +1,110 @@
+// Where nodes go: a whole lab together if it fits, else divided where few links cross.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { place } from '../../src/controller/placement/place.ts';
+import type { Problem, Solution } from '../../src/controller/placement/problem.ts';
+import { company, guest, host, node, router } from './placement-labs.ts';
+
+const solve = (given: Partial<Problem>): Solution =>
+  place({ hosts: [host('a'), host('b')], nodes: [], links: [], sendable: new Set(), ...given });
+
+const countOn = ({ choices }: Solution, id: string): number =>
+  [...choices.values()].filter((choice) => choice.host === id).length;
+
+test('a lab that fits on one host goes there as a whole, to the host that has its images', () => {
+  const lab = company(3, 10);
+  const nodes = lab.nodes.map((one) => (one.kind === 'qemu' ? { ...one, images: ['qemu/server.qcow2'] } : one));
+  const hosts = [host('a'), host('b', { images: new Set(['qemu/server.qcow2']) })];
+  const solution = solve({ hosts, nodes, links: lab.links, sendable: new Set(['qemu/server.qcow2']) });
+  assert.equal(countOn(solution, 'b'), nodes.length);
+  assert.equal(solution.crossing, 0);
+  assert.match(solution.choices.get('PC0-0')!.reason, /all of it fits on B: \d+ MiB of memory needed, 16384 MiB free/);
+});
+
+test('a lab that no host can take is cut between its branches: no host has over 45 % of it, few links cross', () => {
+  for (const [branches, pcs] of [
+    [8, 35],
+    [12, 20],
+    [20, 21],
+  ] as const) {
+    const lab = company(branches, pcs);
+    const hosts = ['a', 'b', 'c', 'd'].map((id) => host(id, { memory: branches * 400, load: branches * 0.5 }));
+    const solution = solve({ hosts, ...lab });
+    assert.deepEqual(solution.unplaceable, []);
+    for (const { id } of hosts) {
+      const part = countOn(solution, id) / lab.nodes.length;
+      assert.ok(part <= 0.45, `${branches} branches: ${id} has ${part}`);
+      const memory = lab.nodes
+        .filter((one) => solution.choices.get(one.id)?.host === id)
+        .reduce((sum, one) => sum + one.memory, 0);
+      assert.ok(memory <= branches * 400, `${id}: ${memory} MiB`);
+    }
+    const crossing = solution.crossing / lab.links.length;
+    assert.ok(crossing <= 0.15, `${branches} branches: ${crossing} of the links cross`);
+  }
+});
+
+test('pinned nodes stay, their neighbours go to them, and nodes of the lab need nothing more', () => {
+  const nodes = [
+    { ...router('R'), pinned: 'b' },
+    ...[1, 2, 3].map((index) => node(`PC${index}`)),
+    { ...guest('Old', 60_000), pinned: 'b', settled: true },
+  ];
+  const links = [1, 2, 3].map((index) => ['R', `PC${index}`] as const);
+  const solution = solve({ nodes, links });
+  assert.equal(countOn(solution, 'b'), 4);
+  assert.match(solution.choices.get('R')!.reason, /host B is named/);
+  assert.match(solution.choices.get('PC1')!.reason, /other nodes of the lab are on B/);
+});
+
+test('a node that only one host can run goes there, and the reason names what the others miss', () => {
+  const hosts = [host('a', { kvm: false }), host('b'), host('c', { draining: true }), host('d', { connected: false })];
+  const { choices } = solve({ hosts, nodes: [guest('VM')] });
+  const { host: chosen, reason } = choices.get('VM')!;
+  assert.equal(chosen, 'b');
+  assert.match(reason, /only B can run it \(A: KVM is missing; C: .*drained.*; D: .*not connected\)/);
+});
+
+test('a node that no host can run is reported with what is missing on each, and the others are placed', () => {
+  const hosts = [
+    host('a'),
+    host('b', { processors: 2, memory: 64_000 }),
+    host('c', { kinds: new Set(['vpcs']) }),
+    host('d', { memory: 64_000, unavailable: new Map([['qemu', 'QEMU is not installed']]) }),
+    host('e', { memory: 64_000, diskPercent: 97 }),
+  ];
+  const big = { ...guest('Big', 32_768), processors: 4 };
+  const { choices, unplaceable } = solve({ hosts, nodes: [big, node('PC')] });
+  assert.ok(choices.has('PC'));
+  assert.deepEqual(
+    unplaceable.map(({ name, missing }) => [name, missing.map(({ reason }) => reason)]),
+    [
+      [
+        'Big',
+        [
+          '32832 MiB of memory needed, 16384 MiB free',
+          '4 processors needed, 2 there',
+          'it does not run nodes of the kind qemu',
+          'qemu is unavailable: QEMU is not installed',
+          'its disk is 97 % full',
+        ],
+      ],
+    ],
+  );
+  const { unplaceable: without } = solve({ nodes: [{ ...guest('VM'), images: ['qemu/x.img'] }] });
+  assert.equal(without[0]!.missing[0]!.reason, 'the image qemu/x.img is missing');
+});
+
+test('memory is never exceeded: nodes that no longer fit beside the others are reported', () => {
+  const nodes = Array.from({ length: 5 }, (_, index) => guest(`VM${index}`, 7000));
+  const { choices, unplaceable } = solve({ nodes });
+  assert.equal(choices.size, 4);
+  assert.equal(unplaceable.length, 1);
+  assert.match(unplaceable[0]!.missing[0]!.reason, /other nodes of the lab need the memory/);
+});
+
+test('without hosts, nodes or links there is nothing to do, and nothing fails', () => {
+  assert.equal(solve({}).choices.size, 0);
+  assert.equal(solve({ hosts: [], nodes: [node('PC')] }).unplaceable.length, 1);
+  assert.equal(solve({ nodes: [node('PC')], links: [['PC', 'gone']] }).crossing, 0);
+});
