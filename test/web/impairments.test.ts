@@ -32,6 +32,22 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
     .getByRole('navigation', { name: 'Nodes and links' })
     .getByRole('button', { name: /^A .* – B / })
     .click();
+
+  // From the link's menu: a preset by its title, and none again.
+  const choose = async (title: string): Promise<void> => {
+    await page.getByRole('main', { name: 'Topology' }).press('Shift+F10');
+    const entries = page.getByRole('menu').getByRole('menuitem');
+    await entries.first().waitFor();
+    assert.ok((await entries.count()) <= 10, 'entries of the menu');
+    await page.getByRole('menuitem', { name: 'Impairments' }).click();
+    await page.getByRole('menuitem', { name: title }).waitFor();
+    assert.ok((await entries.count()) <= 10, 'entries of the submenu');
+    await page.getByRole('menuitem', { name: title }).click();
+  };
+  await choose('Satellite (GEO)');
+  await until(async () => (await read()).impairments?.forward.delay?.ms === 260, 'the preset of the menu');
+  await choose('No impairments');
+  await until(async () => (await read()).impairments === undefined, 'no impairments');
   await page.getByRole('tab', { name: 'Impairments' }).click();
 
   // A preset, in numbers, with its source; nothing happens before it is applied.

@@ -342,6 +342,18 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
 
   // A rectangle is made by a click, from the menu of the ground, resized by its handle, and GNS3's clients can read it.
   await mouse.click(left + 60, top + 640, { button: 'right' });
+  // At most ten entries; the rest is in submenus, which the arrows enter and leave.
+  const entries = page.getByRole('menu').getByRole('menuitem');
+  assert.ok((await entries.count()) <= 10, String(await entries.count()));
+  const view = page.getByRole('menuitem', { name: 'View' });
+  await view.focus();
+  await page.keyboard.press('ArrowRight');
+  const shown = page.getByRole('menuitemcheckbox', { name: 'Show overview' });
+  assert.equal(await shown.getAttribute('aria-checked'), 'true');
+  await page.keyboard.press('ArrowLeft');
+  await shown.waitFor({ state: 'detached' });
+  assert.ok(await view.evaluate((element) => element === document.activeElement), 'focus returns to the entry');
+  await page.getByRole('menuitem', { name: 'Draw' }).click();
   await page.getByRole('menuitem', { name: 'Add rectangle' }).click();
   await mouse.click(left + 340, top + 560);
   await page.locator('.sizes [data-handle="se"]').waitFor();

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { whyNotChange } from '../model/account/permissions.ts';
 import { copyText } from '../model/browser/clipboard.ts';
 import { api } from '../model/server/api.ts';
+import { wiresharkLine } from '../model/server/capture-line.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
@@ -13,11 +14,6 @@ import { PacketsView } from './packets-view.tsx';
 const words = WORDS.capture;
 /** How much of a running capture is read back; the list keeps no more. */
 export const LAST_BYTES = 32 << 20;
-
-/** Shell command that writes the growing capture of a link to its output. `path` is the link's path below `/v2`. */
-export function streamed(path: string): string {
-  return `curl -sN ${location.origin}/v2${path}/pcap`;
-}
 
 interface CaptureViewProps {
   labId: string;
@@ -29,7 +25,7 @@ interface CaptureViewProps {
 
 export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
   const message = useSignal('');
-  const line = `${streamed(path)} | wireshark -k -i -`;
+  const line = wiresharkLine(path);
   const stop = (): void => {
     message.value = '';
     api.post(`${path}/stop_capture`).catch((error: unknown) => {

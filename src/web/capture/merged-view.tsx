@@ -1,8 +1,9 @@
 // The captures of all links of a lab in one list. Captures that start later are added.
 import { useRef } from 'preact/hooks';
 import type { Lab } from '../model/lab/lab.ts';
+import { streamed } from '../model/server/capture-line.ts';
 import { WORDS } from '../words.ts';
-import { ForWireshark, LAST_BYTES, streamed } from './capture-view.tsx';
+import { ForWireshark, LAST_BYTES } from './capture-view.tsx';
 import { DownloadMerged } from './download.tsx';
 import { PacketsView } from './packets-view.tsx';
 

@@ -47,15 +47,16 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.text',
+    menu: 'draw',
     words: words.addText,
     keys: ['t'],
     scope: 'lab',
     startsGroup: true,
     run: ({ draw }) => draw(newShape('text')),
   },
-  { id: 'lab.rectangle', words: words.addRectangle, scope: 'lab', run: drawn('rect') },
-  { id: 'lab.ellipse', words: words.addEllipse, scope: 'lab', run: drawn('ellipse') },
-  { id: 'lab.line', words: words.addLine, scope: 'lab', run: drawn('line') },
+  { id: 'lab.rectangle', menu: 'draw', words: words.addRectangle, scope: 'lab', run: drawn('rect') },
+  { id: 'lab.ellipse', menu: 'draw', words: words.addEllipse, scope: 'lab', run: drawn('ellipse') },
+  { id: 'lab.line', menu: 'draw', words: words.addLine, scope: 'lab', run: drawn('line') },
   {
     id: 'lab.arrange',
     words: WORDS.arrange.all,
@@ -71,6 +72,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.undo',
+    menu: 'edit',
     words: WORDS.undo.undo,
     keys: ['Ctrl+z'],
     scope: 'lab',
@@ -80,6 +82,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.redo',
+    menu: 'edit',
     words: WORDS.undo.redo,
     keys: ['Ctrl+Shift+z', 'Ctrl+y'],
     scope: 'lab',
@@ -88,18 +91,28 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.traffic',
+    menu: 'show',
     words: words.traffic,
     keys: ['u'],
     scope: 'lab',
     isReading: () => true,
-    startsGroup: true,
+    check: { words: words.traffic, isOn: ({ traffic }) => traffic.value },
     run: ({ traffic }) => {
       traffic.value = !traffic.value;
     },
   },
-  { id: 'lab.fit', words: words.fit, keys: ['f'], scope: 'lab', isLocal: true, run: ({ map }) => map?.fit() },
+  {
+    id: 'lab.fit',
+    menu: 'zoom',
+    words: words.fit,
+    keys: ['f'],
+    scope: 'lab',
+    isLocal: true,
+    run: ({ map }) => map?.fit(),
+  },
   {
     id: 'lab.enlarge',
+    menu: 'zoom',
     words: words.zoomIn,
     keys: ['+', '='],
     scope: 'lab',
@@ -108,6 +121,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.reduce',
+    menu: 'zoom',
     words: words.zoomOut,
     keys: ['-'],
     scope: 'lab',
@@ -116,6 +130,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.actual',
+    menu: 'zoom',
     words: words.actualSize,
     keys: ['1'],
     scope: 'lab',
@@ -124,6 +139,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.selection',
+    menu: 'zoom',
     words: words.showSelection,
     keys: ['z'],
     scope: 'lab',
@@ -133,6 +149,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.captures',
+    menu: 'files',
     words: WORDS.capture.merge,
     scope: 'lab',
     startsGroup: true,
@@ -145,6 +162,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.snapshots',
+    menu: 'files',
     words: words.snapshots,
     scope: 'lab',
     isReading: () => true,
@@ -152,6 +170,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.export',
+    menu: 'files',
     words: words.export,
     scope: 'lab',
     isReading: () => true,
@@ -159,6 +178,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.find',
+    menu: 'edit',
     words: words.find,
     keys: ['/'],
     scope: 'lab',
@@ -171,13 +191,14 @@ export const LAB_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'lab.all',
+    menu: 'edit',
     words: words.selectAll,
     keys: ['Ctrl+a'],
     scope: 'lab',
     isLocal: true,
     run: ({ lab, select }) => select({ nodes: [...lab.nodes.keys()], drawings: [...lab.drawings.keys()] }),
   },
-  { ...shown('labels', words.showLabels, words.hideLabels), startsGroup: true },
+  shown('labels', words.showLabels, words.hideLabels),
   shown('links', words.showLinks, words.hideLinks),
   shown('minimap', words.showMinimap, words.hideMinimap),
   setting('show_interface_labels', words.showPorts, words.hidePorts),
@@ -186,6 +207,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
   setting('show_layers', words.showLayers, words.hideLayers),
   {
     id: 'lab.leave',
+    menu: 'edit',
     words: words.leave,
     keys: ['Escape'],
     scope: 'lab',
@@ -212,6 +234,8 @@ function drawn(kind: Drawn): LabVerb['run'] {
 function shown(name: ViewSetting, show: string, hide: string): LabVerb {
   return {
     id: `view.${name}`,
+    menu: 'show',
+    check: { words: show, isOn: ({ view }) => view.isShown(name) },
     words: ({ view }) => (view.isShown(name) ? hide : show),
     scope: 'lab',
     isLocal: true,
@@ -225,6 +249,8 @@ type Switch = 'show_interface_labels' | 'show_grid' | 'snap_to_grid' | 'show_lay
 function setting(name: Switch & keyof ProjectObject, on: string, off: string): LabVerb {
   return {
     id: `lab.${name}`,
+    menu: 'show',
+    check: { words: on, isOn: ({ lab }) => lab.project.value?.[name] === true },
     words: ({ lab }) => (lab.project.value?.[name] ? off : on),
     scope: 'lab',
     run: ({ lab, attempt }) => void attempt(() => api.put(lab.path, { [name]: !lab.project.value?.[name] })),

@@ -1,6 +1,8 @@
 // Verbs for the selected link.
 import type { LabContext } from '../lab-context.ts';
+import { copyText } from '../model/browser/clipboard.ts';
 import { api } from '../model/server/api.ts';
+import { wiresharkLine } from '../model/server/capture-line.ts';
 import type { LinkObject } from '../model/server/types.ts';
 import { focusShown } from '../shell/focus.ts';
 import { WORDS } from '../words.ts';
@@ -35,6 +37,24 @@ export function openMerged({ dock }: LabContext): void {
   dock.open({ kind: 'merged', id: 'all', title: WORDS.capture.merged });
 }
 
+/** The presets that menus offer; the details of a link have all. */
+const MENU_PRESETS = ['wifi_good', 'wifi_bad', 'adsl', 'cable', 'fibre', 'lte', '5g', 'geo_satellite'] as const;
+
+/** Replaces all impairments of the link; the first node of a link is the subscriber of a preset. */
+function impairment(name: 'none' | (typeof MENU_PRESETS)[number], impairments: { preset: string } | null): LabVerb {
+  return {
+    id: `link.impair.${name}`,
+    menu: 'impair',
+    words: name === 'none' ? words.noImpairments : WORDS.presets[name],
+    scope: 'link',
+    run: (context) => {
+      const { link: id } = context.selection.value;
+      if (id === undefined) return;
+      void context.attempt(() => context.history.update([{ kind: 'link', id, fields: { impairments } }]));
+    },
+  };
+}
+
 export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.details',
@@ -58,6 +78,17 @@ export const LINK_VERBS: readonly LabVerb[] = [
       void context.attempt(() => context.history.update([update]));
     },
   },
+  impairment('none', null),
+  ...MENU_PRESETS.map((preset) => impairment(preset, { preset })),
+  {
+    id: 'link.reset',
+    words: words.reset,
+    scope: 'link',
+    run: (context) => {
+      const link = selected(context);
+      if (link) void context.attempt(() => api.post(`${context.lab.path}/links/${link.link_id}/reset`));
+    },
+  },
   {
     id: 'link.capture',
     startsGroup: true,
@@ -79,6 +110,22 @@ export const LINK_VERBS: readonly LabVerb[] = [
       const { lab, attempt } = context;
       const link = selected(context);
       if (link) void attempt(() => api.post(`${lab.path}/links/${link.link_id}/stop_capture`));
+    },
+  },
+  {
+    id: 'link.wireshark',
+    words: words.copyWireshark,
+    scope: 'link',
+    isLocal: true,
+    enabled: (context) => selected(context)?.capturing === true,
+    run: (context) => {
+      const { lab, attempt } = context;
+      const link = selected(context);
+      if (!link) return;
+      void attempt(async () => {
+        const line = wiresharkLine(`${lab.path}/links/${link.link_id}`);
+        if (!(await copyText(line))) lab.message.value = `${words.wireshark}: ${line}`;
+      });
     },
   },
   {

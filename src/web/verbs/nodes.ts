@@ -78,6 +78,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'node.arrange',
+    menu: 'place',
     words: WORDS.arrange.title,
     scope: 'nodes',
     enabled: (context) => context.selectedNodes().filter(({ locked }) => !locked).length > 1,
@@ -87,6 +88,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
   },
   {
     id: 'node.label',
+    menu: 'place',
     words: words.centreLabel,
     scope: 'nodes',
     enabled: (context) => context.selectedNodes().some(({ label }) => label.x != null),

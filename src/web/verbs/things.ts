@@ -62,7 +62,7 @@ async function remove(context: LabContext): Promise<void> {
 function both(verb: Omit<LabVerb, 'scope'>): LabVerb[] {
   const [, name] = verb.id.split('.');
   return [
-    { ...verb, scope: 'nodes' },
+    { ...verb, scope: 'nodes', ...(name !== 'delete' && { menu: 'place' as const }) },
     { ...verb, id: `drawing.${name}`, scope: 'drawing' },
   ];
 }

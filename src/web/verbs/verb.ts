@@ -1,5 +1,6 @@
 // The type of a verb: an action of the user, however it is triggered.
 import type { LabContext, PageContext } from '../lab-context.ts';
+import type { WORDS } from '../words.ts';
 
 interface Common<Context> {
   /** Unique, such as `node.start`. */
@@ -11,6 +12,10 @@ interface Common<Context> {
    * always.
    */
   keys?: readonly string[];
+  /** Submenu of the context menu that holds it. */
+  menu?: keyof typeof WORDS.menus;
+  /** Shown in menus as one label with a check mark, for what is on or off. */
+  check?: { words: string; isOn(context: Context): boolean };
   /** Menus put a separator before it. */
   startsGroup?: boolean;
   /** Always, if omitted. */

@@ -1,6 +1,7 @@
 // A link: its verbs and tabs.
 
 import { endName } from '../../model/lab/link-name.ts';
+import { wiresharkLine } from '../../model/server/capture-line.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
 import { lazily } from '../lazily.tsx';
@@ -54,9 +55,7 @@ function General({ context, object: link }: TabProps<LinkObject>) {
   return (
     <>
       <p>{WORDS.links.wireshark}:</p>
-      <pre>
-        curl -sN {location.origin}/v2{lab.path}/links/{link.link_id}/pcap | wireshark -k -i -
-      </pre>
+      <pre>{wiresharkLine(`${lab.path}/links/${link.link_id}`)}</pre>
     </>
   );
 }

@@ -13,6 +13,7 @@ import { Achieved } from './achieved.tsx';
 import { Filters } from './filters.tsx';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
+import { presetTitle } from './preset-title.ts';
 import { Schedule } from './schedule.tsx';
 
 const words = WORDS.impairments;
@@ -115,7 +116,7 @@ function Presets({ form, presets, names }: PresetsProps) {
             <option value="">{words.noPreset}</option>
             {presets.map(({ name }) => (
               <option key={name} value={name}>
-                {name}
+                {presetTitle(name)}
               </option>
             ))}
           </select>

@@ -5,6 +5,7 @@ import type { PresetObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { Direction } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
+import { presetTitle } from './preset-title.ts';
 import { CLEAR, DEAD, type ScheduleDraft, type StepDraft, VALUES } from './schedule-draft.ts';
 
 const words = WORDS.schedule;
@@ -41,7 +42,7 @@ export function Step({ draft, step, index, presets, titles, names }: StepProps) 
         ))}
         {presets.map(({ name }) => (
           <option key={name} value={name}>
-            {name}
+            {presetTitle(name)}
           </option>
         ))}
       </select>
