@@ -77,6 +77,7 @@ export const docker: NodeKindFacts = {
   creationLimit: 0,
   linksLeadInside: true,
   settingFiles: ['etc/network/interfaces'],
+  needs: ({ number }) => ({ memory: number('memory', 0) || 128, load: Math.max(number('cpus', 0), 0.25) }),
   template: {
     nameFormat: '{name}-{0}',
     symbol: 'docker_guest',

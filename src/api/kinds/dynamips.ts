@@ -178,6 +178,7 @@ export const dynamips: NodeKindFacts = {
     idlePcRoute('auto_idlepc', 'Search an idle value for a node'),
     idlePcRoute('idlepc_proposals', 'List idle values that may suit a node'),
   ],
+  needs: ({ number }) => ({ memory: number('ram', 128), load: 0.5 }),
   template: {
     nameFormat: 'R{0}',
     symbol: 'router',

@@ -85,6 +85,7 @@ export const iou: NodeKindFacts = {
     // For these images the reference document requires 404 for anything missing.
     missing: 'not-found',
   },
+  needs: ({ number }) => ({ memory: number('ram', 256), load: 0.25 }),
   template: {
     nameFormat: 'IOU{0}',
     symbol: 'multilayer_switch',

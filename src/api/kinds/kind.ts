@@ -71,6 +71,10 @@ export interface NodeKindFacts {
    */
   readonly whileRunning?: 'state' | 'refused';
   readonly images?: ImageFacts;
+  /** What a node needs of its host; next to nothing unless given. */
+  readonly needs?: (members: MemberReader) => HostNeeds;
+  /** Route of a compute, below its address, that says which guests KVM runs there. */
+  readonly accelerationRoute?: string;
   readonly template: TemplateFacts;
   /** Controller routes that its compute answers. */
   readonly passes?: readonly PassedRoute[];
@@ -121,6 +125,26 @@ export interface TemplateFacts {
     readonly name: string;
     readonly settings?: Readonly<Record<string, unknown>>;
   };
+}
+
+/** Reads properties of a node; `usual` for those that are missing or of another type. */
+export interface MemberReader {
+  number(name: string, usual: number): number;
+  text(name: string): string;
+}
+
+/** MiB of a machine's program beside the guest's memory. */
+export const OVERHEAD_MIB = 64;
+
+export interface HostNeeds {
+  /** MiB. */
+  memory: number;
+  /** Usual load, in processors. */
+  load: number;
+  /** Processors that its host must have; 1 unless given. */
+  processors?: number;
+  /** Whether KVM should run it. */
+  kvm?: boolean;
 }
 
 /** `<method> <node>/<path>` of the controller is `<method> <node>/<to>` of the compute. */

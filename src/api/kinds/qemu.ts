@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
 import { isProgram } from './image-heads.ts';
-import type { NodeKindFacts, PassedRoute } from './kind.ts';
+import { type NodeKindFacts, OVERHEAD_MIB, type PassedRoute } from './kind.ts';
 import { adapterPorts } from './ports.ts';
 import {
   consoleTypes,
@@ -168,6 +168,10 @@ export type QemuCreate = v.InferOutput<typeof QemuCreate>;
 export const QemuUpdate = updateBody(qemuProperties);
 export type QemuUpdate = v.InferOutput<typeof QemuUpdate>;
 
+/** Machines of this host's own kind of processor, which KVM runs. */
+const OWN_PROCESSOR = /x86_64|i386|qemu-kvm/;
+const WITHOUT_KVM = /-no-kvm|accel[= ]tcg/;
+
 function diskRoute(method: 'POST' | 'PUT' | 'DELETE', summary: string, body?: v.GenericSchema): PassedRoute {
   const path = 'disks/{disk_name}';
   return { method, path, to: path, ...(body && { body }), status: 204, limit: 120_000, summary, errors: [507] };
@@ -186,6 +190,13 @@ export const qemu: NodeKindFacts = {
     accepts: (head) => !isProgram(head),
     copied: 'linked_clone',
   },
+  needs: ({ number, text }) => ({
+    memory: number('ram', 256) + OVERHEAD_MIB,
+    load: number('cpus', 1) / 2,
+    processors: number('cpus', 1),
+    kvm: OWN_PROCESSOR.test(text('platform') || text('qemu_path') || 'x86_64') && !WITHOUT_KVM.test(text('options')),
+  }),
+  accelerationRoute: '/qemu/capabilities',
   passes: [
     {
       method: 'POST',

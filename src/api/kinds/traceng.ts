@@ -26,6 +26,7 @@ export const traceng: NodeKindFacts = {
   type: 'traceng',
   properties: tracengProperties,
   ports: onePort,
+  needs: () => ({ memory: 2, load: 0.02 }),
   template: {
     nameFormat: 'TraceNG{0}',
     symbol: 'traceng',

@@ -1,7 +1,7 @@
 // Machines of VirtualBox and VMware.
 import * as v from 'valibot';
 import { ConsolePort, Text } from '../vocabulary.ts';
-import type { NodeKindFacts } from './kind.ts';
+import { type NodeKindFacts, OVERHEAD_MIB } from './kind.ts';
 import { adapterPorts } from './ports.ts';
 import {
   consoleTypes,
@@ -97,6 +97,7 @@ const machineKind = (
   effect: 'start',
   ports: (source) => adapterPorts(source),
   whileRunning: 'refused',
+  needs: ({ number }) => ({ memory: number('ram', 256) + OVERHEAD_MIB, load: 1 }),
   template: {
     nameFormat: '{name}-{0}',
     symbol,

@@ -38,6 +38,7 @@ export const vpcs: NodeKindFacts = {
   ports: onePort,
   macNumber: true,
   configurations: { startup: () => 'startup.vpc' },
+  needs: () => ({ memory: 2, load: 0.02 }),
   template: {
     nameFormat: 'PC{0}',
     symbol: 'vpcs_guest',

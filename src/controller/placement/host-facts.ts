@@ -1,4 +1,5 @@
 // Asks the hosts what a placement depends on: memory, processors, disk, KVM, kinds of nodes, images.
+import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -43,12 +44,15 @@ export class HostFacts {
     const { connected, draining, capabilities } = compute;
     const kinds = new Set(capabilities.node_types);
     const used = new Set(nodes.map(({ kind }) => kind));
+    const accelerated = NODE_KINDS.find(
+      (kind) => kind.accelerationRoute && used.has(kind.type) && kinds.has(kind.type),
+    );
     const imageKinds = new Set(nodes.flatMap(({ images }) => images.map((image) => image.split('/')[0]!)));
     const ask = (path: string): Promise<unknown> => (connected ? this.#ask(compute, path) : Promise.resolve(undefined));
     const [statistics, reasons, machines, ...images] = await Promise.all([
       ask('/statistics?processors=yes'),
       ask('/node_types/hindrances'),
-      used.has('qemu') && kinds.has('qemu') ? ask('/qemu/capabilities') : undefined,
+      accelerated?.accelerationRoute ? ask(accelerated.accelerationRoute) : undefined,
       ...[...imageKinds]
         .filter((kind) => kinds.has(kind))
         .map(async (kind) => [kind, await ask(`/${kind}/images`)] as const),
