@@ -30,7 +30,7 @@ On a running server, this host's or --server URL; for details: labwired lab --he
   labwired image list|upload|download|delete
   labwired template list|create|update|delete
   labwired appliance list [WORD]           labwired events [LAB]
-  labwired compute list|add|update|remove
+  labwired compute list|add|update|drain|undrain|remove
   labwired top [LAB]                       labwired logs [LAB] [NODE]
   labwired wait STATE [NODE...]            labwired context list|add|use|remove
   labwired token create|list|revoke        labwired group create|list|add|remove|delete
