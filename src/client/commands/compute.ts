@@ -139,7 +139,7 @@ export const compute: Noun = {
     verb({
       name: 'drain',
       words: ['COMPUTE'],
-      summary: 'takes no new nodes on a host, and moves its stopped nodes to others; lists those that stay, and why',
+      summary: 'moves the stopped nodes of a host to others; it takes no new ones',
       flags: {},
       run: async (session, [wanted]) => {
         const found = await computeNamed(session, wanted);
