@@ -81,6 +81,14 @@ const ENGLISH = {
     `Clear the addresses that the node ${thing} of the lab ${lab} has learned`,
   'POST projects/{project_id}/nodes/{node_id}/files/{path:.+}': (thing: string, lab: string) =>
     `Write a file of the node ${thing} of the lab ${lab}`,
+  'POST projects/{project_id}/placement': (_thing: string, lab: string) =>
+    `Plan where nodes of the lab ${lab} would run`,
+  'POST projects/{project_id}/nodes/{node_id}/disks/{disk_name}': (thing: string, lab: string) =>
+    `Create a disk image for the node ${thing} of the lab ${lab}`,
+  'PUT projects/{project_id}/nodes/{node_id}/disks/{disk_name}': (thing: string, lab: string) =>
+    `Extend a disk image of the node ${thing} of the lab ${lab}`,
+  'DELETE projects/{project_id}/nodes/{node_id}/disks/{disk_name}': (thing: string, lab: string) =>
+    `Delete a disk image of the node ${thing} of the lab ${lab}`,
   'POST projects/{project_id}/nodes/{node_id}/resize_disk': (thing: string, lab: string) =>
     `Resize a disk of the node ${thing} of the lab ${lab}`,
   'GET projects/{project_id}/nodes/{node_id}/console/ws': (thing: string, lab: string) =>
@@ -125,6 +133,9 @@ const ENGLISH = {
   'POST computes': (thing: string) => `Add the host ${thing}`,
   'PUT computes/{compute_id}': (thing: string) => `Change the host ${thing}`,
   'DELETE computes/{compute_id}': (thing: string) => `Remove the host ${thing}`,
+  'POST computes/{compute_id}/drain': (thing: string) => `Drain the host ${thing}`,
+  'POST computes/{compute_id}/undrain': (thing: string) => `Let the host ${thing} take nodes again`,
+  'POST placement': () => 'Plan where nodes of a lab would run',
   'POST computes/{compute_id}/auto_idlepc': (thing: string) => `Search for an idle value on the host ${thing}`,
   'DELETE computes/{compute_id}/{emulator}/images/{filename:.+}': (thing: string) => `Delete the image ${thing}`,
   'DELETE computes/{compute_id}/{emulator}/uploads/{upload_id}': () => 'Cancel the upload of an image',
