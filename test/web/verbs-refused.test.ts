@@ -781,6 +781,10 @@ test('every verb of the page that is refused or not answered says so, keeps what
   const cable = await server.link(other, [sender, 0], [learner, 0]);
   const cablePath = `${otherPath}/links/${cable.link_id}`;
   await server.expect(200, 'POST', `${otherPath}/nodes/${sender.node_id}/start`);
+  // It asks several times, a second apart; what is asked after the table was cleared would be learned again.
+  const learned = `${otherPath}/nodes/${learner.node_id}/mac_table`;
+  const isQuiet = async () => (await server.expect(200, 'GET', learned))[0]?.age >= 3;
+  await until(isQuiet, 'the end of its questions');
   /** What comes in the place of an answer to a Break. */
   let noBreak: string | undefined;
   await page.routeWebSocket(/\/console\/ws/, (near) => {
