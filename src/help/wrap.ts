@@ -1,6 +1,6 @@
 // Wraps words to a width; colour codes in words take no room.
 import { stripVTControlCharacters } from 'node:util';
-import { textWidth } from '../client/terminal/text-width.ts';
+import { textWidth } from '../host/terminal/text-width.ts';
 
 /** Columns of a text that may be coloured. */
 export function shownWidth(text: string): number {

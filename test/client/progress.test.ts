@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { progressLine } from '../../src/client/terminal/progress.ts';
-import { textWidth } from '../../src/client/terminal/text-width.ts';
+import { textWidth } from '../../src/host/terminal/text-width.ts';
 
 const MIB = 2 ** 20;
 

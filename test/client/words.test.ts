@@ -9,9 +9,9 @@ import { findNamed } from '../../src/client/server/find.ts';
 import { endText, findLink, parseEnd, portsToJoin } from '../../src/client/server/link-ends.ts';
 import type { LinkObject, NodeObject } from '../../src/client/server/objects.ts';
 import { inBytes } from '../../src/client/terminal/figures.ts';
-import { tableLines } from '../../src/client/terminal/table.ts';
-import { fitted, textWidth } from '../../src/client/terminal/text-width.ts';
+import { tableLines } from '../../src/host/terminal/table.ts';
 import { harmless, jsonText } from '../../src/host/terminal/terminal-text.ts';
+import { fitted, textWidth } from '../../src/host/terminal/text-width.ts';
 
 test('a table fits the terminal, whatever is in it and however narrow that is; without one nothing is cut', () => {
   const rows = [

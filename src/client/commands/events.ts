@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline';
 import { Failure } from '../../failures.ts';
 import { escaped, harmless } from '../../host/terminal/terminal-text.ts';
+import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
-import { fitted } from '../terminal/text-width.ts';
 
 interface EventLine {
   action: string;

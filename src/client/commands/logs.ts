@@ -5,12 +5,12 @@ import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { JournalEntry } from '../../controller/lab/journals.ts';
 import { Failure } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
+import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import type { LabObject, NodeObject } from '../server/objects.ts';
 import { inSeconds } from '../terminal/figures.ts';
 import { momentOf } from '../terminal/moment.ts';
-import { fitted } from '../terminal/text-width.ts';
 
 /** Last lines of each file, unless --tail says how many. */
 const USUAL_LINES = 100;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
 import { Failure } from '../../failures.ts';
+import { tableLines } from '../../host/terminal/table.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
@@ -13,7 +14,6 @@ import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import { bytesPerSecond, inBytes } from '../terminal/figures.ts';
 import { fullScreen } from '../terminal/full-screen.ts';
 import { secondsOf } from '../terminal/seconds.ts';
-import { tableLines } from '../terminal/table.ts';
 
 const USUAL_SECONDS = 1;
 /** The server sends counters within these limits. */

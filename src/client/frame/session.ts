@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
+import { tableLines } from '../../host/terminal/table.ts';
 import { harmless, jsonText } from '../../host/terminal/terminal-text.ts';
 import { Api } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
 import type { LabObject, NodeObject } from '../server/objects.ts';
 import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } from '../server/server-choice.ts';
-import { tableLines } from '../terminal/table.ts';
 import { Ending } from './ending.ts';
 
 /** The flags of every command that are used here. */

@@ -1,7 +1,7 @@
 // Plans and differences as text for users.
 import { harmless } from '../../host/terminal/terminal-text.ts';
+import { textWidth } from '../../host/terminal/text-width.ts';
 import { counted } from '../terminal/counted.ts';
-import { textWidth } from '../terminal/text-width.ts';
 import type { Change, Kind } from './changes.ts';
 import type { Difference } from './compare.ts';
 

@@ -1,7 +1,7 @@
 // A full-screen view that is redrawn until a key ends it.
 import { Failure } from '../../failures.ts';
+import { fitted } from '../../host/terminal/text-width.ts';
 import type { Session } from '../frame/session.ts';
-import { fitted } from './text-width.ts';
 
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';

@@ -1,7 +1,8 @@
 // Shows the progress of a transfer on one terminal line.
+
+import { fitted, textWidth } from '../../host/terminal/text-width.ts';
 import type { Session } from '../frame/session.ts';
 import { bytesPerSecond, inBytes } from './figures.ts';
-import { fitted, textWidth } from './text-width.ts';
 
 const DRAWN_EVERY_MS = 250;
 const GAP = '  ';

@@ -1,5 +1,5 @@
 // Tables with headings, fitted to the terminal.
-import { harmless } from '../../host/terminal/terminal-text.ts';
+import { harmless } from './terminal-text.ts';
 import { fitted, padded, textWidth } from './text-width.ts';
 
 const GAP = 2;
