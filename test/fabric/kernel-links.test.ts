@@ -46,7 +46,6 @@ test('both ways count the same, frame by frame and byte by byte', { skip }, asyn
   for (const { namespace } of [a, b]) {
     const [{ dst, lladdr, dev }] = JSON.parse(await namespace.ip('-json', 'neigh'));
     await namespace.ip('neigh', 'replace', dst, 'lladdr', lladdr, 'dev', dev, 'nud', 'permanent');
-    await namespace.run('sysctl', '-qw', `net.ipv6.conf.${dev}.disable_ipv6=1`);
   }
   const inKernel = await count();
   await a.port.impair(NOTHING);

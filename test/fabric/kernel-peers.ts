@@ -41,6 +41,8 @@ export async function pair(
 /** A namespace with one end of a pair, whose other end is a port of the fabric. */
 export async function container(t: TestContext, fabric: Fabric, address: string): Promise<Container> {
   const namespace = await Namespace.create(t);
+  // Without frames of its own.
+  await namespace.run('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
   const { link, inside, port } = await pair(t, fabric);
   await namespace.adopt(inside, address);
   return { namespace, link, port };

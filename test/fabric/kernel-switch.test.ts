@@ -53,7 +53,6 @@ async function rig(
     containers.push({ ...one, atSwitch, inside: shown[0].ifname, macAddress: shown[0].address, address });
   }
   for (const one of containers) {
-    await one.namespace.run('sysctl', '-qw', `net.ipv6.conf.${one.inside}.disable_ipv6=1`);
     for (const other of containers) if (other !== one) await know(one, other);
   }
   return { fabric, device, containers };
