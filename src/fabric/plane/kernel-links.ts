@@ -48,12 +48,20 @@ interface KernelPassage {
   readonly ports: readonly [KernelPort, KernelPort];
 }
 
-/** A plain way from one interface to another, or to a switch. */
-export interface KernelWay extends KernelPassage {
-  readonly to: KernelEnd | KernelSeat;
-  /** The way back from a switch. */
-  readonly back?: KernelPassage;
+/** A plain way from one interface to another. */
+interface CableWay extends KernelPassage {
+  readonly to: KernelEnd;
+  readonly seat?: undefined;
 }
+
+/** A plain way from an interface to a switch. */
+interface SwitchWay extends KernelPassage {
+  readonly seat: KernelSeat;
+  /** From the switch. */
+  readonly back: KernelPassage;
+}
+
+export type KernelWay = CableWay | SwitchWay;
 
 /** Frames and bytes. */
 type Count = readonly [number, number];
@@ -74,11 +82,12 @@ const NOWHERE = encodeWay(0, 'fabric');
 
 /** Whether two ways lead to the same interface, or the same seat with the same VLANs. */
 function leadAlike(a: KernelWay | undefined, b: KernelWay | undefined): boolean {
-  if (a === undefined || b === undefined || a.to === b.to) return a?.to === b?.to;
-  if ('nodeIndex' in a.to || 'nodeIndex' in b.to) return false;
-  return (
-    a.to.device === b.to.device && a.to.seat === b.to.seat && a.to.vlan === b.to.vlan && a.to.isTrunk === b.to.isTrunk
-  );
+  if (a === undefined || b === undefined) return a === b;
+  if (a.seat === undefined && b.seat === undefined) return a.to === b.to;
+  if (a.seat === undefined || b.seat === undefined) return false;
+  const [one, other] = [a.seat, b.seat];
+  const isSame = one.device === other.device && one.seat === other.seat;
+  return isSame && one.vlan === other.vlan && one.isTrunk === other.isTrunk;
 }
 
 /** Adds what the kernel has counted since `before`. */
@@ -110,7 +119,7 @@ export class KernelLinks {
   /** Whether the kernel forwards all frames that come from the endpoint's node. */
   forwards(endpoint: KernelEnd): boolean {
     const way = this.#members.get(endpoint)?.way;
-    return way !== undefined && way.back === undefined;
+    return way !== undefined && way.seat === undefined;
   }
 
   /**
@@ -138,7 +147,7 @@ export class KernelLinks {
   remove(endpoint: KernelEnd, detach: () => boolean): void {
     const member = this.#members.get(endpoint);
     if (member === undefined) return;
-    if (member.way?.back !== undefined) this.stations.leave(member.way.to as KernelSeat);
+    if (member.way?.seat) this.stations.leave(member.way.seat);
     this.#maps.ways.set(member.number, NOWHERE);
     this.#collect(member);
     this.#members.delete(endpoint);
@@ -200,7 +209,7 @@ export class KernelLinks {
 
   #turn(endpoint: KernelEnd, member: Member, way: KernelWay | undefined): void {
     if (way !== undefined) endpoint.drain('before');
-    if (member.way?.back !== undefined) this.stations.leave(member.way.to as KernelSeat);
+    if (member.way?.seat) this.stations.leave(member.way.seat);
     this.#maps.ways.set(member.number, this.#encode(endpoint, member, way));
     this.#collect(member);
     member.way = way;
@@ -212,7 +221,7 @@ export class KernelLinks {
     const { last } = member;
     if (last !== undefined) {
       count(last, sent, member.sent);
-      if (last.back !== undefined) count(last.back, received, member.received);
+      if (last.seat) count(last.back, received, member.received);
     }
     member.sent = sent;
     member.received = received;
@@ -220,9 +229,9 @@ export class KernelLinks {
 
   #encode(endpoint: KernelEnd, { number }: Member, way: KernelWay | undefined): Buffer {
     if (way === undefined) return encodeWay(endpoint.relayIndex, 'fabric');
-    if ('nodeIndex' in way.to) return encodeWay(way.to.nodeIndex, 'cable');
-    const { vlan, isTrunk } = way.to;
-    const device = this.stations.enter(way.to, { index: endpoint.nodeIndex, port: number });
+    if (way.seat === undefined) return encodeWay(way.to.nodeIndex, 'cable');
+    const { vlan, isTrunk } = way.seat;
+    const device = this.stations.enter(way.seat, { index: endpoint.nodeIndex, port: number });
     return encodeWay(endpoint.relayIndex, device === undefined ? 'fabric' : { switch: device, vlan, isTrunk });
   }
 

@@ -153,10 +153,11 @@ export class Port {
     const directions = [connection.outgoing, other.incoming] as const;
     const all = [...directions, connection.incoming, other.outgoing];
     if (all.some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
-    const way = { to, directions, ports: [this, other.port] } as const;
-    if (to instanceof KernelEndpoint) return way;
+    const way = { directions, ports: [this, other.port] } as const;
+    if (to instanceof KernelEndpoint) return { ...way, to };
     return {
       ...way,
+      seat: to,
       back: { directions: [other.outgoing, connection.incoming], ports: [other.port, this] },
     };
   }
