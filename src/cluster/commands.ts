@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../failures.ts';
+import { tableLines } from '../host/terminal/table.ts';
 import { connectMember, connectNats, pinnedAuthority } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { LEASE_MS, leasesOf, readLeases } from './leases.ts';
@@ -108,12 +109,7 @@ async function join(
 ): Promise<string> {
   const { server, cluster, fingerprint, secret } = parseJoinLine(argument);
   mustBeHostName(hostName);
-  const existing = await files.membership();
-  if (existing)
-    throw new Failure(
-      'conflict',
-      `This host is already in the cluster "${existing.cluster}": leave that one first with "labwired cluster leave".`,
-    );
+  await files.requireNone();
   const authority = await pinnedAuthority(server, fingerprint);
   const { seed, user } = newUser();
   const id = randomUUID();
@@ -177,8 +173,8 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
       ];
       return `${JSON.stringify({ cluster: membership.cluster, host: membership.host, controller: membership.controller, hosts }, undefined, 2)}\n`;
     }
+    const headings = ['HOST', 'LEASE', 'ADDRESS', 'RELEASE', 'FREE MEMORY', 'CORES', 'KVM'];
     const rows = [
-      ['HOST', 'LEASE', 'ADDRESS', 'RELEASE', 'FREE MEMORY', 'CORES', 'KVM'],
       ...leases.map((lease) => [
         lease.name,
         `${LEASE_MS / 1000} s`,
@@ -190,16 +186,8 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
       ]),
       ...absent.map(({ name }) => [name, 'none', '', '', '', '', '']),
     ];
-    const widths = (rows[0] as string[]).map((_, column) =>
-      Math.max(...rows.map((row) => (row[column] as string).length)),
-    );
-    const table = rows.map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] as number))
-        .join('  ')
-        .trimEnd(),
-    );
-    return `cluster ${membership.cluster}, seen from ${membership.host}${membership.controller ? ' (the controller)' : ''}\n${table.join('\n')}\n`;
+    const about = `cluster ${membership.cluster}, seen from ${membership.host}${membership.controller ? ' (the controller)' : ''}`;
+    return `${[about, ...tableLines(headings, rows)].join('\n')}\n`;
   } finally {
     await nats.close();
   }

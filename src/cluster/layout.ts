@@ -67,6 +67,16 @@ export class ClusterFiles {
     );
   }
 
+  /** @throws Failure `conflict` if this host is in a cluster */
+  async requireNone(): Promise<void> {
+    const existing = await this.membership();
+    if (existing === undefined) return;
+    throw new Failure(
+      'conflict',
+      `This host is already in the cluster "${existing.cluster}": leave that one first with "labwired cluster leave".`,
+    );
+  }
+
   async setMembership(membership: Membership): Promise<void> {
     await this.write('membership.json', JSON.stringify(membership, undefined, 2));
   }

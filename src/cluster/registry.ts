@@ -35,12 +35,7 @@ export async function beginCluster(
   { cluster, host, server, id }: { cluster: string; host: string; server: string; id: string },
 ): Promise<void> {
   mustBeHostName(host);
-  const existing = await files.membership();
-  if (existing)
-    throw new Failure(
-      'conflict',
-      `This host is already in the cluster "${existing.cluster}": leave that one first with "labwired cluster leave".`,
-    );
+  await files.requireNone();
   await files.create();
   const authority = await createCertificate({
     subject: `Labwire cluster ${cluster}`,

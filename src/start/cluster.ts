@@ -1,6 +1,4 @@
 // Connects the server with its cluster: lends the compute to the controller's host, and gives the controller the other hosts as computes.
-import { existsSync } from 'node:fs';
-import { availableParallelism, freemem } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { answerJson } from '../controller/computes/answers.ts';
 import type { Controller } from '../controller/controller.ts';
@@ -27,23 +25,25 @@ export async function takePart({
 }): Promise<{ stop(): Promise<void> }> {
   const { startCluster } = await loadCluster();
   const accept = await new HttpServer(computeApp, { host: '', port: 0 }).servePassed();
+  /** What this host's compute answers, as it would a controller. */
+  const ask = async <Answer>(place: string): Promise<Answer> => {
+    const path = `/v2/compute${place}`;
+    return (await answerJson(await computeApp.request(path), path)) as Answer;
+  };
   const cluster = await startCluster({
     state: config.state,
     cluster: config.Cluster.name,
     log,
     accept,
     describe: async () => {
-      const path = '/v2/compute/capabilities';
-      const { node_types: kinds } = (await answerJson(await computeApp.request(path), path)) as {
-        node_types: string[];
-      };
+      const [{ node_types: kinds }, { memory_free: memory, processors }, { kvm }] = await Promise.all([
+        ask<{ node_types: string[] }>('/capabilities'),
+        ask<{ memory_free: number; processors: number }>('/statistics?processors=yes'),
+        ask<{ kvm: string[] }>('/qemu/capabilities'),
+      ]);
       return {
-        version: version(),
-        port,
-        free_memory_bytes: freemem(),
-        cores: availableParallelism(),
-        kvm: existsSync('/dev/kvm'),
-        node_types: kinds,
+        ...{ version: version(), port, free_memory_bytes: memory, cores: processors },
+        ...{ kvm: kvm.length > 0, node_types: kinds },
       };
     },
     held: (member) => void computes.admitMember(member, () => cluster.dial(member.name)),

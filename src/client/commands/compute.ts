@@ -1,9 +1,9 @@
 // `labwired compute`: the hosts on which nodes run.
 
 import type { ComputeObject } from '../../api/objects.ts';
+import type { Drained } from '../../api/placement.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../controller/computes/schema.ts';
-import type { Drained } from '../../controller/placement/draining.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';

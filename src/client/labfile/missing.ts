@@ -1,8 +1,7 @@
 // Finds missing images and symbols before anything is created.
-
 import { posix } from 'node:path';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
-import { AUTO_ID } from '../../controller/computes/automatic.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';

@@ -1,6 +1,5 @@
 // Asks the server where the nodes of a file would be placed.
-import { AUTO_ID } from '../../controller/computes/automatic.ts';
-import type { PlacementObject } from '../../controller/placement/placement.ts';
+import { AUTO_ID, type PlacementObject } from '../../api/placement.ts';
 import type { Session } from '../frame/session.ts';
 import { nodeKey, type WantedLab } from './model.ts';
 import type { Plan } from './plan.ts';
@@ -33,16 +32,11 @@ export async function placementOf({ api }: Session, wanted: WantedLab, plan: Pla
   const bodies = created(plan);
   const { lab, state } = plan;
   const isOpen = lab?.status === 'opened';
-  const known = new Set(
-    [...bodies.map(({ name }) => name), ...(isOpen ? (state?.nodes ?? []).map(({ name }) => name) : [])].map(nodeKey),
-  );
-  const nameOf = new Map(
-    [...bodies, ...(isOpen ? (state?.nodes ?? []) : [])].map(({ name, node_id: id }) => [nodeKey(name), id]),
-  );
+  const present = isOpen ? (state?.nodes ?? []) : [];
+  const ids = new Map([...bodies, ...present].map(({ name, node_id: id }) => [nodeKey(name), id]));
   const links = wanted.links
-    .map(({ ends }) => ends.map(({ node }) => nodeKey(node)))
-    .filter((ends) => ends.every((end) => known.has(end)))
-    .map((ends) => ends.map((end) => nameOf.get(end)!));
+    .map(({ ends }) => ends.map(({ node }) => ids.get(nodeKey(node))))
+    .filter((ends) => !ends.includes(undefined));
   const nodes = bodies.map(({ node_id, name, node_type, compute_id, properties = {} }) => {
     return { node_id, name, node_type, compute_id, properties };
   });

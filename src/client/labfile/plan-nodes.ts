@@ -1,7 +1,7 @@
 // Plans changes of a lab's nodes and their files.
 
 import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
-import { AUTO_ID } from '../../controller/computes/automatic.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';

@@ -1,5 +1,5 @@
 // Compares a file with the server and plans the changes. Only reads.
-import { AUTO_ID } from '../../controller/computes/automatic.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { runs } from '../commands/node.ts';

@@ -1,9 +1,9 @@
 // The compute `auto`: clients choose it, and the controller chooses a host for each node. It is not registered.
 import type { ComputeObject } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import type { Compute } from './compute.ts';
 
-export const AUTO_ID = 'auto';
-export const AUTO_NAME = 'Placed automatically';
+const AUTO_NAME = 'Placed automatically';
 
 /**
  * Its object, if clients have a choice: at least two computes were reached since the server started. It stays while one

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { ComputeObject } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -13,7 +14,7 @@ import type { Documents } from '../../store/documents.ts';
 import type { TopologyCompute } from '../../store/topology/schema.ts';
 import type { Announcer } from '../events.ts';
 import { mustBeAddress } from './address.ts';
-import { AUTO_ID, autoObject } from './automatic.ts';
+import { autoObject } from './automatic.ts';
 import { Compute, type ComputeDescription, type ComputeListener } from './compute.ts';
 import { RemoteTransport } from './remote.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
@@ -143,12 +144,17 @@ export class Computes {
     return id === AUTO_ID && !this.#computes.has(AUTO_ID);
   }
 
+  /** The object of `auto` if the id names it and clients have a choice. */
+  autoNamed(id: string): ComputeObject | undefined {
+    return this.isAuto(id) ? this.auto() : undefined;
+  }
+
   /**
    * As `get`, for what only a single host has.
    * @throws Failure `conflict` for `auto`
    */
   host(id: string): Compute {
-    if (this.isAuto(id) && this.auto()) {
+    if (this.autoNamed(id)) {
       const hosts = this.list().map((compute) => compute.id);
       throw new Failure(
         'conflict',
@@ -160,7 +166,7 @@ export class Computes {
 
   /** As `get`; for `auto` this host, which sends images to the others when their nodes need them. */
   answering(id: string): Compute {
-    return this.get(this.isAuto(id) && this.auto() ? 'local' : id);
+    return this.get(this.autoNamed(id) ? 'local' : id);
   }
 
   /** Lets a host take new nodes again, or no more. */
@@ -324,7 +330,7 @@ export class Computes {
         'compute_id: "local" is this server itself, which cannot be removed from its own list.',
       );
     }
-    if (this.isAuto(id) && this.auto()) this.host(id);
+    if (this.autoNamed(id)) this.host(id); // refuses
     const compute = this.#computes.get(id);
     if (!compute) return;
     this.#mustNotBeMember(id);

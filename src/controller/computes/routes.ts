@@ -33,18 +33,14 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
   };
   /** The images of a host; for `auto` those of all connected hosts, each once. */
   const imagesAt = async (id: string, emulator: string, signal: AbortSignal) => {
-    if (!computes.isAuto(id) || !computes.auto()) return imagesOf(computes.get(id), emulator, signal);
-    const hosts = computes.list().filter(({ connected, capabilities }) => connected && offers(capabilities, emulator));
+    if (!computes.autoNamed(id)) return imagesOf(computes.get(id), emulator, signal);
+    const hosts = computes
+      .list()
+      .filter(({ connected, capabilities }) => connected && capabilities.node_types.includes(emulator));
     const lists = await Promise.all(hosts.map((host) => imagesOf(host, emulator, signal)));
-    const key = (entry: Record<string, unknown>): unknown => entry['filename'] ?? entry['image'];
-    return [
-      ...new Map(
-        lists
-          .flat()
-          .reverse()
-          .map((entry) => [key(entry), entry]),
-      ).values(),
-    ].reverse();
+    const first = new Map<string, Record<string, unknown>>();
+    for (const image of lists.flat()) if (!first.has(keyOf(image))) first.set(keyOf(image), image);
+    return [...first.values()];
   };
   return [
     route('POST /v2/computes', { body: ComputeCreate, status: 201 }, async ({ body }) =>
@@ -57,8 +53,8 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     }),
 
     route('GET /v2/computes/{compute_id}', {}, ({ params }) => {
-      const auto = computes.isAuto(params.compute_id) ? computes.auto() : undefined;
-      return auto ?? computes.get(params.compute_id).json();
+      const { compute_id: id } = params;
+      return computes.autoNamed(id) ?? computes.get(id).json();
     }),
 
     route('PUT /v2/computes/{compute_id}', { body: ComputeUpdate }, async ({ params, body }) =>
@@ -124,8 +120,7 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
 
     route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params, signal }) => {
       const list = await imagesAt(params.compute_id, params.emulator, signal);
-      const key = (entry: Record<string, unknown>): string => String(entry['filename'] ?? entry['image'] ?? '');
-      return list.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+      return list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     }),
 
     // Streamed, however large; the other passed-on answers are JSON of limited size.
@@ -164,8 +159,9 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
   ];
 }
 
-function offers({ node_types: types }: Compute['capabilities'], emulator: string): boolean {
-  return types.includes(emulator);
+/** The name of an image in a list; Docker's are called differently. */
+function keyOf(entry: Record<string, unknown>): string {
+  return String(entry['filename'] ?? entry['image'] ?? '');
 }
 
 /** Turns an answer without body into an empty object. */

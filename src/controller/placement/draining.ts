@@ -1,5 +1,6 @@
 // Drains a host: it takes no new nodes, and its nodes are moved to other hosts.
 
+import type { Drained, DrainedNode } from '../../api/placement.ts';
 import { messageOf } from '../../failures.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -9,22 +10,6 @@ import type { Node } from '../nodes/node.ts';
 import type { NodeUpdate } from '../nodes/schema.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Placement } from './placement.ts';
-
-interface Told {
-  project_id: string;
-  project_name: string;
-  node_id: string;
-  name: string;
-}
-
-export interface Drained {
-  compute_id: string;
-  name: string;
-  draining: boolean;
-  moved: (Told & { compute_id: string; reason: string })[];
-  /** Nodes that stay, each with the reason and the fix. */
-  left: (Told & { reason: string })[];
-}
 
 export interface DrainingOptions {
   computes: Computes;
@@ -66,7 +51,7 @@ export class Draining {
     const compute = computes.get(id);
     const leaving = project.nodesOn(compute);
     if (leaving.length === 0) return;
-    const told = ({ id: node, name }: Node): Told => {
+    const told = ({ id: node, name }: Node): DrainedNode => {
       return { project_id: project.id, project_name: project.record.name, node_id: node, name };
     };
     if (!compute.connected) {

@@ -1,8 +1,8 @@
 // Chooses hosts for the nodes of labs, and keeps the reasons.
+import { AUTO_ID, type PlacementObject } from '../../api/placement.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
-import { AUTO_ID } from '../computes/automatic.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
@@ -27,14 +27,6 @@ export interface NewNode {
   properties: Readonly<Record<string, unknown>>;
   /** Its host, or `auto`. */
   compute: string;
-}
-
-/** A node's host, whether it was chosen or named. */
-export interface PlacementObject {
-  nodes: { node_id: string; name: string; compute_id: string; reason: string }[];
-  hosts: { compute_id: string; name: string; nodes: number }[];
-  links: number;
-  crossing_links: number;
 }
 
 const NAMED = 'the request or the file names this host';

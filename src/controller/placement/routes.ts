@@ -1,12 +1,12 @@
 // Placement over HTTP: where nodes would go, where they are and why, and draining of hosts (extensions).
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { AUTO_ID } from '../../api/placement.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { AnyObject, NodeType, Text } from '../../store/vocabulary.ts';
-import { AUTO_ID } from '../computes/automatic.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';

@@ -1,11 +1,12 @@
 // Lists the users of a compute's images: nodes of all labs, open or closed, and templates.
+
 import { posix } from 'node:path';
 import { findNodeKind, IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject, ImageUser } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { AUTO_ID } from '../computes/automatic.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Projects } from './projects.ts';
 

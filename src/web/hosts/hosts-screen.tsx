@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { AUTO_ID, type Drained } from '../../api/placement.ts';
 import { hostMembers } from '../forms/document.ts';
 import { FormView } from '../forms/form-view.tsx';
 import { FormModel } from '../forms/model.ts';
@@ -43,7 +44,7 @@ interface Statistics {
 }
 
 /** The choice `auto` is no host. */
-const isHost = ({ compute_id: id }: Host): boolean => id !== 'auto';
+const isHost = ({ compute_id: id }: Host): boolean => id !== AUTO_ID;
 
 export function HostsScreen() {
   const hosts = useMemo(() => new Collection<Host>('/computes', 'compute'), []);
@@ -83,7 +84,7 @@ export function HostsScreen() {
     message.value = '';
     try {
       const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
-      const { left } = await api.post<{ left: { name: string; reason: string }[] }>(path, {});
+      const { left } = await api.post<Drained>(path, {});
       if (left.length > 0) message.value = words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; '));
       await hosts.read();
     } catch (error) {

@@ -1,5 +1,7 @@
 // The host of the nodes; choosing another one moves them.
+
 import { useSignal } from '@preact/signals';
+import { AUTO_ID } from '../../../../api/placement.ts';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
@@ -24,7 +26,7 @@ export function HostField({ context, nodes }: { context: LabContext; nodes: read
   const isMoving = useSignal(false);
   const problem = hosts.problem.value;
   if (problem !== '') return <Message text={`${words.host}: ${problem}`} again={hosts.again} />;
-  const known = (hosts.value.value ?? []).filter(({ compute_id: id }) => id !== 'auto');
+  const known = (hosts.value.value ?? []).filter(({ compute_id: id }) => id !== AUTO_ID);
   if (known.length < 2) return null;
   const ids = new Set(nodes.map((node) => node.compute_id));
   const [common = ''] = ids.size === 1 ? ids : [];
