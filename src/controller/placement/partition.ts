@@ -40,117 +40,169 @@ interface Budget {
 type Strictness = 'all' | 'load' | 'memory';
 
 /** The host of each free node; a node that fits nowhere is left out. */
-export function partition({
-  hosts,
-  free,
-  pinned,
-  neighbours,
-  canRun,
-  largeFirst,
-}: PartitionOptions): Map<string, string> {
-  const nodes = new Map(free.map((node) => [node.id, node]));
-  const budgets = budgetsOf(hosts, free, pinned);
-  const at = new Map(pinned);
-  const fits = (budget: Budget, node: PlacedNode, strictness: Strictness): boolean =>
-    canRun(budget.host, node) &&
-    node.memory <= budget.memory &&
-    (strictness === 'memory' || node.load <= budget.load) &&
-    (strictness !== 'all' || budget.nodes >= 1);
-  const put = (node: PlacedNode, budget: Budget, sign = 1): void => {
-    budget.memory -= sign * node.memory;
-    budget.load -= sign * node.load;
-    budget.nodes -= sign;
-    if (sign > 0) at.set(node.id, budget.host.id);
-  };
-  const linksTo = (id: string, host: string): number =>
-    (neighbours.get(id) ?? []).filter((other) => at.get(other) === host).length;
+export function partition(options: PartitionOptions): Map<string, string> {
+  const parts = new Parts(options);
+  if (options.largeFirst) parts.spreadLarge();
+  parts.grow();
+  parts.addRest();
+  for (let pass = 0; pass < PASSES && parts.refine(); pass += 1);
+  return parts.placed();
+}
 
-  const grow = (budget: Budget): void => {
-    for (let left = budget.target; left > 0; left -= 1) {
-      let best: PlacedNode | undefined;
-      let most = Number.NEGATIVE_INFINITY;
-      for (const node of free) {
-        if (at.has(node.id) || !fits(budget, node, 'all')) continue;
-        const all = neighbours.get(node.id) ?? [];
-        const inside = linksTo(node.id, budget.host.id);
-        if (inside === 0) continue;
-        const score = 2 * inside - all.filter((other) => !at.has(other)).length;
-        if (score > most) [best, most] = [node, score];
-      }
-      best ??= seed(
-        free.filter((node) => !at.has(node.id) && fits(budget, node, 'all')),
-        neighbours,
-        at,
-      );
-      if (!best) return;
-      put(best, budget);
-    }
-  };
-  const bySize = free.toSorted((one, other) => other.memory - one.memory);
-  if (largeFirst) {
+interface Move {
+  node: PlacedNode;
+  to: Budget;
+  /** Links that it saves; a negative gain adds links. */
+  gain: number;
+}
+
+/** The parts of a lab as they are made. */
+class Parts {
+  readonly #options: PartitionOptions;
+  readonly #budgets: readonly Budget[];
+  readonly #byHost: ReadonlyMap<string, Budget>;
+  /** The hosts of placed nodes, by node id. */
+  readonly #at: Map<string, string>;
+  readonly #bySize: readonly PlacedNode[];
+
+  constructor(options: PartitionOptions) {
+    const { hosts, free, pinned } = options;
+    this.#options = options;
+    this.#budgets = budgetsOf(hosts, free, pinned);
+    this.#byHost = new Map(this.#budgets.map((budget) => [budget.host.id, budget]));
+    this.#at = new Map(pinned);
+    this.#bySize = free.toSorted((one, other) => other.memory - one.memory);
+  }
+
+  placed(): Map<string, string> {
+    const free = new Set(this.#options.free.map(({ id }) => id));
+    return new Map([...this.#at].filter(([id]) => free.has(id)));
+  }
+
+  spreadLarge(): void {
+    const { hosts } = this.#options;
     const large = (LARGE_PART * hosts.reduce((sum, host) => sum + host.memory, 0)) / hosts.length;
-    for (const node of bySize.filter(({ memory }) => memory > large)) {
-      const open = budgets.filter((budget) => fits(budget, node, 'all'));
+    for (const node of this.#bySize.filter(({ memory }) => memory > large)) {
+      const open = this.#budgets.filter((budget) => this.#fits(budget, node, 'all'));
       const roomiest = greatest(open, (budget) => budget.memory);
       if (!roomiest) continue;
-      put(node, roomiest);
+      this.#put(node, roomiest);
       roomiest.target -= 1;
     }
   }
-  for (const budget of budgets) grow(budget);
 
-  for (const node of bySize.filter(({ id }) => !at.has(id))) {
-    for (const strictness of ['all', 'load', 'memory'] as const) {
-      const open = budgets.filter((budget) => fits(budget, node, strictness));
-      const best = greatest(open, (budget) => linksTo(node.id, budget.host.id) * 1e6 + budget.nodes);
-      if (!best) continue;
-      put(node, best);
-      break;
+  /** Each part up to its target, along the links. */
+  grow(): void {
+    for (const budget of this.#budgets) {
+      for (let left = budget.target; left > 0; left -= 1) {
+        const next = this.#nextFor(budget);
+        if (!next) break;
+        this.#put(next, budget);
+      }
     }
   }
 
-  const byHost = new Map(budgets.map((budget) => [budget.host.id, budget]));
-  const move = (node: PlacedNode, to: Budget): void => {
-    put(node, byHost.get(at.get(node.id)!)!, -1);
-    put(node, to);
-  };
-  /** The move that saves most links; a negative gain adds links. */
-  const bestMove = (locked: ReadonlySet<string>): { node: PlacedNode; to: Budget; gain: number } | undefined => {
-    let best: { node: PlacedNode; to: Budget; gain: number } | undefined;
-    for (const [id, node] of nodes) {
-      const here = at.get(id);
-      if (here === undefined || locked.has(id)) continue;
-      const there = new Map<string, number>();
-      for (const other of neighbours.get(id) ?? []) {
-        const host = at.get(other);
-        if (host !== undefined) there.set(host, (there.get(host) ?? 0) + 1);
-      }
-      for (const [host, links] of there) {
-        const gain = links - (there.get(here) ?? 0);
-        const to = byHost.get(host);
-        if (host === here || !to || (best && gain <= best.gain) || !fits(to, node, 'all')) continue;
-        best = { node, to, gain };
+  /** The linked node that leaves fewest links open; a new beginning if none is linked. */
+  #nextFor(budget: Budget): PlacedNode | undefined {
+    const { neighbours, free } = this.#options;
+    const open = free.filter((node) => !this.#at.has(node.id) && this.#fits(budget, node, 'all'));
+    const linked = open.filter(({ id }) => this.#linksTo(id, budget.host.id) > 0);
+    const best = greatest(linked, ({ id }) => {
+      const others = (neighbours.get(id) ?? []).filter((other) => !this.#at.has(other));
+      return 2 * this.#linksTo(id, budget.host.id) - others.length;
+    });
+    return best ?? seed(open, neighbours, this.#at);
+  }
+
+  /** Nodes that no part has taken, where they have most links, and where there is room. */
+  addRest(): void {
+    for (const node of this.#bySize.filter(({ id }) => !this.#at.has(id))) {
+      for (const strictness of ['all', 'load', 'memory'] as const) {
+        const open = this.#budgets.filter((budget) => this.#fits(budget, node, strictness));
+        const best = greatest(open, (budget) => this.#linksTo(node.id, budget.host.id) * 1e6 + budget.nodes);
+        if (!best) continue;
+        this.#put(node, best);
+        break;
       }
     }
-    return best;
-  };
-  for (let pass = 0; pass < PASSES; pass += 1) {
+  }
+
+  /** Moves each node at most once, and keeps the moves up to the best moment. False if none saved a link. */
+  refine(): boolean {
     const locked = new Set<string>();
     const undo: { node: PlacedNode; from: Budget }[] = [];
     let [sum, best, kept] = [0, 0, 0];
     for (let fruitless = 0; fruitless < FRUITLESS_MOVES; fruitless += 1) {
-      const next = bestMove(locked);
+      const next = this.#bestMove(locked);
       if (!next) break;
-      undo.push({ node: next.node, from: byHost.get(at.get(next.node.id)!)! });
-      move(next.node, next.to);
+      undo.push({ node: next.node, from: this.#budgetOf(next.node) });
+      this.#move(next.node, next.to);
       locked.add(next.node.id);
       sum += next.gain;
       if (sum > best) [best, kept, fruitless] = [sum, undo.length, 0];
     }
-    for (const { node, from } of undo.slice(kept).reverse()) move(node, from);
-    if (best === 0) break;
+    for (const { node, from } of undo.slice(kept).reverse()) this.#move(node, from);
+    return best > 0;
   }
-  return new Map([...at].filter(([id]) => nodes.has(id)));
+
+  /** The move that saves most links. */
+  #bestMove(locked: ReadonlySet<string>): Move | undefined {
+    let best: Move | undefined;
+    for (const node of this.#options.free) {
+      const here = this.#at.get(node.id);
+      if (here === undefined || locked.has(node.id)) continue;
+      const there = this.#linksByHost(node.id);
+      for (const [host, links] of there) {
+        const gain = links - (there.get(here) ?? 0);
+        const to = this.#byHost.get(host);
+        if (host === here || !to || (best && gain <= best.gain) || !this.#fits(to, node, 'all')) continue;
+        best = { node, to, gain };
+      }
+    }
+    return best;
+  }
+
+  #linksByHost(id: string): Map<string, number> {
+    const there = new Map<string, number>();
+    for (const other of this.#options.neighbours.get(id) ?? []) {
+      const host = this.#at.get(other);
+      if (host !== undefined) there.set(host, (there.get(host) ?? 0) + 1);
+    }
+    return there;
+  }
+
+  #linksTo(id: string, host: string): number {
+    return (this.#options.neighbours.get(id) ?? []).filter((other) => this.#at.get(other) === host).length;
+  }
+
+  #fits(budget: Budget, node: PlacedNode, strictness: Strictness): boolean {
+    return (
+      this.#options.canRun(budget.host, node) &&
+      node.memory <= budget.memory &&
+      (strictness === 'memory' || node.load <= budget.load) &&
+      (strictness !== 'all' || budget.nodes >= 1)
+    );
+  }
+
+  #budgetOf({ id }: PlacedNode): Budget {
+    return this.#byHost.get(this.#at.get(id)!)!;
+  }
+
+  #put(node: PlacedNode, budget: Budget): void {
+    spend(budget, node, 1);
+    this.#at.set(node.id, budget.host.id);
+  }
+
+  #move(node: PlacedNode, to: Budget): void {
+    spend(this.#budgetOf(node), node, -1);
+    this.#put(node, to);
+  }
+}
+
+function spend(budget: Budget, { memory, load }: PlacedNode, times: 1 | -1): void {
+  budget.memory -= times * memory;
+  budget.load -= times * load;
+  budget.nodes -= times;
 }
 
 function budgetsOf(hosts: readonly Host[], free: readonly PlacedNode[], pinned: ReadonlyMap<string, string>): Budget[] {
