@@ -1,6 +1,7 @@
 // Joining, leases and streams of a cluster, over a real NATS on this host.
+
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { type Cluster, type ClusterParts, startCluster } from '../../src/cluster
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
+import { Nats } from './nats.ts';
 
 /** Gives NATS a certificate of the cluster's CA that was valid until yesterday. */
 function expire(files: ClusterFiles): void {
@@ -71,37 +73,18 @@ class Host {
     this.cluster = await startCluster(parts);
   }
 
+  /** As the controller: resolves when others can join. */
+  async takePart(): Promise<void> {
+    await this.start();
+    await eventually(
+      'the controller',
+      () => this.said.join(),
+      (said) => said.includes('takes part'),
+    );
+  }
+
   line(): Promise<string> {
     return this.run('token').then((text) => text.trim());
-  }
-}
-
-class Nats {
-  readonly configuration: string;
-  #child: ChildProcess | undefined;
-  constructor(t: TestContext, configuration: string) {
-    this.configuration = configuration;
-    t.after(() => this.stop());
-  }
-  async start(): Promise<this> {
-    const child = spawn('nats-server', ['-c', this.configuration], { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.#child = child;
-    let log = '';
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      log += text;
-    });
-    await eventually(
-      'NATS',
-      () => log,
-      (text) => /Server is ready/.test(text) || child.exitCode !== null,
-    );
-    assert.equal(child.exitCode, null, log);
-    return this;
-  }
-  async stop(): Promise<void> {
-    if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    this.#child.kill('SIGKILL');
-    await once(this.#child, 'exit');
   }
 }
 
@@ -123,12 +106,7 @@ test('a host joins by a token that is used once; every refusal says its reason',
   const { a, line } = await first(t);
   const b = new Host(t, 'b');
   await refused(b.run('status'), /in no cluster.*labwired cluster init/);
-  await a.start();
-  await eventually(
-    'the controller',
-    () => a.said.join(),
-    (said) => said.includes('takes part'),
-  );
+  await a.takePart();
   assert.match(await b.run('join', line), /b, has joined the cluster "lab"/);
   const c = new Host(t, 'c');
   await refused(c.run('join', line), /token was used at .*labwired cluster token/);
@@ -181,12 +159,7 @@ test('a host joins by a token that is used once; every refusal says its reason',
 
 test('a host with an expired certificate of NATS, or a second host of one name, does not take part and says why', async (t) => {
   const { a, line } = await first(t);
-  await a.start();
-  await eventually(
-    'the controller',
-    () => a.said.join(),
-    (said) => said.includes('takes part'),
-  );
+  await a.takePart();
   const b = new Host(t, 'b');
   await b.run('join', line);
   await b.start();
@@ -214,12 +187,7 @@ test('a host with an expired certificate of NATS, or a second host of one name, 
 
 test('NATS goes down and comes back: leases end, are reported, and are held again', async (t) => {
   const { a, nats, line } = await first(t);
-  await a.start();
-  await eventually(
-    'the controller',
-    () => a.said.join(),
-    (said) => said.includes('takes part'),
-  );
+  await a.takePart();
   const b = new Host(t, 'b');
   await b.run('join', line);
   await b.start((stream) => void stream.pipe(stream));
@@ -242,12 +210,7 @@ test('NATS goes down and comes back: leases end, are reported, and are held agai
 
 test('a stream carries any number of bytes in order, and a reader that waits makes the writer wait', async (t) => {
   const { a, line } = await first(t);
-  await a.start();
-  await eventually(
-    'the controller',
-    () => a.said.join(),
-    (said) => said.includes('takes part'),
-  );
+  await a.takePart();
   const b = new Host(t, 'b');
   await b.run('join', line);
   const accepted = Promise.withResolvers<Duplex>();

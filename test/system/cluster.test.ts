@@ -1,11 +1,12 @@
 // A cluster of two executables over a real NATS: the second host is behind a masquerade, so that only connections that it makes itself exist.
+
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Nats } from '../cluster/nats.ts';
 import { type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, missing } from './lab.ts';
@@ -39,23 +40,6 @@ function hidden(t: TestContext, { compute }: TwoHosts): readonly string[] {
   const rules = 'table ip t { chain c { type nat hook postrouting priority 100; oifname "cable" masquerade; }; }';
   run(...compute.inside, 'nft', rules);
   return inside;
-}
-
-async function startNats(t: TestContext, inside: readonly string[], state: string): Promise<ChildProcess> {
-  const [program, ...words] = [...inside, 'nats-server', '--config', join(state, 'cluster/nats.conf')];
-  const child = spawn(program as string, words, { stdio: ['ignore', 'ignore', 'pipe'] });
-  t.after(() => child.kill('SIGKILL'));
-  let log = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  await eventually(
-    'NATS',
-    () => log,
-    (text) => /Server is ready/.test(text) || child.exitCode !== null,
-  );
-  assert.equal(child.exitCode, null, log);
-  return child;
 }
 
 interface Listed {
@@ -97,23 +81,23 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
     a.state,
   );
   const line = /lab:\/\/[^']+/.exec(said)?.[0] as string;
-  let nats = await startNats(t, hosts.controller.inside, a.state);
+  const nats = await new Nats(t, join(a.state, 'cluster/nats.conf'), hosts.controller.inside).start();
   await a.start();
   await eventually(
     'the controller',
     () => a.log,
     (log) => /this host takes part in the cluster/.test(log),
   );
-  const join = (...words: string[]): string => run(...behind, ...program, 'cluster', ...words, '--state', b.state);
-  assert.match(join('join', line, '--host-name', 'b'), /b, has joined/);
-  assert.throws(() => join('join', line, '--host-name', 'b'), /already in the cluster/);
+  const onHidden = (...words: string[]): string => run(...behind, ...program, 'cluster', ...words, '--state', b.state);
+  assert.match(onHidden('join', line, '--host-name', 'b'), /b, has joined/);
+  assert.throws(() => onHidden('join', line, '--host-name', 'b'), /already in the cluster/);
   await b.start();
   const { compute_id } = (await eventually(
     'b',
     () => listed(a),
     (host) => host?.connected === true,
   )) as Listed;
-  assert.match(join('status'), /^a .*\nb +5 s +192\.168\.77\.2:/m);
+  assert.match(onHidden('status'), /^a .*\nb +5 s +192\.168\.77\.2:/m);
 
   const lab = await Lab.create(a, 'Hidden');
   const pc = await lab.pc('There', { compute_id, properties: { startup_script: 'ip 10.0.0.1/24\n' } });
@@ -142,8 +126,7 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   const [image] = (await a.get(images)) as { filesize: number; md5sum: string }[];
   assert.deepEqual([image?.filesize, image?.md5sum], [bytes.length, createHash('md5').update(bytes).digest('hex')]);
 
-  nats.kill('SIGKILL');
-  await once(nats, 'exit');
+  await nats.stop();
   await eventually(
     'the loss of b',
     () => listed(a),
@@ -152,7 +135,7 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   const there = JSON.parse(own(node)) as { status: string };
   assert.equal(there.status, 'started', 'the node runs on');
   assert.match(a.log, /connection to NATS was lost; running nodes go on/);
-  nats = await startNats(t, hosts.controller.inside, a.state);
+  await nats.start();
   await eventually(
     'b again',
     () => listed(a),

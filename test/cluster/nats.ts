@@ -1,0 +1,45 @@
+// Debian's NATS server for tests of the cluster.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { eventually } from '../system/daemon.ts';
+
+export class Nats {
+  readonly #command: readonly string[];
+  #child: ChildProcess | undefined;
+
+  /** @param inside words before the program's, such as those of a network namespace */
+  constructor(t: TestContext, configuration: string, inside: readonly string[] = []) {
+    this.#command = [...inside, 'nats-server', '--config', configuration];
+    t.after(() => this.stop());
+  }
+
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
+  /** Resolves when it serves. */
+  async start(): Promise<this> {
+    const [program, ...words] = this.#command;
+    const child = spawn(program!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+    });
+    await eventually(
+      'NATS',
+      () => log,
+      (text) => /Server is ready/.test(text) || child.exitCode !== null,
+    );
+    assert.equal(child.exitCode, null, log);
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'exit');
+  }
+}
