@@ -58,7 +58,8 @@ const packed = (text) => gzipSync(text, { level: 9 });
 
 const MAINTAINER = 'Labwire <labwire@localhost>';
 
-const SUGGESTS = 'docker.io, dynamips, cpulimit, mtools, tigervnc-standalone-server, tshark';
+// Debian starts a NATS of its own, open to the network, wherever nats-server is installed.
+const SUGGESTS = 'docker.io, dynamips, cpulimit, mtools, tigervnc-standalone-server, tshark, nats-server';
 
 const control = (size) => `Package: labwired
 Version: ${version}

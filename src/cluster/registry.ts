@@ -1,10 +1,11 @@
 // On the host of `init`: the CA, the hosts that may connect, and the tokens for more of them.
 import { readFile } from 'node:fs/promises';
 import { nkeys } from '@nats-io/transport-node';
+import * as v from 'valibot';
 import { Failure, messageOf } from '../failures.ts';
 import { createCertificate } from '../host/network/self-signed-certificate.ts';
 import { serverNameOf } from './connection.ts';
-import type { ClusterFiles, HostRecord, Membership } from './layout.ts';
+import type { ClusterFiles, Membership } from './layout.ts';
 import { natsConfiguration } from './nats-configuration.ts';
 import { HOST_NAME } from './subjects.ts';
 import { fingerprintOf, formatJoinLine, hashOf, newSecret } from './token.ts';
@@ -111,20 +112,29 @@ export async function newJoinLine(
   return formatJoinLine({ server: servers[0] ?? '', cluster, fingerprint, secret });
 }
 
-export type JoinRequest = Pick<HostRecord, 'name' | 'id' | 'user'> & { cluster: string; secret: string };
+/** What a host asks with. `user` goes into the configuration of NATS, which refuses all of it for one bad key. */
+const JoinRequest = v.object({
+  name: v.pipe(v.string(), v.regex(HOST_NAME)),
+  id: v.pipe(v.string(), v.uuid()),
+  user: v.pipe(v.string(), v.regex(/^U[A-Z2-7]{55}$/)),
+  cluster: v.string(),
+  secret: v.string(),
+});
 
 /**
- * Admits a host with a token. The same host may ask again with it, in case that the answer was lost.
+ * Admits a host with a token, and returns its name. The same host may ask again with it, in case that the answer was lost.
  * @throws Failure with the reason of a refusal; the token is unused then
  */
-export async function admit(files: ClusterFiles, membership: Membership, request: JoinRequest): Promise<void> {
-  const { name, id, user, cluster, secret } = request;
+export async function admit(files: ClusterFiles, membership: Membership, asked: unknown): Promise<string> {
+  const request = v.safeParse(JoinRequest, asked);
+  if (!request.success)
+    throw new Failure('invalid', 'The request to join is damaged: use the same release on all hosts.');
+  const { name, id, user, cluster, secret } = request.output;
   const refuse = (reason: string): never => {
     throw new Failure('conflict', reason);
   };
   if (cluster !== membership.cluster)
     refuse(`The token is of the cluster "${cluster}", this one is "${membership.cluster}".`);
-  mustBeHostName(name);
   const hash = hashOf(secret);
   const fix = 'get a new one with "labwired cluster token"';
   const used = await files.token(hash, 'used-tokens');
@@ -142,6 +152,7 @@ export async function admit(files: ClusterFiles, membership: Membership, request
   await files.useToken(hash, { ...token, usedBy: user, usedAt: now });
   await files.addHost({ name, id, user, joined: now });
   await writeConfiguration(files, membership);
+  return name;
 }
 
 /** Takes a host out of the cluster: it cannot connect any more. @throws Failure `not-found`, `conflict` */

@@ -11,7 +11,7 @@ import { Failure, messageOf } from '../failures.ts';
 import { addressOf, connectMember } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, RENEWAL_MS, renewLease } from './leases.ts';
-import { admit, forgetHost, type JoinRequest, reloadNats } from './registry.ts';
+import { admit, forgetHost, reloadNats } from './registry.ts';
 import { HostStreams } from './streams.ts';
 import { JOIN_SUBJECT, subjects } from './subjects.ts';
 
@@ -231,15 +231,14 @@ class Service {
     nats.subscribe(JOIN_SUBJECT, {
       callback: (_error, message) =>
         answer(message, async () => {
-          const request = message.json<JoinRequest>();
-          await admit(this.#files, this.#membership, request);
+          const name = await admit(this.#files, this.#membership, message.json());
           if (!(await reloadNats(this.#files)))
             throw new Failure(
               'conflict',
               'NATS is not run by this cluster: restart labwire-nats.service and join again with the same line.',
             );
-          this.#parts.log.info('a host joined the cluster', { host: request.name });
-          return { joined: request.name };
+          this.#parts.log.info('a host joined the cluster', { host: name });
+          return { joined: name };
         }),
     });
     nats.subscribe(subjects('*').leave, {

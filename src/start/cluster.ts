@@ -1,4 +1,5 @@
 // Connects the server with its cluster: lends the compute to the controller's host, and gives the controller the other hosts as computes.
+import { NODE_KINDS } from '../api/kinds/kinds.ts';
 import type { Config } from '../config/schema.ts';
 import { answerJson } from '../controller/computes/answers.ts';
 import type { Controller } from '../controller/controller.ts';
@@ -8,6 +9,8 @@ import type { App } from '../http/app/app.ts';
 import { HttpServer } from '../http/app/server.ts';
 import { loadCluster } from './load-cluster.ts';
 
+/** Which guests KVM runs here. */
+const ACCELERATION = NODE_KINDS.find(({ accelerationRoute }) => accelerationRoute !== undefined)!.accelerationRoute!;
 /** For hosts that were not seen since the start: nothing is sent there. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
 
@@ -39,7 +42,7 @@ export async function takePart({
       const [{ node_types: kinds }, { memory_free: memory, processors }, { kvm }] = await Promise.all([
         ask<{ node_types: string[] }>('/capabilities'),
         ask<{ memory_free: number; processors: number }>('/statistics?processors=yes'),
-        ask<{ kvm: string[] }>('/qemu/capabilities'),
+        ask<{ kvm: string[] }>(ACCELERATION),
       ]);
       return {
         ...{ version: version(), port, free_memory_bytes: memory, cores: processors },

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,10 +10,12 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { clusterCommand } from '../../src/cluster/commands.ts';
-import { pinnedAuthority } from '../../src/cluster/connection.ts';
+import { connectNats, pinnedAuthority } from '../../src/cluster/connection.ts';
 import { ClusterFiles } from '../../src/cluster/layout.ts';
+import { JOIN_USER } from '../../src/cluster/nats-configuration.ts';
 import { newJoinLine } from '../../src/cluster/registry.ts';
 import { type Cluster, type ClusterParts, startCluster } from '../../src/cluster/service.ts';
+import { JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
@@ -126,6 +129,14 @@ test('a host joins by a token that is used once; every refusal says its reason',
   const expired = await newJoinLine(a.files, await a.files.member(), -1_000);
   await refused(c.run('join', expired), /token expired at/);
   await refused(b.run('token'), /not the controller/);
+  const stranger = await connectNats(server, cluster, await a.files.authorityCertificate(), {
+    ...JOIN_USER,
+    inboxPrefix: JOIN_INBOX,
+  });
+  t.after(() => stranger.close());
+  const request = { name: 'd', id: randomUUID(), user: 'no key', cluster, secret: parseJoinLine(fresh).secret };
+  const answer = await stranger.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: 10_000 });
+  assert.match(answer.json<{ refused: string }>().refused, /request to join is damaged/);
   // Nothing of the refused attempts is left, and the token that was not used is valid.
   assert.match(await c.run('join', fresh), /c, has joined/);
   assert.equal(

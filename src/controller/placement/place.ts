@@ -8,6 +8,8 @@ import type { Choice, Host, PlacedNode, Problem, Solution, Unplaceable } from '.
 const FEWEST_PARTS = 4;
 /** How much of the capacity of several hosts a divided lab fills. */
 const FILLED = 0.75;
+/** Other hosts that a reason names. */
+const MOST_NAMED = 3;
 
 export function place({ hosts, nodes, links, sendable }: Problem): Solution {
   const missing = eligibility(sendable);
@@ -19,6 +21,15 @@ export function place({ hosts, nodes, links, sendable }: Problem): Solution {
   const fail = (node: PlacedNode, reason: (host: Host) => string): void => {
     const all = hosts.map((host) => ({ host: host.id, name: host.name, reason: reason(host) }));
     unplaceable.push({ node: node.id, name: node.name, missing: all });
+  };
+  /** `usual` is the reason unless no other host can run the node. */
+  const choose = (node: PlacedNode, host: Host, usual: string): void => {
+    const others = hosts.filter((one) => !canRun(one, node));
+    const isOnly = hosts.length > 1 && others.length === hosts.length - 1;
+    const named = others.slice(0, MOST_NAMED).map((one) => `${one.name}: ${missing(one, node)}`);
+    const more = others.length > MOST_NAMED ? `; and ${others.length - MOST_NAMED} more` : '';
+    const only = `only ${host.name} can run it (${named.join('; ')}${more})`;
+    choices.set(node.id, { host: host.id, reason: isOnly ? only : usual });
   };
   const left = hosts.map((host) => ({ ...host }));
   for (const node of nodes) {
@@ -45,14 +56,10 @@ export function place({ hosts, nodes, links, sendable }: Problem): Solution {
   );
   if (whole) {
     const together = settledOn(whole) > 0;
-    for (const node of free) {
-      const others = hosts.filter((host) => !canRun(host, node));
-      const reason = together
-        ? `other nodes of the lab are on ${whole.name}, and it has room`
-        : `all of it fits on ${whole.name}: ${Math.ceil(total(free, 'memory'))} MiB of memory needed, ${Math.floor(whole.memory)} MiB free`;
-      const only = hosts.length > 1 && others.length === hosts.length - 1;
-      choices.set(node.id, { host: whole.id, reason: only ? onlyHost(whole, others, node) : reason });
-    }
+    const reason = together
+      ? `other nodes of the lab are on ${whole.name}, and it has room`
+      : `all of it fits on ${whole.name}: ${Math.ceil(total(free, 'memory'))} MiB of memory needed, ${Math.floor(whole.memory)} MiB free`;
+    for (const node of free) choose(node, whole, reason);
   } else {
     const usable = preferred.filter((host) => free.some((node) => canRun(host, node)));
     let among = subset(usable, free, canRun);
@@ -75,12 +82,10 @@ export function place({ hosts, nodes, links, sendable }: Problem): Solution {
         fail(node, (one) => missing(one, node) ?? 'other nodes of the lab need the memory that is free there');
         continue;
       }
-      const others = hosts.filter((one) => !canRun(one, node));
       const near = neighbours.get(node.id) ?? [];
       const here = near.filter((id) => hostOf.get(id) === host.id).length;
       const parts = `no host has room for the whole lab; ${here} of its ${near.length} links stay on ${host.name}`;
-      const only = hosts.length > 1 && others.length === hosts.length - 1;
-      choices.set(node.id, { host: host.id, reason: only ? onlyHost(host, others, node) : parts });
+      choose(node, host, parts);
     }
   }
   const hostOf = (id: string): string | undefined => choices.get(id)?.host ?? pinned.get(id);
@@ -89,12 +94,6 @@ export function place({ hosts, nodes, links, sendable }: Problem): Solution {
     return a !== undefined && b !== undefined && a !== b;
   }).length;
   return { choices, unplaceable, crossing };
-
-  function onlyHost(host: Host, others: readonly Host[], node: PlacedNode): string {
-    const named = others.slice(0, 3).map((one) => `${one.name}: ${missing(one, node)}`);
-    const more = others.length > 3 ? `; and ${others.length - 3} more` : '';
-    return `only ${host.name} can run it (${named.join('; ')}${more})`;
-  }
 }
 
 /** Hosts with nodes of the lab first, then those with its images, then those with most memory. */
