@@ -142,12 +142,12 @@ async function starter(outfile) {
 
 /**
  * What V8 makes of a script, for the same Node on the same kind of processor; elsewhere V8 refuses it and compiles. With a
- * fixed seed two builds give the same bytes.
+ * fixed seed, and without threads beside the one that compiles, two builds give the same bytes.
  */
 function codeCache([program, ...before], script, cache, list, words) {
   const tool = join(root, 'bin/code-cache.mjs');
   const run = (...parts) => execFileSync(program, [...before, ...parts], { stdio: ['ignore', 'ignore', 'inherit'] });
-  run('--random-seed=1', tool, 'make', script, cache, list, ...words);
+  run('--random-seed=1', '--predictable', tool, 'make', script, cache, list, ...words);
   run(...V8_OPTIONS, tool, 'check', script, cache);
 }
 

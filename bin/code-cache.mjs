@@ -1,9 +1,10 @@
 // The cache of compiled code that one script of the executable gets:
-//   node --random-seed=1 bin/code-cache.mjs make SCRIPT CACHE ASSETS.json [evaluate]
+//   node --random-seed=1 --predictable bin/code-cache.mjs make SCRIPT CACHE ASSETS.json [evaluate]
 //   node bin/code-cache.mjs check SCRIPT CACHE      fails if V8 does not take it
 //
-// With a fixed seed V8 gives the same bytes each time, and takes them in a process without one. With `evaluate` the script is run
-// and what it exports as `evaluate` is called first: what V8 compiled on the way is in the cache, too.
+// With a fixed seed V8 gives the same bytes each time, and takes them in a process without one. Without --predictable, threads that
+// collect garbage on a busy machine sometimes set other bits in them. With `evaluate` the script is run and what it exports as
+// `evaluate` is called first: what V8 compiled on the way is in the cache, too.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, Script } from 'node:vm';
