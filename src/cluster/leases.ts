@@ -1,7 +1,7 @@
 // Leases: each host keeps one key of the bucket, which NATS removes some seconds after its last renewal. Readers count the time since they
 // received a lease by their own clock, so that clocks that are apart do no harm.
 import { jetstream } from '@nats-io/jetstream';
-import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv';
+import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { Failure } from '../failures.ts';
@@ -18,6 +18,8 @@ export const Lease = v.object({
   name: v.string(),
   version: v.string(),
   address: v.string(),
+  /** The address from which NATS sees the host: another one behind a masquerade. Hosts of older releases do not say it. */
+  outside_address: v.optional(v.string()),
   port: v.number(),
   free_memory_bytes: v.number(),
   cores: v.number(),
@@ -52,18 +54,25 @@ export async function readLeases(kv: KV): Promise<Lease[]> {
 }
 
 /**
+ * The entry of a host's lease, unless another host or server holds it.
+ * @throws Failure `conflict`
+ */
+export async function ownEntry(kv: KV, { name, run }: Pick<Lease, 'name' | 'run'>): Promise<KvEntry | null> {
+  const entry = await kv.get(name);
+  const held = entry && entry.operation === 'PUT' ? parsed(entry) : undefined;
+  if (!held || held.run === run) return entry;
+  throw new Failure(
+    'conflict',
+    `Another host holds the name "${name}" (at ${held.address}): leave the cluster on one of both and join again under another name.`,
+  );
+}
+
+/**
  * Writes this host's lease once.
  * @throws Failure `conflict` if another host holds the name
  */
 export async function renewLease(kv: KV, lease: Lease): Promise<void> {
-  const entry = await kv.get(lease.name);
-  const held = entry && entry.operation === 'PUT' ? parsed(entry) : undefined;
-  if (held && held.run !== lease.run) {
-    throw new Failure(
-      'conflict',
-      `Another host holds the name "${lease.name}" (at ${held.address}): leave the cluster on one of both and join again under another name.`,
-    );
-  }
+  const entry = await ownEntry(kv, lease);
   // The revision makes one of two hosts win that write at the same time.
   if (entry) await kv.update(lease.name, JSON.stringify(lease), entry.revision);
   else await kv.create(lease.name, JSON.stringify(lease));

@@ -13,7 +13,7 @@ const MESSAGE_LIMIT_BYTES = 1024 * 1024;
 
 /** Users of NATS allow all subjects that are not named unless there is a list. */
 function permissionsOf(host: string): object {
-  const { up, down, leave } = subjects(host);
+  const { up, down, leave, framesHere, framesOut } = subjects(host);
   const stream = `KV_${BUCKET}`;
   return {
     publish: [
@@ -23,8 +23,9 @@ function permissionsOf(host: string): object {
       ),
       `${up}.*`,
       leave,
+      framesOut,
     ],
-    subscribe: [`${inboxPrefix(host)}.>`, `${down}.*`],
+    subscribe: [`${inboxPrefix(host)}.>`, `${down}.*`, `${framesHere}.>`],
   };
 }
 

@@ -10,6 +10,7 @@ import { natsConfiguration } from './nats-configuration.ts';
 import { HOST_NAME } from './subjects.ts';
 import { fingerprintOf, formatJoinLine, hashOf, newSecret } from './token.ts';
 
+const CONFIGURATION = 'nats.conf';
 const AUTHORITY_DAYS = 3650;
 const CERTIFICATE_DAYS = 825;
 const TOKEN_MS = 24 * 60 * 60 * 1000;
@@ -75,13 +76,17 @@ export async function renewCertificate(files: ClusterFiles, cluster: string): Pr
   await files.write('certificate.pem', certificate + (await files.authorityCertificate()));
 }
 
-export async function writeConfiguration(files: ClusterFiles, { cluster, host, servers }: Membership): Promise<void> {
+/** Returns whether there was another one. */
+export async function writeConfiguration(
+  files: ClusterFiles,
+  { cluster, host, servers }: Membership,
+): Promise<boolean> {
   const port = servers[0]?.split(':').at(-1) ?? '4222';
   const hosts = await files.hosts();
-  await files.write(
-    'nats.conf',
-    natsConfiguration(files, { cluster, listen: `0.0.0.0:${port}`, controller: host, hosts }),
-  );
+  const text = natsConfiguration(files, { cluster, listen: `0.0.0.0:${port}`, controller: host, hosts });
+  if ((await readFile(files.path(CONFIGURATION), 'utf8').catch(() => '')) === text) return false;
+  await files.write(CONFIGURATION, text);
+  return true;
 }
 
 /** Lets NATS read its configuration. Users that are in it no more are disconnected. False if it does not run. */

@@ -10,8 +10,9 @@ import { type Msg, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
 import { addressOf, connectMember } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { type Lease, LeaseWatch, leasesOf, RENEWAL_MS, renewLease } from './leases.ts';
-import { admit, forgetHost, reloadNats } from './registry.ts';
+import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
+import { admit, forgetHost, reloadNats, writeConfiguration } from './registry.ts';
+import { FrameRelay } from './relay.ts';
 import { HostStreams } from './streams.ts';
 import { JOIN_SUBJECT, subjects } from './subjects.ts';
 
@@ -32,7 +33,10 @@ export interface Member {
   id: string;
   name: string;
   address: string;
+  /** The address from which NATS sees it: another one behind a masquerade. */
+  outsideAddress: string;
   port: number;
+  isThisHost: boolean;
 }
 
 export interface ClusterParts {
@@ -41,10 +45,10 @@ export interface ClusterParts {
   cluster: string;
   log: ClusterLog;
   /** What the lease says of this host. */
-  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address'>>;
+  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address'>>;
   /** Serves a stream as a connection of HTTP to this host's compute. */
   accept: (stream: Duplex) => void;
-  /** A host holds a lease; called again with every renewal. */
+  /** A host holds a lease, this one included; called again with every renewal. */
   held: (member: Member) => void;
   /** Its lease has ended. */
   ended: (member: { id: string; name: string }) => void;
@@ -55,6 +59,7 @@ export interface Cluster {
   known: readonly { id: string; name: string }[];
   /** A connection to the compute of a host; fails at once if that holds no lease. */
   dial(host: string): Duplex;
+  readonly relay: FrameRelay;
   stop(): Promise<void>;
 }
 
@@ -71,7 +76,7 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
   const known = membership.controller ? (await files.hosts()).filter(({ id }) => id !== membership.id) : [];
   const service = new Service(parts, files, membership);
   void service.run();
-  return { known, dial: (host) => service.dial(host), stop: () => service.stop() };
+  return { known, dial: (host) => service.dial(host), relay: service.relay, stop: () => service.stop() };
 }
 
 class Service {
@@ -82,6 +87,7 @@ class Service {
   readonly #ending = new AbortController();
   readonly #held = new Map<string, string>();
   readonly #streams: HostStreams;
+  readonly relay: FrameRelay;
   #nats: NatsConnection | undefined;
   #leave: (() => Promise<void>) | undefined;
   #reason = '';
@@ -91,6 +97,7 @@ class Service {
     this.#parts = parts;
     this.#files = files;
     this.#membership = membership;
+    this.relay = new FrameRelay(membership.host);
     this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
   }
 
@@ -116,14 +123,22 @@ class Service {
     const nats = await connectMember(this.#files, this.#membership);
     try {
       this.#nats = nats;
+      this.relay.carrier = nats;
       void this.#follow(nats);
-      if (controller) this.#admitHosts(nats);
+      if (controller) {
+        // An older release wrote other permissions.
+        if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
+        this.#admitHosts(nats);
+      }
       const leases = await leasesOf(nats, controller);
       const address = await this.#ownAddress();
-      await this.#renew(leases, address);
+      // With the lease the controller begins to send, so that the host listens before.
+      await ownEntry(leases, { name: host, run: this.#run });
+      this.#passStreams(nats);
+      await nats.flush();
+      await this.#renew(nats, leases, address);
       const watch = controller ? await this.#watch(leases) : undefined;
       try {
-        this.#passStreams(nats);
         this.#leave = async () => void (await leases.delete(host));
         this.#reason = '';
         this.#parts.log.info('this host takes part in the cluster', { cluster, host });
@@ -134,6 +149,7 @@ class Service {
       }
     } finally {
       this.#nats = undefined;
+      this.relay.carrier = undefined;
       await nats.close();
     }
   }
@@ -145,16 +161,17 @@ class Service {
     while (!nats.isClosed() && !signal.aborted) {
       await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
       if (nats.isClosed() || signal.aborted) return;
-      await this.#renew(leases, address).catch((error: unknown) => {
+      await this.#renew(nats, leases, address).catch((error: unknown) => {
         if (error instanceof Failure) throw error;
         // NATS is away for now; the connection is made again by its client.
       });
     }
   }
 
-  async #renew(leases: KV, address: string): Promise<void> {
+  async #renew(nats: NatsConnection, leases: KV, address: string): Promise<void> {
     const { id, host: name } = this.#membership;
-    await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address });
+    const outside_address = nats.info?.client_ip ?? address;
+    await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address, outside_address });
   }
 
   async #follow(nats: NatsConnection): Promise<void> {
@@ -162,8 +179,12 @@ class Service {
       if (type === 'disconnect') {
         // Messages may be lost meanwhile.
         this.#streams.break('the connection to NATS was lost');
+        this.relay.carrier = undefined;
         if (!this.#ending.signal.aborted) this.#parts.log.warn('the connection to NATS was lost; running nodes go on');
-      } else if (type === 'reconnect') this.#parts.log.info('connected to NATS again');
+      } else if (type === 'reconnect') {
+        this.relay.carrier = nats;
+        this.#parts.log.info('connected to NATS again');
+      }
     }
   }
 
@@ -175,7 +196,10 @@ class Service {
     };
     if (controller)
       nats.subscribe(`${subjects('*').up}.*`, { callback: (_error, message) => take(message.subject, message) });
-    const { down, up } = subjects(host);
+    const { down, up, framesHere } = subjects(host);
+    nats.subscribe(`${framesHere}.*.*`, {
+      callback: (_error, { subject, data }) => this.relay.receive(subject, data),
+    });
     nats.subscribe(`${down}.*`, {
       callback: (_error, message) => {
         const id = message.subject.split('.')[STREAM_PART] as string;
@@ -201,11 +225,13 @@ class Service {
   async #watch(leases: KV): Promise<LeaseWatch> {
     const { id: own } = this.#membership;
     const watch = new LeaseWatch({
-      held: ({ id, name, address, port }) => {
-        if (id === own) return;
-        if (!this.#held.has(name)) this.#parts.log.info('a host holds its lease', { host: name, address });
-        this.#held.set(name, id);
-        this.#parts.held({ id, name, address, port });
+      held: ({ id, name, address, outside_address: outsideAddress = address, port }) => {
+        const isThisHost = id === own;
+        if (!isThisHost) {
+          if (!this.#held.has(name)) this.#parts.log.info('a host holds its lease', { host: name, address });
+          this.#held.set(name, id);
+        }
+        this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
       },
       ended: (name) => {
         const id = this.#held.get(name);
@@ -273,6 +299,7 @@ class Service {
     // Others need not wait for the end of the lease.
     await Promise.race([this.#leave?.().catch(() => {}), sleep(500)]);
     this.#ending.abort();
+    this.relay.stop();
     this.#streams.break('the server stops');
     await this.#nats?.close();
   }

@@ -12,9 +12,22 @@ export const JOIN_INBOX = '_INBOX_JOIN';
 /** Where answers to a host arrive; no other host may read there. */
 export const inboxPrefix = (host: string): string => `_INBOX_${host}`;
 
+/** Frames for the far end of a link, from `host`. NATS lets hosts publish under their own names only. */
+export const framesTo = (far: { host: string; port: number }, host: string): string =>
+  `labwire.frames.${far.host}.${host}.${far.port}`;
+
+/** Sender, and port at the receiver, of such a subject. */
+export function frameSubject(subject: string): { from: string; port: number } {
+  const [from = '', port] = subject.split('.').slice(-2);
+  return { from, port: Number(port) };
+}
+
 /** `up` and `down` are followed by the id of a stream. */
 export const subjects = (host: string) => ({
   up: `labwire.up.${host}`,
   down: `labwire.down.${host}`,
   leave: `labwire.leave.${host}`,
+  /** From all hosts: followed by the sender and the port here. */
+  framesHere: `labwire.frames.${host}`,
+  framesOut: `labwire.frames.*.${host}.*`,
 });

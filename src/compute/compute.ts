@@ -36,7 +36,7 @@ import { Projects } from './projects/projects.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { debugReport } from './server/debug-report.ts';
 import { SILENCE_MS, serverRoutes } from './server/routes.ts';
-import type { Services } from './services.ts';
+import type { FrameRelay, Services } from './services.ts';
 import { endUnclaimed } from './unclaimed.ts';
 
 export interface ComputeOptions {
@@ -134,6 +134,11 @@ export class Compute {
         ...nodeRoutes(kind, projects),
       ]),
     ];
+  }
+
+  /** From now on links may lead to hosts of the cluster that are reached by its relay only. */
+  relayFrames(relay: FrameRelay): void {
+    this.#services.frameRelay = relay;
   }
 
   /** Finds programs left running by the previous run of the daemon. Nodes that are created again reattach them. */

@@ -14,6 +14,13 @@ import type { SwitchedOn } from './nodes/lifecycle/switched-on.ts';
 import type { Captures } from './nodes/ports/captures.ts';
 import type { Ports } from './ports/ports.ts';
 
+/** Carries frames of links to other hosts of the cluster. */
+export interface FrameRelay {
+  /** The UDP port on the loopback address to which the fabric's port `port` sends frames for the far end. */
+  open(port: number, far: { host: string; port: number }): Promise<number>;
+  close(port: number): void;
+}
+
 export interface Services {
   readonly config: Config;
   readonly fabric: Fabric;
@@ -28,6 +35,8 @@ export interface Services {
   readonly switchedOn: SwitchedOn;
   /** Shared by all NAT nodes if the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
+  /** Undefined unless this host takes part in a cluster. */
+  frameRelay?: FrameRelay;
   readonly events: EventBus<ComputeEvents>;
   /** Long work that clients can watch and cancel. */
   readonly operations: Operations;

@@ -361,7 +361,7 @@ export interface FabricTotals {
 }
 
 export interface FramePath {
-  by: 'kernel' | 'fabric';
+  by: 'kernel' | 'fabric' | 'relay';
   /** Why the kernel does not forward them; null if it does. */
   reason: string | null;
 }

@@ -1,16 +1,18 @@
 // Connects the server with its cluster: lends the compute to the controller's host, and gives the controller the other hosts as computes.
 import { NODE_KINDS } from '../api/kinds/kinds.ts';
+import type { Compute } from '../compute/compute.ts';
 import type { Config } from '../config/schema.ts';
 import { answerJson } from '../controller/computes/answers.ts';
 import type { Controller } from '../controller/controller.ts';
+import { ignore } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { version } from '../host/version.ts';
 import type { App } from '../http/app/app.ts';
 import { HttpServer } from '../http/app/server.ts';
 import { loadCluster } from './load-cluster.ts';
 
-/** Which guests KVM runs here. */
-const ACCELERATION = NODE_KINDS.find(({ accelerationRoute }) => accelerationRoute !== undefined)!.accelerationRoute!;
+/** Routes that say which guests KVM runs here. */
+const ACCELERATION = NODE_KINDS.flatMap(({ accelerationRoute: place }) => place ?? []);
 /** For hosts that were not seen since the start: nothing is sent there. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
 
@@ -20,11 +22,13 @@ export async function takePart({
   port,
   computeApp,
   controller: { computes },
+  compute,
 }: {
   config: Config;
   port: number;
   computeApp: App;
   controller: Pick<Controller, 'computes'>;
+  compute: Pick<Compute, 'relayFrames'>;
 }): Promise<{ stop(): Promise<void> }> {
   const { startCluster } = await loadCluster();
   const accept = await new HttpServer(computeApp, { host: '', port: 0 }).servePassed();
@@ -33,27 +37,38 @@ export async function takePart({
     const path = `/v2/compute${place}`;
     return (await answerJson(await computeApp.request(path), path)) as Answer;
   };
+  // The first question may run a guest, for up to 15 s where KVM is broken: the cluster does not wait for it.
+  let kvm = false;
+  for (const place of ACCELERATION) {
+    ask<{ kvm: string[] }>(place).then((answer) => {
+      kvm ||= answer.kvm.length > 0;
+    }, ignore);
+  }
   const cluster = await startCluster({
     state: config.state,
     cluster: config.Cluster.name,
     log,
     accept,
     describe: async () => {
-      const [{ node_types: kinds }, { memory_free: memory, processors }, { kvm }] = await Promise.all([
+      const [{ node_types: kinds }, { memory_free: memory, processors }] = await Promise.all([
         ask<{ node_types: string[] }>('/capabilities'),
         ask<{ memory_free: number; processors: number }>('/statistics?processors=yes'),
-        ask<{ kvm: string[] }>(ACCELERATION),
       ]);
       return {
         ...{ version: version(), port, free_memory_bytes: memory, cores: processors },
-        ...{ kvm: kvm.length > 0, node_types: kinds },
+        ...{ kvm, node_types: kinds },
       };
     },
-    held: (member) => void computes.admitMember(member, () => cluster.dial(member.name)),
+    held: ({ isThisHost, ...member }) => {
+      if (isThisHost) computes.placeLocal(member);
+      else void computes.admitMember(member, () => cluster.dial(member.name));
+    },
     ended: () => {},
   });
   for (const { id, name } of cluster.known) {
-    await computes.admitMember({ id, name, address: UNKNOWN_ADDRESS, port: 0 }, () => cluster.dial(name));
+    const place = { name, address: UNKNOWN_ADDRESS, outsideAddress: UNKNOWN_ADDRESS };
+    await computes.admitMember({ ...place, id, port: 0 }, () => cluster.dial(name));
   }
+  compute.relayFrames(cluster.relay);
   return cluster;
 }

@@ -84,7 +84,7 @@ export async function startDaemon({
   const address = await server.start();
   if (config.Cluster.name !== '') {
     const { takePart } = await import('./cluster.ts');
-    const cluster = await takePart({ config, port: address.port, computeApp, controller });
+    const cluster = await takePart({ config, port: address.port, computeApp, controller, compute });
     undo.defer(() => cluster.stop());
     started('cluster');
   }

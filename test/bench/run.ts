@@ -8,7 +8,7 @@ import { machine, OtherLoad } from '../other-load.ts';
 import { withPart } from '../written.ts';
 
 const BENCHES =
-  'start lab pcs fabric rest flood impairments containers kernel-links captures docker qemu qemu-frames routers iou placement page'.split(
+  'start lab pcs fabric rest flood impairments containers kernel-links captures docker qemu qemu-frames routers iou placement cluster page'.split(
     ' ',
   );
 

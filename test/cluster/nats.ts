@@ -2,15 +2,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { TestContext } from 'node:test';
 import { eventually } from '../system/daemon.ts';
+
+/** What a test or a benchmark calls when it ends. */
+export interface Cleanup {
+  after(act: () => unknown): void;
+}
 
 export class Nats {
   readonly #command: readonly string[];
   #child: ChildProcess | undefined;
 
   /** @param inside words before the program's, such as those of a network namespace */
-  constructor(t: TestContext, configuration: string, inside: readonly string[] = []) {
+  constructor(t: Cleanup, configuration: string, inside: readonly string[] = []) {
     this.#command = [...inside, 'nats-server', '--config', configuration];
     t.after(() => this.stop());
   }

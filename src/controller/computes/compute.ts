@@ -16,6 +16,15 @@ import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export type ComputeDescription = Pick<ComputeObject, 'compute_id' | 'name' | 'protocol' | 'host' | 'port' | 'user'>;
 
+/** Where a host of the cluster is. */
+export interface Place {
+  /** Its name in the cluster. */
+  name: string;
+  address: string;
+  /** The address from which the controller's host sees it: another one behind a masquerade. */
+  outsideAddress: string;
+}
+
 export interface ComputeListener {
   /** The compute's object changed. */
   changed(compute: Compute): void;
@@ -69,6 +78,8 @@ export class Compute {
   lastError: string | null = null;
   /** It takes no new nodes. */
   draining = false;
+  /** Undefined for computes that are in no cluster. */
+  place: Place | undefined;
   capabilities: Capabilities = NOTHING;
   #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
   /** As reported by the compute; null if unknown. */

@@ -15,7 +15,7 @@ import type { TopologyCompute } from '../../store/topology/schema.ts';
 import type { Announcer } from '../events.ts';
 import { mustBeAddress } from './address.ts';
 import { autoObject } from './automatic.ts';
-import { Compute, type ComputeDescription, type ComputeListener } from './compute.ts';
+import { Compute, type ComputeDescription, type ComputeListener, type Place } from './compute.ts';
 import { RemoteTransport } from './remote.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
@@ -29,11 +29,9 @@ const RESERVED_NAME = 'gns3vm';
 /** Characters of the user in a generated name. */
 const USER_CHARACTERS = 14;
 
-/** A host of the cluster. */
-export interface Member {
+/** A host of the cluster, as last seen. */
+export interface Member extends Place {
   id: string;
-  name: string;
-  address: string;
   port: number;
 }
 
@@ -253,7 +251,8 @@ export class Computes {
    * Makes a host of the cluster a compute, and connects to it. It is not stored: the cluster knows its hosts.
    * @param dial opens a connection to it; throws while it holds no lease
    */
-  async admitMember({ id, name, address, port }: Member, dial: () => Duplex): Promise<void> {
+  async admitMember({ id, port, ...place }: Member, dial: () => Duplex): Promise<void> {
+    const { name, address } = place;
     const description: ComputeDescription = {
       compute_id: id,
       name,
@@ -264,6 +263,7 @@ export class Computes {
     };
     const compute = await this.#lock.run('register', async () => {
       const known = this.#computes.get(id);
+      if (known) known.place = place;
       const isSame = known?.description.host === address && known.description.port === port;
       if (known && isSame && this.#members.has(id)) return known;
       this.#members.add(id);
@@ -274,11 +274,17 @@ export class Computes {
       }
       const version = this.#options.config.Server.version.v2.number;
       const made = new Compute(description, { transport, version, consoleHost: address, listener: this.#listener });
+      made.place = place;
       this.#computes.set(id, made);
       this.#announce('compute.created', made);
       return made;
     });
     compute.connect().catch(ignore);
+  }
+
+  /** Says where this host is in the cluster. */
+  placeLocal(place: Place): void {
+    this.get('local').place = place;
   }
 
   #mustNotBeMember(id: string): void {

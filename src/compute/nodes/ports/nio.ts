@@ -1,11 +1,13 @@
 // NIO bodies: the ends of links that are plugged into a port (as in release 2.2.57).
 import { lookup } from 'node:dns/promises';
 import * as v from 'valibot';
-import type { Cable } from '../../../fabric/model.ts';
+import { relayedHost } from '../../../api/relay.ts';
+import type { Cable, FramePath } from '../../../fabric/model.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { findLink } from '../../../host/network/kernel-interfaces.ts';
 import { AnyObject, Integer, Text } from '../../../store/vocabulary.ts';
+import type { FrameRelay } from '../../services.ts';
 
 const UdpPort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));
 
@@ -88,17 +90,29 @@ export function mustBeUsable(nio: PluggableNio, allowed: readonly string[]): voi
 }
 
 /**
- * The fabric's cable for the NIO. A host name is resolved here, once.
+ * The fabric's cable for the NIO. A host name is resolved here, once. The caller closes the relay's end at `lport`, if any.
  * @throws Failure `conflict`
  */
-export async function cableOf(nio: PluggableNio): Promise<Cable> {
+export async function cableOf(nio: PluggableNio, relay: FrameRelay | undefined): Promise<Cable> {
   if (nio.type === 'nio_null') return { kind: 'null' };
   // An existing TAP is kept; a missing one is created, and removed with the cable.
   if (nio.type === 'nio_tap')
     return { kind: 'tap', interface: nio.tap_device, up: findLink(nio.tap_device) === undefined };
   if (nio.type !== 'nio_udp') return { kind: 'packet', interface: nio.ethernet_device };
   const { lport: localPort, rport: remotePort } = nio;
-  return { kind: 'udp', localPort, remoteHost: await resolved(nio.rhost), remotePort };
+  const host = relayedHost(nio.rhost);
+  if (host === undefined) return { kind: 'udp', localPort, remoteHost: await resolved(nio.rhost), remotePort };
+  if (!relay)
+    throw new Failure('conflict', `rhost: this host does not take part in the cluster of "${host}"; see its log.`);
+  const port = await relay.open(localPort, { host, port: remotePort });
+  return { kind: 'udp', localPort, remoteHost: '127.0.0.1', remotePort: port };
+}
+
+/** Who forwards the frames of a link that the cluster relays; undefined for every other link. */
+export function relayPath(nio: PluggableNio): FramePath | undefined {
+  const host = nio.type === 'nio_udp' ? relayedHost(nio.rhost) : undefined;
+  if (host === undefined) return undefined;
+  return { by: 'relay', reason: `no direct way leads to the host ${host}: NATS carries the frames, which is slow` };
 }
 
 /**

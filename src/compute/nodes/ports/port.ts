@@ -24,7 +24,7 @@ import {
   scheduleAnswer,
   statisticsAnswer,
 } from './impairments.ts';
-import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio } from './nio.ts';
+import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio, relayPath } from './nio.ts';
 
 /** The common properties of a kind's ports. */
 export interface PortRules {
@@ -98,8 +98,9 @@ export class NodePort {
       if (this.#attached) throw this.#refusal('has a NIO already; remove it first');
       const impairments = await impairmentsOf(nio);
       await withExceptionName(this.#rules.exception, async () => {
-        const cable = await cableOf(nio);
         await using undo = new AsyncDisposableStack();
+        if (nio.type === 'nio_udp') undo.defer(() => this.#services.frameRelay?.close(nio.lport));
+        const cable = await cableOf(nio, this.#services.frameRelay);
         const port = await this.#services.fabric.createPort(
           this.#device,
           (change) => this.interfaceChanged(change),
@@ -160,10 +161,10 @@ export class NodePort {
 
   /** The cable's statistics since the NIO was plugged in, or since they were reset. */
   async cableStatistics(): Promise<object> {
-    const { port } = this.#connection();
+    const { port, nio } = this.#connection();
     return withExceptionName(this.#rules.exception, async () => {
       const [cable, { capture, path }] = await Promise.all([port.cableStatistics(), port.statistics()]);
-      return { ...statisticsAnswer(cable), capture: capture ?? null, path };
+      return { ...statisticsAnswer(cable), capture: capture ?? null, path: relayPath(nio) ?? path };
     });
   }
 
@@ -242,7 +243,9 @@ export class NodePort {
     this.#attached = undefined;
     await this.#services.captures.end(port);
     await port.close();
-    if (nio.type === 'nio_udp') this.#services.ports.udp.release(this.#node.project.id, nio.lport);
+    if (nio.type !== 'nio_udp') return;
+    this.#services.frameRelay?.close(nio.lport);
+    this.#services.ports.udp.release(this.#node.project.id, nio.lport);
   }
 
   #connection(): Attached {
