@@ -69,11 +69,7 @@ async function controllerOf(files: ClusterFiles): Promise<Membership> {
   );
 }
 
-const afterwards = (cluster: string): string => `Add to /etc/labwire/labwired.conf, and restart the server:
-
-  [Cluster]
-  name = ${cluster}
-`;
+const RESTART = 'systemctl restart labwired';
 
 async function init(
   files: ClusterFiles,
@@ -92,11 +88,10 @@ async function init(
     );
   await beginCluster(files, { cluster: name, host: hostName, server, id: randomUUID() });
   const line = await newJoinLine(files, await files.member());
-  return `The cluster "${name}" begins with this host, ${hostName}. Start its NATS:
+  return `The cluster "${name}" begins with this host, ${hostName}. Start its NATS, and the server again:
 
-  systemctl enable --now labwire-nats
+  systemctl enable --now labwire-nats && ${RESTART}
 
-${afterwards(name)}
 On one more host, within 24 hours ("labwired cluster token" prints a line for each further one):
 
   labwired cluster join '${line}'
@@ -125,7 +120,7 @@ async function join(
   } catch (error) {
     throw new Failure(
       'conflict',
-      `The controller of the cluster "${cluster}" does not answer (${messageOf(error)}): start labwired on the host of "init", with [Cluster] in its configuration.`,
+      `The controller of the cluster "${cluster}" does not answer (${messageOf(error)}): start labwired on the host of "init".`,
     );
   } finally {
     await nats.close();
@@ -136,7 +131,10 @@ async function join(
   await files.write('ca.pem', authority);
   await files.setMembership(membership);
   await admitted(files, membership);
-  return `This host, ${hostName}, has joined the cluster "${cluster}". ${afterwards(cluster)}`;
+  return `This host, ${hostName}, has joined the cluster "${cluster}". Start the server again:
+
+  ${RESTART}
+`;
 }
 
 /** Waits until NATS knows this host. */
@@ -160,7 +158,7 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
     const leases = await readLeases(await leasesOf(nats, false)).catch((error: unknown) => {
       throw new Failure(
         'conflict',
-        `The cluster has no leases yet (${messageOf(error)}): start labwired on the host of "init", with [Cluster] in its configuration.`,
+        `The cluster has no leases yet (${messageOf(error)}): start labwired on the host of "init".`,
       );
     });
     const held = new Map(leases.map((lease) => [lease.name, lease]));
@@ -225,5 +223,5 @@ async function leave(files: ClusterFiles): Promise<string> {
     }
   }
   await rm(files.directory, { recursive: true, force: true });
-  return `This host has left the cluster "${cluster}".${remaining} Remove [Cluster] from its configuration, and restart the server.\n`;
+  return `This host has left the cluster "${cluster}".${remaining} Start the server again: ${RESTART}\n`;
 }

@@ -1,7 +1,8 @@
 // The files of a cluster below the state directory. They hold no secret but the keys, which only this user may read.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as v from 'valibot';
+import { clusterDirectory, MEMBERSHIP } from '../config/membership.ts';
 import { Failure, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 
@@ -32,7 +33,7 @@ export class ClusterFiles {
   readonly directory: string;
 
   constructor(state: string) {
-    this.directory = join(state, 'cluster');
+    this.directory = clusterDirectory(state);
   }
 
   path(name: string): string {
@@ -54,7 +55,7 @@ export class ClusterFiles {
 
   /** Undefined if this host is in no cluster. */
   membership(): Promise<Membership | undefined> {
-    return this.#read('membership.json', Membership);
+    return this.#read(MEMBERSHIP, Membership);
   }
 
   /** @throws Failure `conflict` if this host is in no cluster */
@@ -78,16 +79,22 @@ export class ClusterFiles {
   }
 
   async setMembership(membership: Membership): Promise<void> {
-    await this.write('membership.json', JSON.stringify(membership, undefined, 2));
+    await this.write(MEMBERSHIP, JSON.stringify(membership, undefined, 2));
   }
 
   authorityCertificate(): Promise<string> {
     return readFile(this.path('ca.pem'), 'utf8');
   }
 
+  /** Names of the hosts that may connect; empty on a host that is not the controller. */
+  async hostNames(): Promise<string[]> {
+    const files = await readdir(this.path('hosts')).catch(() => []);
+    return files.sort().map((file) => basename(file, '.json'));
+  }
+
   async hosts(): Promise<HostRecord[]> {
-    const names = await readdir(this.path('hosts')).catch(() => []);
-    const found = await Promise.all(names.sort().map((name) => this.#read(join('hosts', name), HostRecord)));
+    const names = await this.hostNames();
+    const found = await Promise.all(names.map((name) => this.#read(`hosts/${name}.json`, HostRecord)));
     return found.filter((host) => host !== undefined);
   }
 

@@ -1,3 +1,4 @@
-// Entry of the cluster's script: separate in the executable, and loaded only by hosts with a `[Cluster]` section and by `labwired cluster`.
+// Entry of the cluster's script: separate in the executable, and loaded only by hosts of a cluster and by `labwired cluster`.
 export { clusterCommand } from './commands.ts';
+export { examineCluster } from './health.ts';
 export { startCluster } from './service.ts';

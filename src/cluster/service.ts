@@ -41,7 +41,7 @@ export interface Member {
 
 export interface ClusterParts {
   state: string;
-  /** `name` of section `[Cluster]`. */
+  /** `name` of section `[Cluster]`: the only cluster in which this host may take part; empty for the one that it joined. */
   cluster: string;
   log: ClusterLog;
   /** What the lease says of this host. */
@@ -50,8 +50,8 @@ export interface ClusterParts {
   accept: (stream: Duplex) => void;
   /** A host holds a lease, this one included; called again with every renewal. */
   held: (member: Member) => void;
-  /** Its lease has ended. */
-  ended: (member: { id: string; name: string }) => void;
+  /** It is in the cluster no more. */
+  forgotten: (member: { id: string; name: string }) => void;
 }
 
 export interface Cluster {
@@ -67,7 +67,7 @@ export interface Cluster {
 export async function startCluster(parts: ClusterParts): Promise<Cluster> {
   const files = new ClusterFiles(parts.state);
   const membership = await files.member();
-  if (membership.cluster !== parts.cluster) {
+  if (parts.cluster !== '' && membership.cluster !== parts.cluster) {
     throw new Failure(
       'conflict',
       `[Cluster] name = ${parts.cluster}: this host joined the cluster "${membership.cluster}". Correct the name, or run "labwired cluster leave" and join again.`,
@@ -75,6 +75,7 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
   }
   const known = membership.controller ? (await files.hosts()).filter(({ id }) => id !== membership.id) : [];
   const service = new Service(parts, files, membership);
+  service.know(known);
   void service.run();
   return { known, dial: (host) => service.dial(host), relay: service.relay, stop: () => service.stop() };
 }
@@ -85,7 +86,9 @@ class Service {
   readonly #membership: Membership;
   readonly #run = randomUUID();
   readonly #ending = new AbortController();
+  /** Ids by name: hosts that hold a lease, and those that may hold one, on the controller. */
   readonly #held = new Map<string, string>();
+  readonly #known = new Map<string, string>();
   readonly #streams: HostStreams;
   readonly relay: FrameRelay;
   #nats: NatsConnection | undefined;
@@ -99,6 +102,10 @@ class Service {
     this.#membership = membership;
     this.relay = new FrameRelay(membership.host);
     this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
+  }
+
+  know(hosts: readonly { id: string; name: string }[]): void {
+    for (const { id, name } of hosts) this.#known.set(name, id);
   }
 
   /** Takes part until `stop`, and again after each failure. */
@@ -161,6 +168,7 @@ class Service {
     while (!nats.isClosed() && !signal.aborted) {
       await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
       if (nats.isClosed() || signal.aborted) return;
+      await this.#forgetRemoved();
       await this.#renew(nats, leases, address).catch((error: unknown) => {
         if (error instanceof Failure) throw error;
         // NATS is away for now; the connection is made again by its client.
@@ -172,6 +180,20 @@ class Service {
     const { id, host: name } = this.#membership;
     const outside_address = nats.info?.client_ip ?? address;
     await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address, outside_address });
+  }
+
+  /** Hosts that `labwired cluster forget` or `leave` has taken out of the cluster. */
+  async #forgetRemoved(): Promise<void> {
+    if (this.#known.size === 0) return;
+    const names = await this.#files.hostNames();
+    for (const [name, id] of this.#known) {
+      if (names.includes(name)) continue;
+      this.#known.delete(name);
+      this.#held.delete(name);
+      this.#streams.break('it was forgotten', name);
+      this.#parts.log.info('a host is in the cluster no more', { host: name });
+      this.#parts.forgotten({ id, name });
+    }
   }
 
   async #follow(nats: NatsConnection): Promise<void> {
@@ -230,16 +252,14 @@ class Service {
         if (!isThisHost) {
           if (!this.#held.has(name)) this.#parts.log.info('a host holds its lease', { host: name, address });
           this.#held.set(name, id);
+          this.#known.set(name, id);
         }
         this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
       },
       ended: (name) => {
-        const id = this.#held.get(name);
-        if (id === undefined) return;
-        this.#held.delete(name);
+        if (!this.#held.delete(name)) return;
         this.#parts.log.warn('the lease of a host has ended', { host: name });
         this.#streams.break('its lease has ended', name);
-        this.#parts.ended({ id, name });
       },
     });
     await watch.start(leases);

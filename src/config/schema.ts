@@ -153,7 +153,7 @@ const VMware = v.strictObject({
   block_host_traffic: v.optional(flag, 'false'),
 });
 
-/** Written by `labwired cluster init` and `join`; with an empty name this host is in no cluster and loads no code for one. */
+/** The only cluster in which this host may take part; empty for the one that it joined, if any. */
 const Cluster = v.strictObject({
   name: v.optional(
     v.pipe(text, v.regex(CLUSTER_NAME, 'use lower-case letters, digits and "-", 30 at most, beginning with a letter')),

@@ -8,6 +8,7 @@ import { missing } from '../host/values/check-result.ts';
 import { version } from '../host/version.ts';
 import { account, accounts, auditTrail, localSocket } from './access.ts';
 import { type Check, type Finding, runChecks } from './check.ts';
+import { cluster } from './cluster.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
 import { kernel, socketBuffers, terminalDevice, user } from './host.ts';
@@ -33,7 +34,7 @@ export const CHECKS: readonly Check[] = [
   ...KINDS.flatMap(({ doctor = [] }) => doctor).map(checkOf),
   ...[libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
-  ...[tun, capabilities, kernelLinks, allowedInterfaces, nat, forwarding, forwardPolicy],
+  ...[tun, capabilities, kernelLinks, allowedInterfaces, nat, forwarding, forwardPolicy, cluster],
 ];
 
 /** Options from the command line. */

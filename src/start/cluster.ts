@@ -63,7 +63,7 @@ export async function takePart({
       if (isThisHost) computes.placeLocal(member);
       else void computes.admitMember(member, () => cluster.dial(member.name));
     },
-    ended: () => {},
+    forgotten: ({ id }) => void computes.forgetMember(id),
   });
   for (const { id, name } of cluster.known) {
     const place = { name, address: UNKNOWN_ADDRESS, outsideAddress: UNKNOWN_ADDRESS };

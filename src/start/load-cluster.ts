@@ -1,4 +1,4 @@
-// Loads the cluster's script, with all code for NATS. Only hosts with a `[Cluster]` section and `labwired cluster` need it.
+// Loads the cluster's script, with all code for NATS. Only hosts of a cluster and `labwired cluster` need it.
 import { loadScript } from '../host/processes/compiled-script.ts';
 
 export async function loadCluster(): Promise<typeof import('../cluster/main.ts')> {

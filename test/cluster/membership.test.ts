@@ -11,12 +11,14 @@ import type { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { clusterCommand } from '../../src/cluster/commands.ts';
 import { connectNats, pinnedAuthority } from '../../src/cluster/connection.ts';
+import { examineCluster } from '../../src/cluster/health.ts';
 import { ClusterFiles } from '../../src/cluster/layout.ts';
 import { JOIN_USER } from '../../src/cluster/nats-configuration.ts';
 import { newJoinLine } from '../../src/cluster/registry.ts';
 import { type Cluster, type ClusterParts, startCluster } from '../../src/cluster/service.ts';
 import { JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
+import type { Verdict } from '../../src/host/values/check-result.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
 import { Nats } from './nats.ts';
@@ -44,8 +46,9 @@ class Host {
   readonly state = mkdtempSync(join(tmpdir(), 'labwire-cluster-'));
   readonly files = new ClusterFiles(this.state);
   readonly said: string[] = [];
-  /** Names of the hosts that hold a lease, as the controller sees it. */
+  /** Names of the hosts that have held a lease, and of those among them that were forgotten, as the controller sees it. */
   readonly held = new Set<string>();
+  readonly forgotten: string[] = [];
   cluster: Cluster | undefined;
   readonly name: string;
 
@@ -71,7 +74,7 @@ class Host {
       describe: async () => ({ version: '1', port: 3080, free_memory_bytes: 1, cores: 1, kvm: false, node_types: [] }),
       accept,
       held: ({ name }) => void this.held.add(name),
-      ended: ({ name }) => void this.held.delete(name),
+      forgotten: ({ name }) => void this.forgotten.push(name),
     };
     this.cluster = await startCluster(parts);
   }
@@ -84,6 +87,10 @@ class Host {
       () => this.said.join(),
       (said) => said.includes('takes part'),
     );
+  }
+
+  doctor(configured = ''): Promise<Verdict> {
+    return examineCluster(this.state, configured);
   }
 
   line(): Promise<string> {
@@ -157,14 +164,15 @@ test('a host joins by a token that is used once; every refusal says its reason',
   assert.match(await a.run('status'), /^c +none$/m);
   assert.match(await a.run('forget', 'c'), /forgotten and disconnected/);
   await refused(c.run('status'), /does not know this host/);
+  assert.equal((await a.doctor()).detail, 'lab, as a (the controller); 2 hosts hold a lease');
+  assert.equal((await b.doctor()).detail, 'lab, as b; 2 hosts hold a lease');
+  const { state, detail } = await c.doctor();
+  assert.deepEqual([state, /does not know this host/.test(detail)], ['warning', true]);
+  assert.match((await b.doctor('other')).detail, /is in the cluster "lab": the server does not start/);
   await refused(a.run('leave'), /controller of b/);
-  assert.match(await b.run('leave'), /has left the cluster "lab"\. Remove/);
-  await eventually('the end of its lease', () => !a.held.has('b'));
-  await eventually(
-    'a without b',
-    async () => (await a.files.hosts()).length,
-    (count) => count === 1,
-  );
+  assert.match(await b.run('leave'), /has left the cluster "lab"\. Start the server again/);
+  await eventually('a without b', () => a.forgotten.includes('b'));
+  assert.deepEqual([a.forgotten, await a.files.hostNames()], [['b'], ['a']]);
   assert.equal(await pinnedAuthority(server, fingerprint), await a.files.authorityCertificate());
 });
 
@@ -194,6 +202,12 @@ test('a host with an expired certificate of NATS, or a second host of one name, 
     () => c.run('join', fresh).catch(({ message }) => message),
     (said) => /has expired.*cluster renew.*clocks/.test(said),
   );
+  assert.deepEqual(await a.doctor(), {
+    state: 'missing',
+    detail: 'the certificate of NATS has expired: no host can connect',
+    fix: 'labwired cluster renew',
+    commands: ['labwired cluster renew'],
+  });
 });
 
 test('NATS goes down and comes back: leases end, are reported, and are held again', async (t) => {
@@ -209,7 +223,8 @@ test('NATS goes down and comes back: leases end, are reported, and are held agai
   const broken = new Promise((resolve) => stream.once('close', resolve));
   await nats.stop();
   await broken;
-  await eventually('the end of the lease', () => !a.held.has('b'));
+  await eventually('the end of the lease', () => a.said.join().includes('the lease of a host has ended'));
+  a.held.clear();
   assert.throws(() => a.cluster!.dial('b'), /holds no lease/);
   await nats.start();
   await eventually('b again', () => a.held.has('b'));

@@ -14,7 +14,7 @@ import { type } from './pc-typing.ts';
 import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
 
 const skip = missing('ip', 'curl', 'nft', 'nats-server', 'openssl') || noNamespaces();
-const CONFIG = '[VPCS]\nengine = built-in\n[Cluster]\nname = lab\n';
+const CONFIG = '[VPCS]\nengine = built-in\n';
 
 function run(...words: string[]): string {
   return execFileSync(words[0] as string, words.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
@@ -176,5 +176,14 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   );
   const refusal = await a.ask('DELETE', `/v2/computes/${compute_id}`);
   assert.deepEqual([refusal.status, /cluster forget b/.test(refusal.text)], [409, true]);
+  assert.match(
+    run(...hosts.controller.inside, ...program, 'cluster', 'forget', 'b', '--state', a.state),
+    /disconnected/,
+  );
+  await eventually(
+    'a without b',
+    () => listed(a),
+    (host) => host === undefined,
+  );
   assert.equal(readFileSync(`/proc/${nats.pid}/comm`, 'utf8').trim(), 'nats-server');
 });

@@ -292,7 +292,7 @@ export class Computes {
     const { name } = this.get(id);
     throw new Failure(
       'conflict',
-      `compute_id: the host ${name} belongs to the cluster, which sets its address and name. To remove it, run "labwired cluster forget ${name}" and restart the server.`,
+      `compute_id: the host ${name} belongs to the cluster, which sets its address and name. To remove it, run "labwired cluster forget ${name}".`,
     );
   }
 
@@ -340,6 +340,17 @@ export class Computes {
     const compute = this.#computes.get(id);
     if (!compute) return;
     this.#mustNotBeMember(id);
+    await this.#remove(compute);
+  }
+
+  /** Removes a host that left the cluster; ignored if it is not known as one. */
+  async forgetMember(id: string): Promise<void> {
+    const compute = this.#computes.get(id);
+    if (compute && this.#members.delete(id)) await this.#remove(compute);
+  }
+
+  async #remove(compute: Compute): Promise<void> {
+    const { id } = compute;
     // Outside the lock, because an opening may wait for it.
     await this.#options.closeProjects(compute);
     const isForgotten = await this.#lock.run('register', async () => {
