@@ -1,4 +1,4 @@
-// Whether this host is in a cluster: told by one file, so that a server that is in none loads no code for it.
+// Whether this host is in a cluster. One file says so, and a server that is in none loads no code for it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
