@@ -50,6 +50,9 @@ export interface ClusterParts {
   accept: (stream: Duplex) => void;
   /** A host holds a lease, this one included; called again with every renewal. */
   held: (member: Member) => void;
+  /** How long a host has held no lease, while this one was connected to NATS, until `absent` is called; 0: never. */
+  failoverMs: number;
+  absent: (member: { id: string; name: string }) => void;
   /** It is in the cluster no more. */
   forgotten: (member: { id: string; name: string }) => void;
 }
@@ -89,12 +92,15 @@ class Service {
   /** Ids by name: hosts that hold a lease, and those that may hold one, on the controller. */
   readonly #held = new Map<string, string>();
   readonly #known = new Map<string, string>();
+  /** Hosts that have held a lease since the start and hold none now, and when they are reported as absent. */
+  readonly #missing = new Map<string, NodeJS.Timeout | undefined>();
   readonly #streams: HostStreams;
   readonly relay: FrameRelay;
   #nats: NatsConnection | undefined;
   #leave: (() => Promise<void>) | undefined;
   #reason = '';
   #admissions: Promise<unknown> = Promise.resolve();
+  #isReached = false;
 
   constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership) {
     this.#parts = parts;
@@ -130,7 +136,6 @@ class Service {
     const nats = await connectMember(this.#files, this.#membership);
     try {
       this.#nats = nats;
-      this.relay.carrier = nats;
       void this.#follow(nats);
       if (controller) {
         // An older release wrote other permissions.
@@ -146,6 +151,7 @@ class Service {
       await this.#renew(nats, leases, address);
       const watch = controller ? await this.#watch(leases) : undefined;
       try {
+        this.#reach(nats);
         this.#leave = async () => void (await leases.delete(host));
         this.#reason = '';
         this.#parts.log.info('this host takes part in the cluster', { cluster, host });
@@ -156,7 +162,7 @@ class Service {
       }
     } finally {
       this.#nats = undefined;
-      this.relay.carrier = undefined;
+      this.#reach(undefined);
       await nats.close();
     }
   }
@@ -182,6 +188,27 @@ class Service {
     await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address, outside_address });
   }
 
+  /** @param nats undefined while NATS cannot be reached */
+  #reach(nats: NatsConnection | undefined): void {
+    this.relay.carrier = nats;
+    this.#isReached = nats !== undefined;
+    for (const name of this.#missing.keys()) this.#await(name);
+  }
+
+  /** A host is absent only to a server that NATS reaches: otherwise this one may be the one that is cut off. */
+  #await(name: string): void {
+    const { failoverMs, absent, log } = this.#parts;
+    clearTimeout(this.#missing.get(name));
+    const report = (): void => {
+      const id = this.#known.get(name);
+      if (id === undefined) return;
+      log.warn('a host is gone; others run its nodes', { host: name });
+      absent({ id, name });
+    };
+    const isAwaited = this.#isReached && failoverMs > 0;
+    this.#missing.set(name, isAwaited ? setTimeout(report, failoverMs).unref() : undefined);
+  }
+
   /** Hosts that `labwired cluster forget` or `leave` has taken out of the cluster. */
   async #forgetRemoved(): Promise<void> {
     if (this.#known.size === 0) return;
@@ -190,6 +217,8 @@ class Service {
       if (names.includes(name)) continue;
       this.#known.delete(name);
       this.#held.delete(name);
+      clearTimeout(this.#missing.get(name));
+      this.#missing.delete(name);
       this.#streams.break('it was forgotten', name);
       this.#parts.log.info('a host is in the cluster no more', { host: name });
       this.#parts.forgotten({ id, name });
@@ -201,10 +230,10 @@ class Service {
       if (type === 'disconnect') {
         // Messages may be lost meanwhile.
         this.#streams.break('the connection to NATS was lost');
-        this.relay.carrier = undefined;
+        this.#reach(undefined);
         if (!this.#ending.signal.aborted) this.#parts.log.warn('the connection to NATS was lost; running nodes go on');
       } else if (type === 'reconnect') {
-        this.relay.carrier = nats;
+        this.#reach(nats);
         this.#parts.log.info('connected to NATS again');
       }
     }
@@ -253,6 +282,8 @@ class Service {
           if (!this.#held.has(name)) this.#parts.log.info('a host holds its lease', { host: name, address });
           this.#held.set(name, id);
           this.#known.set(name, id);
+          clearTimeout(this.#missing.get(name));
+          this.#missing.delete(name);
         }
         this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
       },
@@ -260,6 +291,7 @@ class Service {
         if (!this.#held.delete(name)) return;
         this.#parts.log.warn('the lease of a host has ended', { host: name });
         this.#streams.break('its lease has ended', name);
+        this.#await(name);
       },
     });
     await watch.start(leases);

@@ -159,6 +159,9 @@ const Cluster = v.strictObject({
     v.pipe(text, v.regex(CLUSTER_NAME, 'use lower-case letters, digits and "-", 30 at most, beginning with a letter')),
     '',
   ),
+  /** 0: never. */
+  failover_seconds: v.optional(whole(0, 86_400), '15'),
+  checkpoint_seconds: v.optional(whole(1, 86_400), '60'),
 });
 
 /** Section name of the file -> its schema. */

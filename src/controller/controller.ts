@@ -55,8 +55,11 @@ import type { Node } from './nodes/node.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import type { NodeCreate } from './nodes/schema.ts';
 import { operationRoutes } from './operations/routes.ts';
+import { Checkpoints } from './placement/checkpoints.ts';
 import { Draining } from './placement/draining.ts';
+import { Failover } from './placement/failover.ts';
 import { Placement } from './placement/placement.ts';
+import { Relocations } from './placement/relocation.ts';
 import { placementRoutes } from './placement/routes.ts';
 import { IdlePcSearches } from './projects/idle-pc.ts';
 import { ImageUsers } from './projects/image-users.ts';
@@ -124,6 +127,8 @@ export class Controller {
   readonly computes: Computes;
   readonly #projects: Projects;
   readonly #placement: Placement;
+  readonly #failover: Failover;
+  readonly #checkpoints: Checkpoints;
   readonly #nodes: Nodes;
   readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
@@ -156,7 +161,9 @@ export class Controller {
     const sharing = new Sharing(store.documents, (id) => this.#projects.find(id) !== undefined, entries);
     announcer.controller.observe(({ action, event }) => {
       if (action !== 'project.deleted') return;
-      sharing.ended(String((event as { project_id?: unknown }).project_id));
+      const id = String((event as { project_id?: unknown }).project_id);
+      sharing.ended(id);
+      this.#placement.forget(id).catch((error: unknown) => log.warn('placement', { reason: messageOf(error) }));
       void options.accounts.admissions.check();
     });
     this.#sharing = sharing;
@@ -214,6 +221,7 @@ export class Controller {
       },
       settings: (name) => this.#settings.get(name),
       properties: options.properties,
+      restore: (project, node, target) => this.#checkpoints.restore(project, node, target),
     });
     this.#recovery = new Recovery({
       nodes: this.#nodes,
@@ -243,7 +251,15 @@ export class Controller {
     const computes = this.computes;
     const placement = new Placement({ computes, projects, documents: store.documents });
     this.#placement = placement;
-    const draining = new Draining({ computes, projects, nodes: this.#nodes, placement });
+    const relocations = new Relocations({ computes, nodes: this.#nodes, placement });
+    const draining = new Draining({ computes, projects, relocations });
+    this.#failover = new Failover({ computes, projects, relocations, announcer });
+    this.#checkpoints = new Checkpoints({
+      directory: join(config.state, 'checkpoints'),
+      milliseconds: config.Cluster.checkpoint_seconds * 1_000,
+      computes,
+      projects,
+    });
     const create = (project: Project, given: NodeCreate): Promise<Node> =>
       placement.create(project, given, (compute, one: NodeCreate) => this.#nodes.create(project, compute, one));
     this.access = new Access({
@@ -390,6 +406,7 @@ export class Controller {
       this.#projects.start(),
     ]);
     await this.#placement.start();
+    this.#checkpoints.start();
     this.computes.connect();
   }
 
@@ -405,6 +422,11 @@ export class Controller {
   #closeToOthers(): Promise<void> {
     const { config } = this.#options;
     return closeToOthers(config.state, config.Server.projects_path);
+  }
+
+  /** Lets other hosts run the nodes of a lost one. Never rejects. */
+  replaceHost(id: string): Promise<void> {
+    return this.#failover.replace(id);
   }
 
   hasProject(id: string): boolean {
@@ -423,6 +445,7 @@ export class Controller {
   async stop({ keepNodes = false } = {}): Promise<void> {
     this.announcer.controller.close('The server is stopping.');
     this.announcer.project.close('The server is stopping.');
+    this.#checkpoints.stop();
     // A compute that hangs must not keep other labs from being written.
     const impatient = setTimeout(() => this.computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });

@@ -21,15 +21,16 @@ export async function takePart({
   config,
   port,
   computeApp,
-  controller: { computes },
+  controller,
   compute,
 }: {
   config: Config;
   port: number;
   computeApp: App;
-  controller: Pick<Controller, 'computes'>;
+  controller: Pick<Controller, 'computes' | 'replaceHost'>;
   compute: Pick<Compute, 'relayFrames'>;
 }): Promise<{ stop(): Promise<void> }> {
+  const { computes } = controller;
   const { startCluster } = await loadCluster();
   const accept = await new HttpServer(computeApp, { host: '', port: 0 }).servePassed();
   /** What this host's compute answers, as it would a controller. */
@@ -63,6 +64,8 @@ export async function takePart({
       if (isThisHost) computes.placeLocal(member);
       else void computes.admitMember(member, () => cluster.dial(member.name));
     },
+    failoverMs: config.Cluster.failover_seconds * 1_000,
+    absent: ({ id }) => void controller.replaceHost(id),
     forgotten: ({ id }) => void computes.forgetMember(id),
   });
   for (const { id, name } of cluster.known) {

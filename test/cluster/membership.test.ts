@@ -49,6 +49,7 @@ class Host {
   /** Names of the hosts that have held a lease, and of those among them that were forgotten, as the controller sees it. */
   readonly held = new Set<string>();
   readonly forgotten: string[] = [];
+  readonly absent: string[] = [];
   cluster: Cluster | undefined;
   readonly name: string;
 
@@ -74,6 +75,8 @@ class Host {
       describe: async () => ({ version: '1', port: 3080, free_memory_bytes: 1, cores: 1, kvm: false, node_types: [] }),
       accept,
       held: ({ name }) => void this.held.add(name),
+      failoverMs: 500,
+      absent: ({ name }) => void this.absent.push(name),
       forgotten: ({ name }) => void this.forgotten.push(name),
     };
     this.cluster = await startCluster(parts);

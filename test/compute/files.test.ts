@@ -148,6 +148,15 @@ test('a thousand files are listed with the right checksums', async (t) => {
   for (const file of files) assert.equal(file.md5sum, md5(`content ${file.path.slice(1)}`), file.path);
 });
 
+test('files are listed with size and time of change for those who ask for details', async (t) => {
+  const { lab, path, directory } = await started(t);
+  await writeFile(join(directory, 'notes'), 'seven b');
+  await utimes(join(directory, 'notes'), 1_000, 1_000);
+  assert.deepEqual(await lab.expect(200, 'GET', `${path}/files?details=yes`), [
+    { path: 'notes', size: 7, modified: 1_000_000 },
+  ]);
+});
+
 test('an upload far larger than what may be in memory arrives whole, and a shorter one leaves nothing of it', async (t) => {
   const { lab, path, directory } = await started(t);
   const piece = randomBytes(1024 * 1024);

@@ -33,6 +33,22 @@ export async function listFiles({ path: root }: NodeProject): Promise<ProjectFil
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
+export interface FileDetails {
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** Milliseconds since 1970. */
+  modified: number;
+}
+
+/** The same files without their checksums, for which all of them would have to be read. */
+export async function listDetails({ path: root }: NodeProject): Promise<FileDetails[]> {
+  const files: FileDetails[] = [];
+  for await (const { path, stat } of listContained(root))
+    if (!path.endsWith(GHOST)) files.push({ path, size: stat.size, modified: stat.mtimeMs });
+  return files;
+}
+
 async function checksum(root: string, path: string): Promise<string | undefined> {
   try {
     const { handle } = await openContainedForRead(root, path);

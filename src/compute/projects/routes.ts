@@ -6,7 +6,7 @@ import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { lineStream } from '../../http/sockets/event-streams.ts';
-import { listFiles } from './files.ts';
+import { listDetails, listFiles } from './files.ts';
 import type { Projects } from './projects.ts';
 import { ProjectCreate, ProjectUpdate } from './schema.ts';
 
@@ -37,9 +37,10 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
       projects.close(params.project_id),
     ),
 
-    route('GET /v2/compute/projects/{project_id}/files', {}, ({ params }) =>
-      listFiles(projects.get(params.project_id)),
-    ),
+    route('GET /v2/compute/projects/{project_id}/files', {}, ({ params, query }) => {
+      const project = projects.get(params.project_id);
+      return query['details'] === 'yes' ? listDetails(project) : listFiles(project);
+    }),
 
     route('GET /v2/compute/projects/{project_id}/files/{path:.+}', { raw: true }, ({ params, headers }) =>
       downloadFile(projects.get(params.project_id).path, params.path, headers.get('range')),

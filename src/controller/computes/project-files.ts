@@ -73,7 +73,8 @@ export async function copyFolder(from: Compute, to: Compute, projectId: string, 
   }
 }
 
-async function sendFile(compute: Compute, path: string, content: Readable): Promise<void> {
+/** Sends a file; `path` is below /v2/compute. */
+export async function sendFile(compute: Compute, path: string, content: Readable): Promise<void> {
   const body = Readable.toWeb(content) as ReadableStream<Uint8Array>;
   const answer = await compute.pass('POST', path, { body });
   const text = await answer.text();

@@ -121,14 +121,20 @@ async function untilDue(node: Node, begun: number, signals: AbortSignal[]): Prom
  * Runs some actions on all nodes, each in its turn. Nodes deleted meanwhile are skipped; nodes stopped meanwhile are
  * not started.
  * @param before awaited when it is the round's turn
+ * @param among the only nodes that it concerns
  */
-async function round(project: Project, actions: readonly Action[], before?: Promise<void>): Promise<LeftOut[]> {
+async function round(
+  project: Project,
+  actions: readonly Action[],
+  { before, among }: { before?: Promise<void>; among?: ReadonlySet<Node> } = {},
+): Promise<LeftOut[]> {
   const leftOut = new Map<string, LeftOut>();
   await project.rounds.run(async (cancelled) => {
     await before;
-    const ends = new Map([...project.nodes.values()].map((node) => [node, node.endAsked]));
+    const nodesNow = (): Node[] => [...project.nodes.values()].filter((node) => among?.has(node) ?? true);
+    const ends = new Map(nodesNow().map((node) => [node, node.endAsked]));
     for (const action of actions) {
-      const nodes = [...project.nodes.values()];
+      const nodes = nodesNow();
       const left = await forAll(action === 'start' ? startGroups(nodes) : [nodes], async (node, begun) => {
         const ended = ends.get(node) ?? node.endAsked;
         if (action === 'start') await untilDue(node, begun, [cancelled, ended]);
@@ -147,12 +153,15 @@ async function round(project: Project, actions: readonly Action[], before?: Prom
 }
 
 export const startAll = (project: Project): Promise<LeftOut[]> => round(project, ['start']);
+/** Starts some nodes of a project, in their order. */
+export const startThese = (project: Project, nodes: ReadonlySet<Node>): Promise<LeftOut[]> =>
+  round(project, ['start'], { among: nodes });
 export const suspendAll = (project: Project): Promise<LeftOut[]> => round(project, ['suspend']);
 export const reloadAll = (project: Project): Promise<LeftOut[]> => round(project, ['stop', 'start']);
 
 /** Stops all nodes and cancels pending starts. */
 export function stopAll(project: Project): Promise<LeftOut[]> {
-  return round(project, ['stop'], cancelStarts(project));
+  return round(project, ['stop'], { before: cancelStarts(project) });
 }
 
 /** Stops all nodes of a project; the caller holds off all other changes. */

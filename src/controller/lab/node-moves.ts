@@ -19,6 +19,14 @@ import type { NodeRecords } from './node-records.ts';
 import type { Trace } from './pending-remote-changes.ts';
 import type { Project } from './project.ts';
 
+/** A copy of a node's files that was sent to a host. */
+export interface Restored {
+  /** When the files were like that. */
+  taken: Date;
+  /** Files that were too large for the copy. */
+  missing: number;
+}
+
 export interface NodeMovesOptions {
   records: NodeRecords;
   writer: LabWriter;
@@ -27,6 +35,8 @@ export interface NodeMovesOptions {
   forwards: ConsoleForwards;
   /** Creates a node on its compute and returns the compute's answer. */
   place(project: Project, node: Node, properties: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Sends the last copy of the files of a node whose host is unreachable; undefined without one. */
+  restore(project: Project, node: Node, target: Compute): Promise<Restored | undefined>;
 }
 
 export class NodeMoves {
@@ -78,15 +88,16 @@ export class NodeMoves {
       await removed(target, path, arrival);
     });
     await hostProject(project, target);
+    let restored: Restored | undefined;
     if (isReachable) {
       await hostProject(project, source);
       await copyFolder(source, target, project.id, `project-files/${node.type}/${node.id}`);
-    }
+    } else restored = await this.#options.restore(project, node, target);
     using numbered = this.#numbered(project, node, target);
     const arrived = new Node(project.id, target, numbered.record);
     arrived.macNumber = node.macNumber;
     // Without its files it keeps at least the texts from its creation.
-    const properties = isReachable ? arrived.lastingProperties : arrived.record.properties;
+    const properties = isReachable || restored ? arrived.lastingProperties : arrived.record.properties;
     const object = await this.#options.place(project, arrived, { ...properties });
     const record = withComputeState(arrived.record, object, () => node.name);
     await this.#settleIn(project, node, { target, record, object }, undo);
@@ -98,7 +109,7 @@ export class NodeMoves {
     records.announce('node.updated', node);
     if (isReachable) await removed(source, path, departure);
     else {
-      const message = `${node.name} was moved to the host ${target.name} without its files: the host ${source.name} cannot be reached, and removes them when it is back.`;
+      const message = `${node.name} was moved to the host ${target.name} ${filesOf(restored)}: the host ${source.name} cannot be reached, and removes its own when it is back.`;
       records.tell(project, 'log.warning', message);
     }
   }
@@ -144,6 +155,13 @@ export class NodeMoves {
       else if (end) end.wire = undefined;
     }
   }
+}
+
+function filesOf(restored: Restored | undefined): string {
+  if (!restored) return 'without its files';
+  const { taken, missing } = restored;
+  const larger = missing === 0 ? '' : ` (${missing} too large for a copy ${missing === 1 ? 'is' : 'are'} missing)`;
+  return `with its files of ${taken.toISOString().slice(0, 19).replace('T', ' ')} UTC${larger}`;
 }
 
 function endAt(link: Link, node: Node) {

@@ -24,7 +24,7 @@ import { computeEntry, hostProject } from './hosting.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { MacNumbers } from './mac-numbers.ts';
-import { NodeMoves } from './node-moves.ts';
+import { NodeMoves, type NodeMovesOptions } from './node-moves.ts';
 import { NodeRecords } from './node-records.ts';
 import { NodeUpdates } from './node-updates.ts';
 import type { PendingRenames } from './pending-renames.ts';
@@ -36,7 +36,7 @@ const CREATION_LIMIT_MS = 1_200_000;
 /** Members of a record, its properties and its custom adapters that a copy does not inherit. */
 const NOT_COPIED = ['node_id', 'name', 'mac_addr', 'mac_address', 'compute_id'];
 
-export interface NodesOptions {
+export interface NodesOptions extends Pick<NodeMovesOptions, 'restore'> {
   announcer: Announcer;
   writer: LabWriter;
   links: Links;

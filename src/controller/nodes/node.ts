@@ -150,6 +150,11 @@ export class Node {
     return this.lost ? 'stopped' : this.#lastStatus;
   }
 
+  /** Its status, or the one that was known before its host was lost. */
+  get lastStatus(): NodeStatus {
+    return this.#lastStatus;
+  }
+
   set status(status: NodeStatus) {
     this.#lastStatus = status;
   }

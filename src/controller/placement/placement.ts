@@ -244,6 +244,12 @@ export class Placement {
     });
   }
 
+  /** The project is deleted. */
+  async forget(projectId: string): Promise<void> {
+    this.#planned.delete(projectId);
+    if (this.#reasons.delete(projectId)) await this.#options.documents.delete('placements', projectId);
+  }
+
   /** The object for nodes that are not in a lab yet. @throws Failure `conflict` as `create` */
   planned(fresh: readonly NewNode[], links: Problem['links'], solution: Solution): PlacementObject {
     const choices = this.#required(solution);

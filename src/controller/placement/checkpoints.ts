@@ -1,0 +1,226 @@
+// Copies of the files of nodes on other hosts of the cluster, from which a node is made again elsewhere when its host is lost. A file is
+// stored under a name that follows from its path, size and time, so that only what changed is fetched again.
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import * as v from 'valibot';
+import { nodeKind } from '../../api/kinds/kinds.ts';
+import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { isBelow } from '../../host/files/relative-path.ts';
+import { log } from '../../host/log.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import { fetchFile, filePath, sendFile } from '../computes/project-files.ts';
+import type { Restored } from '../lab/node-moves.ts';
+import type { Project } from '../lab/project.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Projects } from '../projects/projects.ts';
+
+const MIB = 2 ** 20;
+/** Larger files, which are disks mostly, are left out. */
+const LARGEST_FILE_BYTES = 16 * MIB;
+const LARGEST_NODE_BYTES = 64 * MIB;
+const LARGEST_BYTES = 2048 * MIB;
+
+const Listing = v.array(v.object({ path: v.string(), size: v.number(), modified: v.number() }));
+type Listed = v.InferOutput<typeof Listing>[number];
+
+const MANIFEST = 'manifest.json';
+const Manifest = v.object({
+  taken: v.string(),
+  files: v.array(v.object({ path: v.string(), key: v.string(), size: v.number() })),
+  missing: v.number(),
+});
+type Manifest = v.InferOutput<typeof Manifest>;
+
+export interface CheckpointsOptions {
+  /** Holds a folder for each project and node. */
+  directory: string;
+  /** Between two rounds. */
+  milliseconds: number;
+  computes: Computes;
+  projects: Projects;
+}
+
+export class Checkpoints {
+  readonly #options: CheckpointsOptions;
+  /** When the files of a node were last found as its checkpoint has them. */
+  readonly #confirmed = new WeakMap<Node, Date>();
+  /** Last reported problem by host. */
+  readonly #problems = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => void this.#round().finally(() => this.start()), this.#options.milliseconds).unref();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Copies what changed on all hosts. Never rejects. */
+  async #round(): Promise<void> {
+    const { computes, projects, directory } = this.#options;
+    const hosts = computes.list().filter((compute) => compute.id !== 'local' && compute.place);
+    if (hosts.length === 0) return;
+    try {
+      await this.#removeOld();
+      let left = LARGEST_BYTES - (await bytesBelow(directory));
+      for (const compute of hosts.filter(({ connected }) => connected)) {
+        for (const project of projects.list().filter(({ isOpen }) => isOpen)) {
+          if (project.nodesOn(compute).length === 0) continue;
+          const problem = await this.#take(project, compute, left).then((bytes) => {
+            left -= bytes;
+            return '';
+          }, messageOf);
+          this.#report(compute, problem);
+        }
+      }
+    } catch (error) {
+      log.warn('checkpoints cannot be taken', { reason: messageOf(error) });
+    }
+  }
+
+  #report({ id, name }: Compute, problem: string): void {
+    if (problem !== '' && problem !== this.#problems.get(id))
+      log.warn('the files of nodes on a host are not copied', { host: name, reason: problem });
+    this.#problems.set(id, problem);
+  }
+
+  /** Returns the bytes of new copies. */
+  async #take(project: Project, compute: Compute, left: number): Promise<number> {
+    const answer = await compute.get(`/projects/${project.id}/files?details=yes`, { connect: false });
+    const listing = v.safeParse(Listing, answer);
+    if (!listing.success) throw new Failure('conflict', 'it runs an older release, which does not list files so');
+    let taken = 0;
+    for (const node of project.nodesOn(compute)) {
+      if (!isCopied(node) || node.leaving) continue;
+      const folder = `/project-files/${node.type}/${node.id}`;
+      const files = listing.output.filter(({ path }) => isBelow(folder, `/${path}`));
+      taken += await this.#copy(project, node, files, left - taken);
+    }
+    return taken;
+  }
+
+  async #copy(project: Project, node: Node, listed: readonly Listed[], left: number): Promise<number> {
+    const directory = this.#place(project.id, node.id);
+    const before = await manifestOf(directory);
+    const held = new Set(before?.files.map(({ key }) => key));
+    const files: Manifest['files'] = [];
+    let [bytes, fetched] = [0, 0];
+    for (const { path, size, modified } of listed) {
+      const key = createHash('sha256').update(`${path}\n${size}\n${modified}`).digest('hex');
+      const isNew = !held.has(key);
+      if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_NODE_BYTES || (isNew && fetched + size > left)) continue;
+      if (isNew) {
+        // Changed meanwhile: the next round has it; until then the former copy stays.
+        if (!(await this.#fetch(project, node.compute, path, { directory, key, size }))) return fetched;
+        fetched += size;
+      }
+      bytes += size;
+      files.push({ path, key, size });
+    }
+    const missing = listed.length - files.length;
+    const now = new Date();
+    if (before?.missing !== missing || before.files.length !== files.length || fetched > 0) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await writeFileAtomically(
+        join(directory, MANIFEST),
+        JSON.stringify({ taken: now.toISOString(), files, missing } satisfies Manifest),
+      );
+      const kept = new Set([MANIFEST, ...files.map(({ key }) => key)]);
+      for (const name of await readdir(directory)) if (!kept.has(name)) await rm(join(directory, name));
+    }
+    this.#confirmed.set(node, now);
+    return fetched;
+  }
+
+  /** Returns false if the file is not as it was listed any more. */
+  async #fetch(
+    project: Project,
+    compute: Compute,
+    path: string,
+    { directory, key, size }: { directory: string; key: string; size: number },
+  ): Promise<boolean> {
+    const content = await fetchFile(compute, filePath(project.id, path));
+    if (!content) return false;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const unfinished = join(directory, `${key}.unfinished`);
+    await pipeline(content, createWriteStream(unfinished, { mode: 0o600, flush: true }));
+    if ((await stat(unfinished)).size !== size) return false;
+    await rename(unfinished, join(directory, key));
+    return true;
+  }
+
+  /** Sends the last copy of a node's files to a host that has its project. Undefined without a copy. */
+  async restore(project: Project, node: Node, target: Compute): Promise<Restored | undefined> {
+    const directory = this.#place(project.id, node.id);
+    const manifest = await manifestOf(directory);
+    if (!manifest) return undefined;
+    for (const { path, key } of manifest.files)
+      await sendFile(target, filePath(project.id, path), createReadStream(join(directory, key)));
+    return { taken: this.#confirmed.get(node) ?? new Date(manifest.taken), missing: manifest.missing };
+  }
+
+  /** Copies of projects that are gone, and of nodes that are deleted or on this host now. */
+  async #removeOld(): Promise<void> {
+    const { directory, projects } = this.#options;
+    for (const projectId of await namesIn(directory)) {
+      const project = projects.find(projectId);
+      if (project && !project.isOpen) continue;
+      for (const nodeId of await namesIn(join(directory, projectId))) {
+        if (!project?.nodes.get(nodeId)?.compute.place || project.nodes.get(nodeId)?.compute.id === 'local')
+          await rm(this.#place(projectId, nodeId), { recursive: true, force: true });
+      }
+      if (!project) await rm(join(directory, projectId), { recursive: true, force: true });
+    }
+  }
+
+  #place(projectId: string, nodeId: string): string {
+    return join(this.#options.directory, projectId, nodeId);
+  }
+}
+
+/** Disks of a machine that runs would be torn. */
+function isCopied(node: Node): boolean {
+  const { staysOnHost, whileRunning } = nodeKind(node.type);
+  return !staysOnHost && (whileRunning === undefined || node.status === 'stopped');
+}
+
+async function manifestOf(directory: string): Promise<Manifest | undefined> {
+  const text = await readFile(join(directory, MANIFEST), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return v.parse(Manifest, JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+async function bytesBelow(directory: string): Promise<number> {
+  let bytes = 0;
+  for (const project of await namesIn(directory)) {
+    for (const node of await namesIn(join(directory, project))) {
+      const manifest = await manifestOf(join(directory, project, node));
+      for (const { size } of manifest?.files ?? []) bytes += size;
+    }
+  }
+  return bytes;
+}

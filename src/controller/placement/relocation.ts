@@ -1,0 +1,71 @@
+// Moves nodes of a lab away from a host, to hosts that are chosen for them.
+import type { Drained, DrainedNode } from '../../api/placement.ts';
+import { messageOf } from '../../failures.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Nodes } from '../lab/nodes.ts';
+import type { Project } from '../lab/project.ts';
+import type { Node } from '../nodes/node.ts';
+import type { NodeUpdate } from '../nodes/schema.ts';
+import type { Placement } from './placement.ts';
+
+export type Relocated = Pick<Drained, 'moved' | 'left'>;
+
+export interface Relocation {
+  project: Project;
+  source: Compute;
+  nodes: readonly Node[];
+  /** Begins the reason that is kept for each moved node: `rack 2 is being drained`. */
+  why: string;
+  /** Why the rest is left, once nothing more is to be moved. */
+  stopped?: () => string | undefined;
+  /** Called before the first move with their number, and after each with 0. */
+  progressed?: (expected: number) => void;
+}
+
+export class Relocations {
+  readonly #computes: Computes;
+  readonly #nodes: Nodes;
+  readonly #placement: Placement;
+
+  constructor({ computes, nodes, placement }: { computes: Computes; nodes: Nodes; placement: Placement }) {
+    this.#computes = computes;
+    this.#nodes = nodes;
+    this.#placement = placement;
+  }
+
+  /** Each move is complete or rolled back; nodes that cannot be moved are left, with the reason. */
+  async run({ project, source, nodes, why, stopped, progressed }: Relocation): Promise<Relocated> {
+    const result: Relocated = { moved: [], left: [] };
+    const { choices, unplaceable } = await this.#placement.solve([], [], project, new Set(nodes));
+    for (const { node, missing } of unplaceable) {
+      const found = project.nodes.get(node);
+      const hosts = missing.filter(({ host }) => host !== source.id).map(({ name, reason }) => `${name}: ${reason}`);
+      const reason = hosts.length > 0 ? `no other host can run it (${hosts.join('; ')})` : 'there is no other host';
+      if (found) result.left.push({ ...nodeIn(project, found), reason });
+    }
+    progressed?.(choices.size);
+    for (const [nodeId, { host, reason }] of choices) {
+      const node = project.nodes.get(nodeId);
+      if (!node || node.compute !== source) continue;
+      const halt = stopped?.();
+      if (halt !== undefined) {
+        result.left.push({ ...nodeIn(project, node), reason: halt });
+        continue;
+      }
+      try {
+        await this.#nodes.move(project, nodeId, this.#computes.get(host), { compute_id: host } as NodeUpdate);
+        await this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]]));
+        result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
+      } catch (error) {
+        result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
+      }
+      progressed?.(0);
+    }
+    return result;
+  }
+}
+
+export function nodeIn(project: Project, { id, name }: Pick<Node, 'id' | 'name'>): DrainedNode {
+  return { project_id: project.id, project_name: project.record.name, node_id: id, name };
+}
