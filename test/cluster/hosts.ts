@@ -9,8 +9,8 @@ import { admit, beginCluster, newJoinLine, newUser } from '../../src/cluster/reg
 import { FrameRelay } from '../../src/cluster/relay.ts';
 import { subjects } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
+import type { Cleanup } from '../cleanup.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
-import type { Cleanup } from './nats.ts';
 
 /** A cluster whose NATS does not run yet: the controller `a`, and `b` and `c` with users of their own. */
 export async function threeMembers(t: Cleanup): Promise<{ files: ClusterFiles; members: Membership[] }> {

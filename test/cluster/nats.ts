@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../system/daemon.ts';
-
-/** What a test or a benchmark calls when it ends. */
-export interface Cleanup {
-  after(act: () => unknown): void;
-}
 
 export class Nats {
   readonly #command: readonly string[];

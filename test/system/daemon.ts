@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cleanup } from '../cleanup.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { executable } from './executable.ts';
 import { type OwnPorts, ownPorts } from './own-ports.ts';
@@ -270,13 +271,16 @@ export async function startDaemon(t: TestContext, options: DaemonOptions = {}): 
   return daemon.start();
 }
 
+/** A test, which shows why it failed, or a benchmark. */
+type Reporting = Cleanup & { passed?: boolean; diagnostic?: TestContext['diagnostic'] };
+
 /** The same, not started yet. */
-export function ownDaemon(t: TestContext, options: DaemonOptions = {}): Daemon {
+export function ownDaemon(t: Reporting, options: DaemonOptions = {}): Daemon {
   const daemon = new Daemon(options);
   t.after(async () => {
-    if (!(t as { passed?: boolean }).passed) {
-      t.diagnostic(`log of the daemon:\n${daemon.log}`);
-      if (daemon.port > 0) t.diagnostic(`its connections:\n${tcpTable(daemon.pid, daemon.port).join('\n')}`);
+    if (!t.passed) {
+      t.diagnostic?.(`log of the daemon:\n${daemon.log}`);
+      if (daemon.port > 0) t.diagnostic?.(`its connections:\n${tcpTable(daemon.pid, daemon.port).join('\n')}`);
     }
     await daemon[Symbol.asyncDispose]();
   });

@@ -1,6 +1,6 @@
 // Two hosts made of network namespaces, a cable between them, and a cable from the first one to this host.
 import { execFileSync } from 'node:child_process';
-import type { TestContext } from 'node:test';
+import type { Cleanup } from '../cleanup.ts';
 
 /** Why such hosts cannot be made here, or false. */
 export function noNamespaces(): string | false {
@@ -47,7 +47,7 @@ export class TwoHosts {
   }
 
   /** They are gone when the test ends, however it ends. */
-  static make(t: TestContext): TwoHosts {
+  static make(t: Cleanup): TwoHosts {
     const hosts = new TwoHosts();
     t.after(() => hosts.#remove());
     const { controller, compute, controllerAddress, addresses } = hosts;

@@ -1,0 +1,67 @@
+// A cluster of two executables over a real NATS, in two network namespaces.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { Cleanup } from '../cleanup.ts';
+import { Nats } from '../cluster/nats.ts';
+import { type Daemon, eventually, ownDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
+import { missing } from './lab.ts';
+import { noNamespaces, type TwoHosts } from './two-daemons-network.ts';
+
+/** Why there can be no such cluster here, or false. */
+export const noCluster = (): string | false => missing('ip', 'curl', 'nft', 'nats-server', 'openssl') || noNamespaces();
+
+const CONFIG = '[VPCS]\nengine = built-in\n';
+
+export function run(...words: string[]): string {
+  return execFileSync(words[0] as string, words.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] }).toString();
+}
+
+export interface Listed {
+  compute_id: string;
+  name: string;
+  connected: boolean;
+  last_error: string | null;
+}
+
+/** The compute `b` as the controller lists it. */
+export async function listed(controller: Daemon): Promise<Listed | undefined> {
+  return ((await controller.get('/v2/computes')) as Listed[]).find(({ name }) => name === 'b');
+}
+
+/** The compute `b`, once it is connected. */
+export async function connected(controller: Daemon): Promise<Listed> {
+  const compute = await eventually(
+    'b',
+    () => listed(controller),
+    (host) => host?.connected === true,
+  );
+  return compute as Listed;
+}
+
+/** A cluster on the host of the controller, and a server on `other` that can join it. */
+export async function begun(
+  t: Cleanup,
+  hosts: TwoHosts,
+  other: readonly string[],
+  { settings = '', environment = {} }: { settings?: string; environment?: Record<string, string> } = {},
+): Promise<{ a: Daemon; b: Daemon; nats: Nats; line: string }> {
+  const program = executable();
+  const a = ownDaemon(t, {
+    program: [...hosts.controller.inside, ...program],
+    host: hosts.controllerAddress,
+    ...{ config: CONFIG + settings, environment },
+    flags: ['--host', '0.0.0.0', '--insecure'],
+  });
+  const b = ownDaemon(t, { program: [...other, ...program], config: CONFIG, environment });
+  const words = ['--name', 'lab', '--host-name', 'a', '--address', hosts.addresses.controller, '--state', a.state];
+  const said = run(...program, 'cluster', 'init', ...words);
+  const nats = await new Nats(t, join(a.state, 'cluster/nats.conf'), hosts.controller.inside).start();
+  await a.start();
+  await eventually(
+    'the controller',
+    () => a.log,
+    (log) => /this host takes part in the cluster/.test(log),
+  );
+  return { a, b, nats, line: /lab:\/\/[^']+/.exec(said)?.[0] as string };
+}
