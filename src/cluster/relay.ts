@@ -2,6 +2,7 @@
 // link has a socket here, on the loopback address.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { Counters } from '../host/metrics.ts';
 import { frameSubject, framesTo } from './subjects.ts';
 
 /** Frames that NATS has not taken yet may have this many bytes; more are dropped, as on any network. */
@@ -30,6 +31,8 @@ interface End {
 
 export class FrameRelay {
   readonly #host: string;
+  /** Frames by what became of them. */
+  readonly counters = new Counters();
   /** By the UDP port that the fabric has for the link. */
   readonly #ends = new Map<number, End>();
   #carrier: FrameCarrier | undefined;
@@ -73,12 +76,16 @@ export class FrameRelay {
   receive(subject: string, frame: Uint8Array): void {
     const { from, port } = frameSubject(subject);
     const end = this.#ends.get(port);
-    if (end?.from === from) end.socket.send(frame);
+    const isExpected = end?.from === from;
+    this.counters.add({ result: isExpected ? 'received' : 'unexpected' });
+    if (isExpected) end.socket.send(frame);
   }
 
   #send(subject: string, frame: Buffer): void {
     const carrier = this.#carrier;
-    if (!carrier || this.#pendingBytes + frame.length > MOST_PENDING_BYTES) return;
+    const isFull = this.#pendingBytes + frame.length > MOST_PENDING_BYTES;
+    this.counters.add({ result: !carrier ? 'not_connected' : isFull ? 'queue_full' : 'sent' });
+    if (!carrier || isFull) return;
     carrier.publish(subject, frame);
     this.#pendingBytes += frame.length;
     if (!this.#isFlushing) void this.#flush(carrier);
@@ -90,7 +97,7 @@ export class FrameRelay {
     await Promise.resolve();
     const bytes = this.#pendingBytes;
     await carrier.flush().catch(() => {});
-    if (carrier === this.#carrier) this.#pendingBytes -= bytes;
+    if (carrier === this.#carrier) this.#pendingBytes = Math.max(0, this.#pendingBytes - bytes);
     this.#isFlushing = false;
     if (this.#pendingBytes > 0 && this.#carrier) void this.#flush(this.#carrier);
   }

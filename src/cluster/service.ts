@@ -9,6 +9,7 @@ import type { KV } from '@nats-io/kv';
 import { type Msg, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
 import { addressOf, connectMember } from './connection.ts';
+import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
 import { admit, forgetHost, reloadNats, writeConfiguration } from './registry.ts';
@@ -52,14 +53,14 @@ export interface ClusterParts {
   held: (member: Member) => void;
   /** How long a host has held no lease, while this one was connected to NATS, until `absent` is called; 0: never. */
   failoverMs: number;
-  absent: (member: { id: string; name: string }) => void;
+  absent: HostEvents['absent'];
   /** It is in the cluster no more. */
-  forgotten: (member: { id: string; name: string }) => void;
+  forgotten: HostEvents['forgotten'];
 }
 
 export interface Cluster {
   /** Hosts that may hold a lease, other than this one. Empty on hosts that are not the controller. */
-  known: readonly { id: string; name: string }[];
+  known: readonly NamedHost[];
   /** A connection to the compute of a host; fails at once if that holds no lease. */
   dial(host: string): Duplex;
   readonly relay: FrameRelay;
@@ -89,18 +90,13 @@ class Service {
   readonly #membership: Membership;
   readonly #run = randomUUID();
   readonly #ending = new AbortController();
-  /** Ids by name: hosts that hold a lease, and those that may hold one, on the controller. */
-  readonly #held = new Map<string, string>();
-  readonly #known = new Map<string, string>();
-  /** Hosts that have held a lease since the start and hold none now, and when they are reported as absent. */
-  readonly #missing = new Map<string, NodeJS.Timeout | undefined>();
+  readonly #hosts: Hosts;
   readonly #streams: HostStreams;
   readonly relay: FrameRelay;
   #nats: NatsConnection | undefined;
   #leave: (() => Promise<void>) | undefined;
   #reason = '';
   #admissions: Promise<unknown> = Promise.resolve();
-  #isReached = false;
 
   constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership) {
     this.#parts = parts;
@@ -108,10 +104,31 @@ class Service {
     this.#membership = membership;
     this.relay = new FrameRelay(membership.host);
     this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
+    this.#hosts = new Hosts(files, this.#hostEvents(), parts.failoverMs);
   }
 
-  know(hosts: readonly { id: string; name: string }[]): void {
-    for (const { id, name } of hosts) this.#known.set(name, id);
+  #hostEvents(): HostEvents {
+    const { log, absent, forgotten } = this.#parts;
+    return {
+      came: ({ name }) => log.info('a host holds its lease', { host: name }),
+      lost: ({ name }) => {
+        log.warn('the lease of a host has ended', { host: name });
+        this.#streams.break('its lease has ended', name);
+      },
+      absent: (host) => {
+        log.warn('a host is gone; others run its nodes', { host: host.name });
+        absent(host);
+      },
+      forgotten: (host) => {
+        log.info('a host is in the cluster no more', { host: host.name });
+        this.#streams.break('it was forgotten', host.name);
+        forgotten(host);
+      },
+    };
+  }
+
+  know(hosts: readonly NamedHost[]): void {
+    this.#hosts.know(hosts);
   }
 
   /** Takes part until `stop`, and again after each failure. */
@@ -174,7 +191,7 @@ class Service {
     while (!nats.isClosed() && !signal.aborted) {
       await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
       if (nats.isClosed() || signal.aborted) return;
-      await this.#forgetRemoved();
+      await this.#hosts.forgetRemoved();
       await this.#renew(nats, leases, address).catch((error: unknown) => {
         if (error instanceof Failure) throw error;
         // NATS is away for now; the connection is made again by its client.
@@ -191,38 +208,7 @@ class Service {
   /** @param nats undefined while NATS cannot be reached */
   #reach(nats: NatsConnection | undefined): void {
     this.relay.carrier = nats;
-    this.#isReached = nats !== undefined;
-    for (const name of this.#missing.keys()) this.#await(name);
-  }
-
-  /** A host is absent only to a server that NATS reaches: otherwise this one may be the one that is cut off. */
-  #await(name: string): void {
-    const { failoverMs, absent, log } = this.#parts;
-    clearTimeout(this.#missing.get(name));
-    const report = (): void => {
-      const id = this.#known.get(name);
-      if (id === undefined) return;
-      log.warn('a host is gone; others run its nodes', { host: name });
-      absent({ id, name });
-    };
-    const isAwaited = this.#isReached && failoverMs > 0;
-    this.#missing.set(name, isAwaited ? setTimeout(report, failoverMs).unref() : undefined);
-  }
-
-  /** Hosts that `labwired cluster forget` or `leave` has taken out of the cluster. */
-  async #forgetRemoved(): Promise<void> {
-    if (this.#known.size === 0) return;
-    const names = await this.#files.hostNames();
-    for (const [name, id] of this.#known) {
-      if (names.includes(name)) continue;
-      this.#known.delete(name);
-      this.#held.delete(name);
-      clearTimeout(this.#missing.get(name));
-      this.#missing.delete(name);
-      this.#streams.break('it was forgotten', name);
-      this.#parts.log.info('a host is in the cluster no more', { host: name });
-      this.#parts.forgotten({ id, name });
-    }
+    this.#hosts.isReached = nats !== undefined;
   }
 
   async #follow(nats: NatsConnection): Promise<void> {
@@ -267,7 +253,7 @@ class Service {
 
   dial(host: string): Duplex {
     if (!this.#nats) throw new Error('this server is not connected to NATS');
-    if (!this.#held.has(host)) throw new Error(`the host ${host} holds no lease in the cluster`);
+    if (!this.#hosts.holds(host)) throw new Error(`the host ${host} holds no lease in the cluster`);
     const id = nuid.next();
     const { up, down } = subjects(host);
     return this.#streams.open(`${up}.${id}`, host, `${down}.${id}`);
@@ -278,21 +264,10 @@ class Service {
     const watch = new LeaseWatch({
       held: ({ id, name, address, outside_address: outsideAddress = address, port }) => {
         const isThisHost = id === own;
-        if (!isThisHost) {
-          if (!this.#held.has(name)) this.#parts.log.info('a host holds its lease', { host: name, address });
-          this.#held.set(name, id);
-          this.#known.set(name, id);
-          clearTimeout(this.#missing.get(name));
-          this.#missing.delete(name);
-        }
+        if (!isThisHost) this.#hosts.held({ id, name });
         this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
       },
-      ended: (name) => {
-        if (!this.#held.delete(name)) return;
-        this.#parts.log.warn('the lease of a host has ended', { host: name });
-        this.#streams.break('its lease has ended', name);
-        this.#await(name);
-      },
+      ended: (name) => this.#hosts.ended(name),
     });
     await watch.start(leases);
     return watch;

@@ -98,7 +98,7 @@ export class Compute {
     const modules = new Map<string, string | undefined>(KINDS.map(({ type, module }) => [type, module]));
     const allNodes = (): Node[] => projects.list().flatMap((project) => [...project.nodes()]);
     this.metrics = [
-      ...computeMetrics({ fabric, supervisor }),
+      ...computeMetrics({ fabric, supervisor, relay: () => this.#services.frameRelay }),
       ...loadMetrics(allNodes),
       diskMetric(allNodes, ({ type }) => modules.get(type)),
     ];

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
+import type { Counters } from '../host/metrics.ts';
 import type { NodeType } from '../store/vocabulary.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
 import type { Images } from './images/images.ts';
@@ -19,6 +20,8 @@ export interface FrameRelay {
   /** The UDP port on the loopback address to which the fabric's port `port` sends frames for the far end. */
   open(port: number, far: { host: string; port: number }): Promise<number>;
   close(port: number): void;
+  /** By `result`. */
+  readonly counters: Counters;
 }
 
 export interface Services {

@@ -103,7 +103,12 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   await nats.start();
   await connected(a);
   assert.match(await type(lab, pc, 'show ip'), /10\.0\.0\.1/);
-  assert.ok(await passes(), 'frames pass again');
+  const relayed = async (): Promise<string> => {
+    const texts = [(await a.ask('GET', '/metrics')).text, own(`${b.url}/metrics`)];
+    return texts.map((text) => text.match(/^labwire_relay_frames_total.*/gm)?.join(' ')).join('; ');
+  };
+  const before = await relayed();
+  assert.ok(await passes(), `frames pass again: ${before}; ${await relayed()}`);
 
   // Killed: its lease ends. Back: the compute connects again.
   await b.kill();

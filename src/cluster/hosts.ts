@@ -1,0 +1,96 @@
+// The other hosts of a cluster, as its controller sees them: who holds a lease, who has lost it, and who was taken out.
+import type { ClusterFiles } from './layout.ts';
+
+export interface NamedHost {
+  id: string;
+  name: string;
+}
+
+export interface HostEvents {
+  /** A host holds a lease that held none. */
+  came(host: NamedHost): void;
+  /** Its lease has ended. */
+  lost(host: NamedHost): void;
+  /** It has held no lease for a while, although NATS was reached. */
+  absent(host: NamedHost): void;
+  /** `labwired cluster forget` or `leave` has taken it out of the cluster. */
+  forgotten(host: NamedHost): void;
+}
+
+export class Hosts {
+  readonly #files: ClusterFiles;
+  readonly #events: HostEvents;
+  readonly #patience: number;
+  /** Ids by name. */
+  readonly #known = new Map<string, string>();
+  readonly #held = new Set<string>();
+  /** Those that have held a lease since the start and hold none now, each with the time when it counts as absent. */
+  readonly #missing = new Map<string, NodeJS.Timeout | undefined>();
+  #isReached = false;
+
+  /** @param patience how long (ms) a host may hold no lease; 0: for ever */
+  constructor(files: ClusterFiles, events: HostEvents, patience: number) {
+    this.#files = files;
+    this.#events = events;
+    this.#patience = patience;
+  }
+
+  /** Hosts that may hold a lease. */
+  know(hosts: readonly NamedHost[]): void {
+    for (const { id, name } of hosts) this.#known.set(name, id);
+  }
+
+  holds(name: string): boolean {
+    return this.#held.has(name);
+  }
+
+  held(host: NamedHost): void {
+    const { id, name } = host;
+    this.#known.set(name, id);
+    this.#found(name);
+    if (this.#held.has(name)) return;
+    this.#held.add(name);
+    this.#events.came(host);
+  }
+
+  ended(name: string): void {
+    const id = this.#known.get(name);
+    if (!this.#held.delete(name) || id === undefined) return;
+    this.#events.lost({ id, name });
+    this.#await(name);
+  }
+
+  /** A host is absent only to a server that NATS reaches: otherwise this one may be the one that is cut off. */
+  set isReached(isReached: boolean) {
+    this.#isReached = isReached;
+    for (const name of this.#missing.keys()) this.#await(name);
+  }
+
+  #await(name: string): void {
+    clearTimeout(this.#missing.get(name));
+    const report = (): void => {
+      const id = this.#known.get(name);
+      if (id !== undefined) this.#events.absent({ id, name });
+    };
+    const isAwaited = this.#isReached && this.#patience > 0;
+    this.#missing.set(name, isAwaited ? setTimeout(report, this.#patience).unref() : undefined);
+  }
+
+  #found(name: string): void {
+    clearTimeout(this.#missing.get(name));
+    this.#missing.delete(name);
+  }
+
+  /** Finds hosts that were taken out since the last call. */
+  async forgetRemoved(): Promise<void> {
+    if (this.#known.size === 0) return;
+    const names = await this.#files.hostNames();
+    for (const [name, id] of this.#known) {
+      if (names.includes(name)) continue;
+      this.#known.delete(name);
+      this.#held.delete(name);
+      this.#found(name);
+      this.#events.forgotten({ id, name });
+    }
+  }
+}
