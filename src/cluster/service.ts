@@ -95,6 +95,8 @@ class Service {
   readonly relay: FrameRelay;
   #nats: NatsConnection | undefined;
   #leave: (() => Promise<void>) | undefined;
+  /** From which NATS sees this host. */
+  #outsideAddress: string | undefined;
   #reason = '';
   #admissions: Promise<unknown> = Promise.resolve();
 
@@ -201,7 +203,9 @@ class Service {
 
   async #renew(nats: NatsConnection, leases: KV, address: string): Promise<void> {
     const { id, host: name } = this.#membership;
-    const outside_address = nats.info?.client_ip ?? address;
+    // While the client connects again it knows nothing of the server.
+    this.#outsideAddress = nats.info?.client_ip ?? this.#outsideAddress;
+    const outside_address = this.#outsideAddress ?? address;
     await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address, outside_address });
   }
 

@@ -263,8 +263,9 @@ export class Computes {
     };
     const compute = await this.#lock.run('register', async () => {
       const known = this.#computes.get(id);
+      // Links follow when it is connected again.
+      const isSame = isDeepStrictEqual(known?.place, place) && known?.description.port === port;
       if (known) known.place = place;
-      const isSame = known?.description.host === address && known.description.port === port;
       if (known && isSame && this.#members.has(id)) return known;
       this.#members.add(id);
       const transport = new RemoteTransport(description, undefined, dial);
