@@ -78,10 +78,12 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
       compute: compute.events,
     }),
   ]);
-  const version = config.Server.version.v2.number;
+  const { v2, v3 } = config.Server.version;
+  const version = v2.number;
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
   const pages = [metrics, openApiRoute(described, { version }), ...pageRoutes(version)];
-  const app: App = new App([...described, ...controller.v3Routes, ...pages], {
+  const v3Routes = [...controller.v3Routes, openApiRoute(controller.v3Routes, { version: v3.number, dialect: 'v3' })];
+  const app: App = new App([...described, ...v3Routes, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
     access: controller.access,

@@ -194,7 +194,7 @@ const FOR_ADMINS = new Set([
   ...['GET', 'POST', 'PUT'].map((method) => `${method} /v3/computes/{}/{}/{}`),
 ]);
 const WITHOUT_LOGIN =
-  /^(?:(?:GET|POST) \/v3\/version|POST \/v3\/access\/users\/(?:login|authenticate)|GET \/v3\/symbols\/\{\}\/raw)$/;
+  /^(?:(?:GET|POST) \/v3\/version|GET \/v3\/openapi\.json|POST \/v3\/access\/users\/(?:login|authenticate)|GET \/v3\/symbols\/\{\}\/raw)$/;
 
 test('no route of /v3 shows or changes a private lab, or what all share, without the privilege of the release', async (t) => {
   const served = await serve(t);

@@ -1,12 +1,17 @@
 // The OpenAPI document of the whole server: valid, complete, and true to the routes.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { type JsonText, type Route, route, socketRoute } from '../../src/http/app/route.ts';
+import { V3_WORDS } from '../../src/http/openapi/dialect-v3.ts';
 import { openApiDocument, openApiRoute } from '../../src/http/openapi/document.ts';
 import { ROUTE_WORDS } from '../../src/http/openapi/route-words.ts';
 import { LabServer } from '../controller/lab-server.ts';
+import { addPeople, serve } from '../controller/people-here.ts';
+import { V3_ROUTES } from '../controller/v3-privileges.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON that tests look into
 type Json = any;
@@ -15,44 +20,182 @@ async function document(routes: readonly Route[]): Promise<Json> {
   return await openApiDocument(routes, { version: '2.2.57' });
 }
 
-async function served({ port }: LabServer): Promise<Json> {
-  return await (await fetch(`http://127.0.0.1:${port}/v2/openapi.json`)).json();
+async function served({ port }: LabServer, dialect = 'v2'): Promise<Json> {
+  return await (await fetch(`http://127.0.0.1:${port}/${dialect}/openapi.json`)).json();
 }
 
-test('the document that the server answers is valid OpenAPI 3.1', async (t) => {
-  const server = await LabServer.start(t);
-  const response = await fetch(`http://127.0.0.1:${server.port}/v2/openapi.json`);
-  assert.equal(response.status, 200);
-  assert.equal(response.headers.get('content-type'), 'application/json');
-  const text = await response.text();
-  const { valid, errors } = await new Validator().validate(JSON.parse(text));
-  assert.equal(valid, true, JSON.stringify(errors, null, 1));
-  const found = JSON.parse(text);
-  assert.equal(found.openapi, '3.1.0');
-  assert.equal(found.info.version, '2.2.57');
-  const path = '/v2/compute/projects/{project_id}/qemu/nodes';
-  const part = await fetch(`http://127.0.0.1:${server.port}/v2/openapi.json?${new URLSearchParams({ path })}`);
-  assert.deepEqual(await part.json(), { ...found, paths: { [path]: found.paths[path] } }, 'one path alone');
-  const again = await fetch(`http://127.0.0.1:${server.port}/v2/openapi.json`);
-  assert.equal(await again.text(), text);
-});
-
-test('every route of the server has a description, and no description is without a route', async (t) => {
-  const server = await LabServer.start(t);
-  const { paths } = await served(server);
-  const operations = Object.entries<Json>(paths).flatMap(([path, methods]) =>
+/** Method and path of each route, and what the document says of it. */
+function operationsOf({ paths }: Json): (readonly [string, Json])[] {
+  return Object.entries<Json>(paths).flatMap(([path, methods]) =>
     Object.entries<Json>(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
   );
-  const mute = operations.filter(([, { summary }]) => !summary).map(([name]) => name);
-  assert.deepEqual(mute, [], 'add them to src/http/openapi/route-words.ts');
-  const known = operations.flatMap(([name]) => [
-    name,
-    name
-      .replace(/(\/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{node_type}/nodes')
-      .replace(/(\/v2\/compute)\/\w+\/(images|uploads)/, '$1/{emulator}/$2'),
-  ]);
-  const gone = Object.keys(ROUTE_WORDS).filter((name) => !known.includes(name.replaceAll(/\{(\w+):[^{}]+\}/g, '{$1}')));
-  assert.deepEqual(gone, [], 'remove them from src/http/openapi/route-words.ts');
+}
+
+for (const [dialect, version] of Object.entries({ v2: '2.2.57', v3: '3.0.6' }))
+  test(`the document of /${dialect} that the server answers is valid OpenAPI 3.1`, async (t) => {
+    const server = await LabServer.start(t);
+    const address = `http://127.0.0.1:${server.port}/${dialect}/openapi.json`;
+    const response = await fetch(address);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'application/json');
+    const text = await response.text();
+    const { valid, errors } = await new Validator().validate(JSON.parse(text));
+    assert.equal(valid, true, JSON.stringify(errors, null, 1));
+    const found = JSON.parse(text);
+    assert.equal(found.openapi, '3.1.0');
+    assert.equal(found.info.version, version);
+    const mute = operationsOf(found).filter(([, { summary }]) => !summary);
+    assert.deepEqual(mute, [], 'add them to src/http/openapi');
+    const names = operationsOf(found).map(([, { operationId }]) => operationId);
+    assert.equal(new Set(names).size, names.length, 'each has a name of its own');
+    assert.equal(await (await fetch(address)).text(), text);
+  });
+
+test('the document of /v2 can be had of one path alone', async (t) => {
+  const server = await LabServer.start(t);
+  const found = await served(server);
+  const path = '/v2/compute/projects/{project_id}/qemu/nodes';
+  const part = await fetch(`http://127.0.0.1:${server.port}/v2/openapi.json?${new URLSearchParams({ path })}`);
+  assert.deepEqual(await part.json(), { ...found, paths: { [path]: found.paths[path] } });
+});
+
+/** A pattern as the document has it. */
+const plain = (spelling: string): string => spelling.replaceAll(/\{(\w+):[^{}]+\}/g, '{$1}');
+
+test('no description of a route is without a route', async (t) => {
+  const server = await LabServer.start(t);
+  const known = [...operationsOf(await served(server)), ...operationsOf(await served(server, 'v3'))].flatMap(
+    ([name]) => [
+      name,
+      name
+        .replace(/(\/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{node_type}/nodes')
+        .replace(/(\/v2\/compute)\/\w+\/(images|uploads)/, '$1/{emulator}/$2'),
+    ],
+  );
+  const described = [...Object.keys(ROUTE_WORDS), ...Object.keys(V3_WORDS)];
+  const gone = described.filter((name) => !known.includes(plain(name)));
+  assert.deepEqual(gone, [], 'remove them from src/http/openapi');
+});
+
+/** Routes of release 3.0.6 that Labwire has in that with `{emulator}`. */
+const FORWARDED = /^GET \/v3\/computes\/\{\}\/(?:docker\/images|virtualbox\/vms|vmware\/vms)$/;
+
+test('the document of /v3 has all routes of that version, and no other', async (t) => {
+  const { daemon } = await serve(t);
+  const response = await daemon.app.request('/v3/openapi.json');
+  const found = operationsOf(await response.json()).map(([name]) => name);
+  const actual = daemon.app.routes.filter(({ pattern }) => pattern.startsWith('/v3/'));
+  assert.deepEqual(found.sort(), actual.map(({ method, pattern }) => plain(`${method} ${pattern}`)).sort());
+  const nameless = (name: string) => name.replaceAll(/\{[^{}]*\}/g, '{}');
+  const names = new Set(found.map(nameless));
+  const missing = V3_ROUTES.map(([method, pattern]) => nameless(`${method} ${pattern}`)).filter(
+    (name) => !names.has(name) && !FORWARDED.test(name),
+  );
+  assert.deepEqual(missing, [], 'routes of release 3.0.6');
+});
+
+test('the document of /v3 is for everybody, and says which routes need no login', async (t) => {
+  const served = await serve(t);
+  await addPeople(served, { ada: 'admin' });
+  const ask = async (method: string, path: string) => served.daemon.app.request(path, { method, headers: {} });
+  const response = await ask('GET', '/v3/openapi.json');
+  assert.equal(response.status, 200);
+  for (const [name, { security, responses }] of operationsOf(await response.json())) {
+    const [method, path] = name.split(' ') as [string, string];
+    if ('101' in responses) continue;
+    const { status, body } = await ask(method, path.replaceAll(/\{\w+\}/g, 'x'));
+    await body?.cancel();
+    const isOpen = security?.length === 0;
+    // A login without a name is wrong in its form.
+    assert.equal(status === 401, !isOpen, `${name}: ${status}`);
+    if (!isOpen) assert.ok('401' in responses, name);
+  }
+});
+
+test('what /v3 answers has the form that its document says', async (t) => {
+  const server = await LabServer.start(t);
+  const found = await served(server, 'v3');
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'document', components: found.components });
+  const checked = new Set<string>();
+  const call = async (name: string, ids: Readonly<Record<string, string>> = {}, body?: object): Promise<Json> => {
+    const [method, pattern] = name.split(' ') as [string, string];
+    const path = pattern.replaceAll(/\{(\w+)\}/g, (_all, parameter: string) => ids[parameter] ?? 'x');
+    const text = body === undefined ? null : JSON.stringify(body);
+    const headers: Record<string, string> =
+      text === null ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(text.length) };
+    const response = await server.request(path, { method, headers, body: text });
+    const content = await response.text();
+    const answer =
+      content === '' ? undefined : /json/.test(response.headers.get('content-type') ?? '') && JSON.parse(content);
+    const { responses, requestBody } = found.paths[pattern][method.toLowerCase()];
+    const declared = responses[response.status];
+    assert.ok(declared, `${name}: ${response.status} ${content}`);
+    const { schema } =
+      (declared.$ref ? found.components.responses[declared.$ref.split('/').pop()] : declared).content?.[
+        'application/json'
+      ] ?? {};
+    const check = (what: string, wanted: Json, value: unknown) => {
+      const refers = JSON.stringify(wanted).replaceAll('"#/components', '"document#/components');
+      const isValid = ajv.validate(JSON.parse(refers), value);
+      assert.ok(isValid, `${what}: ${ajv.errorsText()} in ${JSON.stringify(value)}`);
+    };
+    if (schema) check(`the answer of ${name}`, schema, answer);
+    const form = requestBody?.content['application/json']?.schema;
+    if (form && response.ok) check(`the body of ${name}`, form, body ?? {});
+    checked.add(`${name} ${response.status}`);
+    return answer;
+  };
+
+  const PROJECT = '/v3/projects/{project_id}';
+  const { project_id } = await call('POST /v3/projects', {}, { name: 'form', auto_close: false });
+  const lab = { project_id };
+  const nodes: Json[] = [];
+  for (const node_type of ['vpcs', 'ethernet_switch', 'ethernet_hub', 'cloud', 'nat'])
+    nodes.push(await call(`POST ${PROJECT}/nodes`, lab, { name: node_type, node_type, compute_id: 'local', x: 3 }));
+  const ends = [nodes[0], nodes[1]].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  const { link_id } = await call(`POST ${PROJECT}/links`, lab, { nodes: ends, filters: { delay: [5, 1] } });
+  const { drawing_id } = await call(`POST ${PROJECT}/drawings`, lab, { svg: '<svg></svg>' });
+  const { snapshot_id } = await call(`POST ${PROJECT}/snapshots`, lab, { name: 'before' });
+  const template = { name: 'PC', template_type: 'vpcs', compute_id: 'local', category: 'guest' };
+  const { template_id } = await call('POST /v3/templates', {}, template);
+  const compute = { protocol: 'http', host: '127.0.0.1', port: 9, name: 'far' };
+  await call('POST /v3/computes', {}, { compute_id: randomUUID(), ...compute });
+  const { user_group_id } = await call('POST /v3/access/groups', {}, { name: 'class' });
+  const { role_id } = await call('POST /v3/access/roles', {}, { name: 'watching', description: 'looks' });
+  const entry = { ace_type: 'group', path: '/', group_id: user_group_id, role_id };
+  const { ace_id } = await call('POST /v3/access/acl', {}, entry);
+  const { resource_pool_id } = await call('POST /v3/pools', {}, { name: 'pool' });
+  await call('PUT /v3/pools/{resource_pool_id}/resources/{resource_id}', { resource_pool_id, resource_id: project_id });
+  const [{ user_id }] = await call('GET /v3/access/users');
+  const [{ appliance_id }] = await call('GET /v3/appliances');
+  await call('POST /v3/access/users/authenticate', {}, { username: 'admin', password: 'admin' });
+  const ids = {
+    ...{ ...lab, node_id: nodes[0].node_id, link_id, drawing_id, snapshot_id, template_id, compute_id: 'local' },
+    ...{ user_id, user_group_id, role_id, ace_id, resource_pool_id, appliance_id, symbol_id: ':/symbols/cloud.svg' },
+    ...{ engine: 'vmware', emulator: 'qemu', action: 'binaries' },
+  };
+  for (const [name, { responses }] of operationsOf(found)) {
+    // Streams and WebSockets have no end.
+    if (!name.startsWith('GET ') || '101' in responses || name.endsWith('/notifications')) continue;
+    await call(name, ids);
+  }
+  for (const { node_id } of nodes) await call(`PUT ${PROJECT}/nodes/{node_id}`, { ...ids, node_id }, { x: 4 });
+  for (const [what, change] of [
+    ['links/{link_id}', { suspend: true }],
+    ['drawings/{drawing_id}', { x: 4 }],
+  ] as const)
+    await call(`PUT ${PROJECT}/${what}`, ids, change);
+  await call(`POST ${PROJECT}/nodes/{node_id}/duplicate`, ids, { x: 1, y: 1 });
+  await call(`POST ${PROJECT}/templates/{template_id}`, ids, { x: 1, y: 1 });
+  await call(`POST ${PROJECT}/links`, ids, { nodes: [] });
+  await call(`POST ${PROJECT}/close`, ids);
+  await call(`GET ${PROJECT}/nodes`, ids);
+  await call(`GET ${PROJECT}/links/{link_id}`, ids);
+  await call(`POST ${PROJECT}/open`, ids);
+  await call(`POST ${PROJECT}/duplicate`, ids, { name: 'copy' });
+  const good = [...checked].filter((name) => / 20\d$/.test(name));
+  assert.ok(good.length > 70, `${good.length} answers with success`);
 });
 
 test('a route shows its parameters, its body, and how it ends', async () => {

@@ -29,7 +29,10 @@ export function loginRoutes({ authentication, logins }: LoginParts): HttpRoute[]
   };
   return [
     inV3Form(route('POST /v3/access/users/authenticate', { body: Credentials }, logIn)),
-    inV3Form(route('POST /v3/access/users/login', { body: LoginForm }, logIn), { read: readFormBody }),
+    inV3Form(route('POST /v3/access/users/login', { body: LoginForm }, logIn), {
+      read: readFormBody,
+      type: 'application/x-www-form-urlencoded',
+    }),
   ];
 }
 

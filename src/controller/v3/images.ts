@@ -212,7 +212,7 @@ export function imageRoutes(
       { conflict: 400 },
     ),
     inV3Form(
-      route('POST /v3/images/upload/{path:.+}', { status: 201 }, async (request) => {
+      route('POST /v3/images/upload/{path:.+}', { raw: true, status: 201 }, async (request) => {
         const made = await images.upload(request.params.path, request.stream, request.signal);
         if (truthOf(request.query['install_appliances'] ?? '') === true) await install(request);
         return made;

@@ -165,6 +165,7 @@ function differences(
         if (computes.list().some(({ id }) => id === sent['compute_id']))
           throw new WrongRequest(`compute_id: ${String(sent['compute_id'])} is registered already.`);
       },
+      errors: [400],
     },
     'GET /computes/{compute_id}': { answer: computeV3 },
     'PUT /computes/{compute_id}': { answer: newComputeV3, before: requirePort },
@@ -180,6 +181,7 @@ function differences(
         notes.requireNew(sent);
         await images.requireAll(sent);
       },
+      errors: [404],
       after: (made: Members, sent) => notes.keep(String(made['template_id']), sent),
       refusal: 400,
       answer: (one: Members) => notes.json(one),

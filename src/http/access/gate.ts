@@ -104,7 +104,10 @@ function isOfOthers(headers: Headers): boolean {
 
 /** Routes of release 3.0.6 that need no login. They must not rely on the client's identity. */
 const WITHOUT_LOGIN =
-  /^(?:POST \/v3\/access\/users\/(?:authenticate|login)|(?:GET|POST) \/v3\/version|GET \/v3\/symbols\/.+\/raw)$/;
+  /^(?:POST \/v3\/access\/users\/(?:authenticate|login)|(?:GET|POST) \/v3\/version|GET \/v3\/openapi\.json|GET \/v3\/symbols\/.+\/raw)$/;
+
+/** Whether everybody may call a route of release 3.0.6. */
+export const needsNoLogin = (method: string, path: string): boolean => WITHOUT_LOGIN.test(`${method} ${path}`);
 
 /** The token in the query of an address of release 3.0.6. */
 export function tokenInAddress(target: string): string | undefined {
@@ -155,7 +158,7 @@ function authenticated(
       const token = tokenInAddress(targetOf(context.req.raw, env));
       // Browsers cannot send headers with WebSockets: there the address alone counts.
       const header = env.connect ? undefined : context.req.header('authorization');
-      const isOpen = WITHOUT_LOGIN.test(`${method} ${path}`) || !isRoute(path);
+      const isOpen = needsNoLogin(method, path) || !isRoute(path);
       const decision = isOpen ? ({ kind: 'off' } as const) : await authentication.decideByToken(header, token);
       if (decision.kind !== 'right' && decision.kind !== 'off') {
         if (!env.connect) return notLoggedIn();

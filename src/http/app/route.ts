@@ -66,6 +66,17 @@ export interface RouteWords {
   answer?: string;
 }
 
+export interface DescribedRoute {
+  /** Media type of the body; files have none. */
+  type?: string;
+  /** The body must be sent, though all its members may be missing. */
+  required?: boolean;
+  /** Error statuses of refusals that depend on the state, or on values of the right form. */
+  errors: readonly number[];
+  /** The route of release 2.2.57 that answers. */
+  twin?: HttpRoute;
+}
+
 export interface RouteOptions<S extends Schema | undefined> {
   /** Schema of the body merged with the query; without it any JSON is accepted. */
   body?: S;
@@ -75,6 +86,8 @@ export interface RouteOptions<S extends Schema | undefined> {
   status?: number;
   /** The body is not parsed: it is a file or missing. */
   raw?: boolean;
+  /** For the API document: what it cannot see of a route of release 3.0.6, which reads its body by itself. */
+  described?: DescribedRoute;
   /** For the API document, for routes of one kind of node, which are not in `openapi/route-words.ts`. */
   words?: RouteWords;
   /** Runs at once, before the request waits for its turn. */

@@ -1,43 +1,28 @@
 // The OpenAPI document, made at the first request from the routes' patterns and the schemas that validate their bodies.
-import type { Json } from '../../events/json.ts';
 import { answerText } from '../../events/json.ts';
-import { type HttpRoute, JsonText, type Route, type RouteWords, route } from '../app/route.ts';
+import { type HttpRoute, JsonText, type Route, route } from '../app/route.ts';
 import type { Schema } from '../app/validation.ts';
-
-type Node = { [member: string]: Json };
-/** The body schema of a route. */
-type SchemaOf = (schema: Schema, pattern: string) => Node;
+import type { Dialect, Node, SchemaOf } from './dialect.ts';
 
 export interface OpenApiOptions {
   /** Release of the API. */
   version: string;
+  /** Version of the API; 2 unless given. */
+  dialect?: 'v2' | 'v3';
 }
 
-const DESCRIPTION = `Labwire speaks the GNS3 API, version 2.
+/** Path of the document of a version of the API. */
+const PATHS = { v2: '/v2/openapi.json', v3: '/v3/openapi.json' } as const;
 
-Query parameters are written over the members of a JSON body before it is checked. A body that is empty is an empty object. Each
-refusal has a body \`{"message", "status"}\`; that of an emulator also has \`exception\`.`;
-
-/** Meaning of each error status. */
-const REFUSALS: Record<number, string> = {
-  304: 'Not changed since the ETag that was sent',
-  400: 'The request is invalid; the message names the member and what would fit',
-  401: 'Credentials are missing or wrong',
-  403: 'Not allowed: a path that leads elsewhere, a closed project, a foreign Host or Origin, an account that may not',
-  404: 'Something that the path or the body names does not exist',
-  408: 'Something took too long, or the client left',
-  409: 'It cannot be done in the present state; the message says why',
-  413: 'The body is too large',
-  500: 'An error of the server; its log has the details',
-  503: 'Not available for the moment',
-  507: 'No space is left on the disk',
-};
-
-/** `GET /v2/openapi.json` for these routes and itself; `path` limits it to one path, which is cheap and not cached. */
-export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): Route {
+/**
+ * The route of the document for these routes and itself. In version 2 `path` limits it to one path, which is cheap and not cached; version 3
+ * has it for everybody, so that it is made only once.
+ */
+export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): HttpRoute {
+  const { dialect = 'v2' } = options;
   let text: Promise<string> | undefined;
-  const own: Route = route('GET /v2/openapi.json', {}, async ({ query: { path } }) => {
-    if (path !== undefined) {
+  const own: HttpRoute = route(`GET ${PATHS[dialect]}`, {}, async ({ query: { path } }) => {
+    if (path !== undefined && dialect === 'v2') {
       const wanted = [...routes, own].filter(({ pattern }) => pathOf(pattern) === path);
       return new JsonText(await answerText(await openApiDocument(wanted, options)));
     }
@@ -47,11 +32,14 @@ export function openApiRoute(routes: readonly Route[], options: OpenApiOptions):
   return own;
 }
 
-export async function openApiDocument(routes: readonly Route[], { version }: OpenApiOptions): Promise<Node> {
+export async function openApiDocument(
+  routes: readonly Route[],
+  { version, dialect: name = 'v2' }: OpenApiOptions,
+): Promise<Node> {
   // Loaded only when needed.
   const { toJsonSchema } = await import('@valibot/to-json-schema');
-  const { wordsOf } = await import('./route-words.ts');
   const { describedBody } = await import('./setting-words.ts');
+  const dialect: Dialect = name === 'v2' ? (await import('./dialect-v2.ts')).v2 : (await import('./dialect-v3.ts')).v3;
   const converted = (schema: Schema): Node => {
     const { $schema: _dialect, ...plain } = toJsonSchema(schema, {
       target: 'draft-2020-12',
@@ -66,43 +54,29 @@ export async function openApiDocument(routes: readonly Route[], { version }: Ope
   const paths: Record<string, Node> = {};
   for (const each of routes) {
     const path = pathOf(each.pattern);
-    const entry = operation(each, ownWords(each) ?? wordsOf(each.method, each.pattern), schemaOf);
-    paths[path] = { ...paths[path], [each.method.toLowerCase()]: entry };
+    paths[path] = { ...paths[path], [each.method.toLowerCase()]: operation(each, dialect, schemaOf) };
   }
+  const { description, security, securitySchemes, refusals, withoutBody } = dialect;
   return {
     openapi: '3.1.0',
     info: {
       title: 'Labwire',
       version,
-      description: DESCRIPTION,
+      description,
       license: { name: 'GPL-3.0-or-later', identifier: 'GPL-3.0-or-later' },
     },
     servers: [{ url: '/' }],
-    security: [{}, { basic: [] }, { bearer: [] }],
+    security,
     paths,
     components: {
-      securitySchemes: { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes,
       responses: Object.fromEntries(
-        Object.entries(REFUSALS).map(([status, description]) => [
+        Object.entries(refusals).map(([status, description]) => [
           `status${status}`,
-          refusal(Number(status), description),
+          withoutBody.includes(Number(status)) ? { description } : refusal(description),
         ]),
       ),
-      schemas: {
-        Refusal: {
-          type: 'object',
-          properties: {
-            message: { type: 'string' },
-            status: { type: 'integer' },
-            exception: { type: 'string', description: 'Name of the error of an emulator' },
-            image: { type: 'string', description: 'Name of an image that is missing' },
-            path: { type: 'string', description: 'Pattern of the route that refused (400 only)' },
-            method: { type: 'string', description: 'Method of the route that refused (400 only)' },
-            request: { description: 'The body as it was understood (400 only)' },
-          },
-          required: ['message', 'status'],
-        },
-      },
+      schemas: { Refusal: dialect.refusal, ...dialect.objects?.(routes, schemaOf) },
     },
   };
 }
@@ -118,31 +92,26 @@ function inlined({ $defs, ...schema }: Node): Node {
   });
 }
 
-function refusal(status: number, description: string): Node {
-  // These two have no body.
-  if (status === 304 || status === 401) return { description };
+function refusal(description: string): Node {
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } } };
 }
 
-function operation(each: Route, words: RouteWords | undefined, schemaOf: SchemaOf): Node {
+function operation(each: Route, dialect: Dialect, schemaOf: SchemaOf): Node {
+  const words = dialect.words(each);
   const parameters = [...pathParameters(each.pattern), ...queryParameters(words?.query ?? {})];
-  const statuses = [...new Set([...refusalsOf(each), ...(words?.errors ?? [])])];
+  const statuses = [...new Set([...dialect.statuses(each), ...(words?.errors ?? [])])];
   return {
     ...(words && { summary: words.summary }),
     operationId: identifier(each),
     tags: [tagOf(each.pattern)],
+    ...(dialect.isOpen?.(each) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(each.kind === 'http' && requestBody(each, schemaOf)),
+    ...(each.kind === 'http' && requestBody(each, dialect, schemaOf)),
     responses: {
-      ...success(each, words?.answer),
+      ...success(each, words?.answer, dialect),
       ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/status${status}` }])),
     },
   };
-}
-
-/** Texts defined with the route. */
-function ownWords(each: Route): RouteWords | undefined {
-  return each.kind === 'http' ? each.options.words : each.words;
 }
 
 /** `{name:regex}` -> `{name}`. */
@@ -169,34 +138,28 @@ function queryParameters(query: Readonly<Record<string, string>>): Node[] {
   }));
 }
 
-/** Error statuses that follow from the route's definition. */
-function refusalsOf({ kind, method, pattern, ...rest }: Route): number[] {
-  const { raw, body } = 'options' in rest ? rest.options : { raw: false, body: undefined };
-  const found = [401, 403, 500];
-  // Computes validate ids.
-  if (body || kind === 'socket' || /^\/v2\/compute\/.*\{(project|node)_id\}/.test(pattern)) found.push(400);
-  if (!raw && method !== 'GET') found.push(400, 413);
-  if (pattern.includes('{')) found.push(404);
-  if (method !== 'GET') found.push(409);
-  return found;
-}
-
-function requestBody({ method, pattern, options }: HttpRoute, schemaOf: SchemaOf): Node {
-  const { raw, body, forms } = options;
-  if (raw) return method === 'GET' ? {} : { requestBody: { content: { 'application/octet-stream': {} } } };
+function requestBody(route: HttpRoute, { body: change }: Dialect, schemaOf: SchemaOf): Node {
+  const { method, pattern, options } = route;
+  const { raw, body, forms, described } = options;
+  const type = described?.type ?? (raw ? undefined : 'application/json');
+  if (type === undefined)
+    return method === 'GET' ? {} : { requestBody: { content: { 'application/octet-stream': {} } } };
   if (!body) return {};
-  const schema = schemaOf(body, pattern);
-  if (forms) schema['anyOf'] = forms().map((form) => schemaOf(form, pattern));
-  const required = Array.isArray(schema['required']) && schema['required'].length > 0;
-  return { requestBody: { required, content: { 'application/json': { schema } } } };
+  const plain = schemaOf(body, pattern);
+  if (forms) plain['anyOf'] = forms().map((form) => schemaOf(form, pattern));
+  const schema = change?.(plain, route) ?? plain;
+  const required = described?.required || (Array.isArray(schema['required']) && schema['required'].length > 0);
+  return { requestBody: { required, content: { [type]: { schema } } } };
 }
 
-function success(each: Route, answer: string | undefined): Node {
+function success(each: Route, answer: string | undefined, dialect: Dialect): Node {
   if (each.kind === 'socket') return { 101: { description: 'The connection is a WebSocket from now on' } };
-  const { status = 200, raw } = each.options;
-  const type = answer ?? (raw ? 'application/octet-stream' : 'application/json');
-  const content = status === 204 || type === '' ? {} : { content: { [type]: {} } };
-  return { [status]: { description: 'Done', ...content } };
+  const { status = 200, raw, described } = each.options;
+  const isFile = raw && described?.type === undefined;
+  const type = answer ?? (isFile ? 'application/octet-stream' : 'application/json');
+  if (status === 204 || type === '') return { [status]: { description: 'Done' } };
+  const schema = type === 'application/json' ? dialect.answer?.(each) : undefined;
+  return { [status]: { description: 'Done', content: { [type]: schema === undefined ? {} : { schema } } } };
 }
 
 function identifier({ method, pattern }: Route): string {
@@ -209,6 +172,7 @@ const NOUNS = ['nodes', 'links', 'drawings', 'snapshots', 'templates'];
 /** The subject of a route: a noun of the controller, or `compute` and a noun. */
 function tagOf(pattern: string): string {
   const [, , first = '', second = '', third = '', fourth, fifth] = pattern.split('/');
+  if (first === 'access') return second;
   if (first === 'compute') return `compute ${fifth === 'nodes' ? fourth : second}`;
   return first === 'projects' && NOUNS.includes(third) ? third : first;
 }

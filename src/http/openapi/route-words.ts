@@ -1,7 +1,7 @@
 // Route texts for the OpenAPI document, in a separate file that is loaded only for it. `{node_type}` stands for each kind of node with the
 // same route, `{emulator}` for those with images. Routes of one kind define their own texts.
 
-import type { RouteWords } from '../app/route.ts';
+import type { Route, RouteWords } from '../app/route.ts';
 
 const EMPTY = '';
 const STREAM = 'application/json';
@@ -473,10 +473,12 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   },
 };
 
-/** The texts of a route. */
-export function wordsOf(method: string, pattern: string): RouteWords | undefined {
+/** The texts of a route: its own, or those of this table. */
+export function wordsOf(route: Route): RouteWords | undefined {
+  const { method, pattern } = route;
   const general = pattern
     .replace(/^(\/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{node_type}/nodes')
     .replace(/^(\/v2\/compute)\/\w+\/(images|uploads)/, '$1/{emulator}/$2');
-  return ROUTE_WORDS[`${method} ${pattern}`] ?? ROUTE_WORDS[`${method} ${general}`];
+  const own = route.kind === 'http' ? route.options.words : route.words;
+  return own ?? ROUTE_WORDS[`${method} ${pattern}`] ?? ROUTE_WORDS[`${method} ${general}`];
 }

@@ -1,8 +1,15 @@
 // Routes of release 3.0.6 that mean the same as one of 2.2.57: the same function answers, between translations.
 import { Failure } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
-import { type Answer, type HttpRoute, JsonText, type Route, type RouteRequest } from '../app/route.ts';
-import { readObject, usualParams, v3Failure, WrongRequest } from './form.ts';
+import {
+  type Answer,
+  type DescribedRoute,
+  type HttpRoute,
+  JsonText,
+  type Route,
+  type RouteRequest,
+} from '../app/route.ts';
+import { JSON_TYPE, readObject, usualParams, v3Failure, WrongRequest } from './form.ts';
 import { validatedLeniently } from './lenient.ts';
 
 type Members = Record<string, unknown>;
@@ -18,6 +25,8 @@ export interface Difference {
   body?: (sent: Members, params: Readonly<Record<string, string>>) => unknown;
   /** The query for the route of 2.2.57; by default none, as the query is no part of a body. */
   query?: (query: Readonly<Record<string, string>>) => Record<string, string>;
+  /** Error statuses of `before`, for the API document. */
+  errors?: readonly number[];
   /** The status of what the route itself finds wrong with a body that has the right form. */
   refusal?: 400;
   /** Changes the path's parameters. */
@@ -62,7 +71,7 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
     kind: 'http',
     method,
     pattern: `/v3${path}`,
-    options: { raw: true, status },
+    options: { ...twin.options, raw: true, status, described: described(twin, difference) },
     failure: v3Failure,
     handle: async (request) => {
       const usual = usualParams(request.params);
@@ -82,6 +91,16 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
         answer.headers.set('Content-Type', difference.type);
       return inForm(answer, status, difference.answer);
     },
+  };
+}
+
+/** For the API document. */
+function described(twin: HttpRoute, { needsBody = false, problem, refusal, errors = [] }: Difference): DescribedRoute {
+  return {
+    ...(!twin.options.raw && { type: JSON_TYPE }),
+    required: needsBody,
+    errors: [...(twin.method === 'GET' ? [] : [409]), ...(problem || refusal ? [400] : []), ...errors],
+    twin,
   };
 }
 
@@ -123,7 +142,7 @@ async function inForm(answer: Answer, status: number, translate?: Difference['an
       : answer;
   }
   if (status === 204) return new Response(null, { status });
-  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+  const headers: Record<string, string> = { 'Content-Type': JSON_TYPE };
   if (answer instanceof JsonText) Object.assign(headers, answer.headers);
   const value: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer);
   return new JsonText(JSON.stringify(translate ? translate(value as never) : value), headers);

@@ -12,7 +12,11 @@ export interface V3Options {
   conflict?: 400 | 409;
   /** Reads another kind of body than JSON. */
   read?: (request: RouteRequest) => Promise<unknown>;
+  /** Media type of the body that is read. */
+  type?: string;
 }
+
+export const JSON_TYPE = 'application/json';
 
 /** Identifiers that may be any text. */
 const NO_UUID: ReadonlySet<string> = new Set(['compute_id', 'symbol_id']);
@@ -80,25 +84,32 @@ export function v3Failure(thrown: unknown, requestId: string | undefined, confli
   const { code, message } = thrown;
   const status =
     thrown instanceof WrongRequest ? 400 : code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
-  const headers = new Headers({ 'Content-Type': 'application/json' });
+  const headers = new Headers({ 'Content-Type': JSON_TYPE });
   if (code === 'unauthorized') headers.set('WWW-Authenticate', 'Bearer');
   return new Response(JSON.stringify({ message }), { status, headers });
 }
 
 /** A route that speaks to clients of release 3.0.6. */
-export function inV3Form(given: HttpRoute, { conflict = 409, read = readObject }: V3Options = {}): HttpRoute {
-  const { body: schema } = given.options;
+export function inV3Form(
+  given: HttpRoute,
+  { conflict = 409, read = readObject, type = JSON_TYPE }: V3Options = {},
+): HttpRoute {
+  const { body: schema, raw } = given.options;
   const handle = async (request: RouteRequest): Promise<Answer> => {
     const params = usualParams(request.params as Record<string, string>);
     const sent = schema === undefined ? undefined : await read(request);
     const body = schema === undefined ? undefined : validated(schema, sent);
     const answer = await given.handle({ ...request, params, body });
     if (answer === undefined || answer instanceof Response || answer instanceof JsonText) return answer;
-    return new JsonText(JSON.stringify(answer), { 'Content-Type': 'application/json' });
+    return new JsonText(JSON.stringify(answer), { 'Content-Type': JSON_TYPE });
   };
   return {
     ...given,
-    options: { ...given.options, raw: true },
+    options: {
+      ...given.options,
+      raw: true,
+      described: { ...(!raw && { type }), errors: given.method === 'GET' ? [] : [conflict] },
+    },
     handle,
     failure: (thrown, requestId) => v3Failure(thrown, requestId, conflict),
   };

@@ -1,0 +1,56 @@
+// What the OpenAPI document says of the API of release 2.2.57. Loaded only for the document.
+import type { Route } from '../app/route.ts';
+import type { Dialect } from './dialect.ts';
+import { wordsOf } from './route-words.ts';
+
+const DESCRIPTION = `Labwire speaks the GNS3 API, version 2. Version 3 has a document of its own, /v3/openapi.json.
+
+Query parameters are written over the members of a JSON body before it is checked. A body that is empty is an empty object. Each
+refusal has a body \`{"message", "status"}\`; that of an emulator also has \`exception\`.`;
+
+export const v2: Dialect = {
+  description: DESCRIPTION,
+  security: [{}, { basic: [] }, { bearer: [] }],
+  securitySchemes: { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } },
+  refusals: {
+    304: 'Not changed since the ETag that was sent',
+    400: 'The request is invalid; the message names the member and what would fit',
+    401: 'Credentials are missing or wrong',
+    403: 'Not allowed: a path that leads elsewhere, a closed project, a foreign Host or Origin, an account that may not',
+    404: 'Something that the path or the body names does not exist',
+    408: 'Something took too long, or the client left',
+    409: 'It cannot be done in the present state; the message says why',
+    413: 'The body is too large',
+    500: 'An error of the server; its log has the details',
+    503: 'Not available for the moment',
+    507: 'No space is left on the disk',
+  },
+  refusal: {
+    type: 'object',
+    properties: {
+      message: { type: 'string' },
+      status: { type: 'integer' },
+      exception: { type: 'string', description: 'Name of the error of an emulator' },
+      image: { type: 'string', description: 'Name of an image that is missing' },
+      path: { type: 'string', description: 'Pattern of the route that refused (400 only)' },
+      method: { type: 'string', description: 'Method of the route that refused (400 only)' },
+      request: { description: 'The body as it was understood (400 only)' },
+    },
+    required: ['message', 'status'],
+  },
+  withoutBody: [304, 401],
+  words: wordsOf,
+  statuses,
+};
+
+/** Error statuses that follow from the route's definition. */
+function statuses({ kind, method, pattern, ...rest }: Route): number[] {
+  const { raw, body } = 'options' in rest ? rest.options : { raw: false, body: undefined };
+  const found = [401, 403, 500];
+  // Computes validate ids.
+  if (body || kind === 'socket' || /^\/v2\/compute\/.*\{(project|node)_id\}/.test(pattern)) found.push(400);
+  if (!raw && method !== 'GET') found.push(400, 413);
+  if (pattern.includes('{')) found.push(404);
+  if (method !== 'GET') found.push(409);
+  return found;
+}
