@@ -113,7 +113,6 @@ const PATIENCE_MS = 2_000;
 
 export class Controller {
   readonly routes: Route[];
-  readonly v3Routes: Route[];
   readonly #options: ControllerOptions;
   readonly announcer = createAnnouncer();
   readonly #journals = new Journals(this.announcer);
@@ -122,6 +121,8 @@ export class Controller {
   readonly access: Access;
   /** When tokens were last used. */
   readonly tokenUses: LastUses;
+  /** When accounts last logged in. */
+  readonly #logins: LastUses;
   readonly #sharing: Sharing;
   readonly #entries: AccessList;
   readonly computes: Computes;
@@ -168,6 +169,7 @@ export class Controller {
     });
     this.#sharing = sharing;
     this.tokenUses = new LastUses(store.documents, 'token-uses');
+    this.#logins = new LastUses(store.documents, 'logins');
     const forwards = new ConsoleForwards(options.consolePorts, config.Server.host);
     this.#forwards = forwards;
     const remoteChanges = new PendingRemoteChanges(store.remoteObjects);
@@ -344,19 +346,17 @@ export class Controller {
         return (await create(project, wanted as NodeCreate)).json();
       }),
     ];
-    this.v3Routes = this.#v3Routes();
   }
 
-  /** The routes that release 3.0.6 has and 2.2.57 does not. */
-  #v3Routes(): Route[] {
-    const { accounts, store } = this.#options;
-    const logins = new LastUses(store.documents, 'logins');
+  /** Makes the routes of the API of release 3.0.6; called at most once. */
+  v3Routes(): Route[] {
+    const { accounts } = this.#options;
     const parts = {
       ...accounts,
       entries: this.#entries,
       sharing: this.#sharing,
       projects: this.#projects,
-      logins,
+      logins: this.#logins,
       templates: this.#templates,
       becomesShared: () => this.#closeToOthers(),
     };
@@ -397,6 +397,7 @@ export class Controller {
     await this.#entries.start();
     await Promise.all([
       this.tokenUses.start(),
+      this.#logins.start(),
       this.computes.start(this.#options.local, port),
       this.#settings.start(),
       installBaseConfigurations(this.#options.config.Server.configs_path),

@@ -82,13 +82,16 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const version = v2.number;
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
   const pages = [metrics, openApiRoute(described, { version }), ...pageRoutes(version)];
-  const v3Routes = [...controller.v3Routes, openApiRoute(controller.v3Routes, { version: v3.number, dialect: 'v3' })];
-  const app: App = new App([...described, ...v3Routes, ...pages], {
+  const app: App = new App([...described, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
     access: controller.access,
     admissions,
     record,
+    v3: () => {
+      const routes = controller.v3Routes();
+      return [...routes, openApiRoute(routes, { version: v3.number, dialect: 'v3' })];
+    },
   });
   return { compute, controller, app, computeApp, accounts, memoryTrimmer, loopDelay };
 }

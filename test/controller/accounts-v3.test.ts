@@ -81,11 +81,14 @@ test('a session ends with its account, its role in the account and another passw
   assert.equal((await ada('PUT', path, { is_active: true })).status, 200);
   assert.equal(await status(one.token), 200);
 
-  // It outlives a restart, and a password that an admin sets ends it.
+  // It outlives a restart, as does the time of the login, and a password that an admin sets ends it.
+  const { last_login: lastLogin } = (await ada('GET', path)).json;
   await daemon.stop();
   const again = (await serve(t, state)).daemon;
   const since = (token: string) => client(again, token)('GET', ME).then((answer) => answer.status);
-  assert.equal(await since(one.token), 200);
+  const { json: me } = await client(again, one.token)('GET', ME);
+  assert.equal(me.last_login, lastLogin);
+  assert.notEqual(lastLogin, null);
   await file.update('nan', { password: 'a third one' }, undefined);
   assert.equal(await since(one.token), 401);
   const last = await logIn(again, 'nan', 'a third one');

@@ -301,3 +301,47 @@ test('a call within the process answers what the request does, and shares nothin
   await Promise.all([2, 3].map((n) => own.call(node, { method: 'POST', body: { n } })));
   assert.deepEqual(held.list, [{ n: 1 }, { n: 2 }, { n: 3 }]);
 });
+
+test('routes of /v3 are made once, at the first request of any kind for that version', async () => {
+  const lazy = () => {
+    let made = 0;
+    const app: App = new App(routes, {
+      v3: () => {
+        made += 1;
+        return [
+          route('GET /v3/things', {}, () => ({ things: 1 })),
+          socketRoute('/v3/things/ws', () => (socket) => socket.send('hello')),
+        ];
+      },
+      middleware: gate({ rules, authentication: undefined, isRoute: (path) => app.hasPath(path) }),
+    });
+    return { app, made: () => made };
+  };
+  const rules = { hosts: ['localhost'], origins: [] };
+  const headers = { host: 'localhost' };
+  const status = async (app: App, path: string, method = 'GET') =>
+    (await app.request(path, { method, headers })).status;
+
+  const { app, made } = lazy();
+  for (const path of ['/v2/things', '/v30/things', '/v3x', '/v2/things?x=/v3/things']) await status(app, path);
+  assert.equal(made(), 0);
+  assert.deepEqual(await Promise.all([status(app, '/v3/things'), status(app, '/v3/things')]), [200, 200]);
+  assert.equal(made(), 1);
+
+  const first: readonly [what: string, of: (app: App) => unknown, expected: unknown][] = [
+    ['an unknown address', (one) => status(one, '/v3/nothing'), 404],
+    ['the version alone', (one) => status(one, '/v3'), 404],
+    ['another method', (one) => status(one, '/v3/things', 'POST'), 405],
+    ['a slash too many', (one) => status(one, '/v3/things/'), 307],
+    ['HEAD', (one) => status(one, '/v3/things', 'HEAD'), 405],
+    ['a call', async (one) => (await one.call('/v3/things', { method: 'GET' })) instanceof Response, false],
+    ['a look for a WebSocket', (one) => one.hasSocket('/v3/things/ws?token=x'), true],
+    ['a look for a route', (one) => one.has('GET', '/v3/things'), true],
+    ['the list of routes', (one) => one.routes.some(({ pattern }) => pattern === '/v3/things'), true],
+    ['a WebSocket', async (one) => (await one.openSocket('/v3/things/ws', headers)).bufferedAmount, 0],
+  ];
+  for (const [what, of, expected] of first) {
+    const { app: one, made: count } = lazy();
+    assert.deepEqual([await of(one), count()], [expected, 1], what);
+  }
+});

@@ -90,6 +90,8 @@ export interface AppOptions {
   admissions?: Admissions | undefined;
   /** Called with every JSON request, before validation. */
   record?: ((request: RecordedRequest) => void) | undefined;
+  /** Routes of the API of release 3.0.6, made at the first request for one of them. */
+  v3?: () => readonly Route[];
 }
 
 /** Prefix of a compute's routes. */
@@ -104,7 +106,9 @@ const THIS_PROCESS: RequestClient = { address: 'this process', identity: undefin
 
 export class App {
   readonly hono: Hono<{ Bindings: AppEnvironment }>;
-  readonly routes: readonly Route[];
+  readonly #routes: Route[] = [];
+  /** Until they are made. */
+  #v3: AppOptions['v3'];
   /** The routes that take and answer JSON. */
   readonly #calls = new TrieRouter<HttpRoute>();
   /** Only the WebSocket routes. */
@@ -118,32 +122,27 @@ export class App {
 
   constructor(
     routes: readonly Route[],
-    { middleware = [], lock = new KeyedLock(), record, access, admissions }: AppOptions = {},
+    { middleware = [], lock = new KeyedLock(), record, access, admissions, v3 }: AppOptions = {},
   ) {
-    this.routes = routes;
+    this.#v3 = v3;
     this.#before = middleware.length;
     this.#lock = lock;
     this.#record = record;
     this.#access = access;
     this.admissions = admissions;
-    this.hono = new Hono<{ Bindings: AppEnvironment }>({ getPath: pathOf, router: new TrieRouter() });
+    this.hono = new Hono<{ Bindings: AppEnvironment }>({
+      // The first that Hono does with a request.
+      getPath: (request, options) => this.#ready(targetOf(request, options?.env)),
+      router: new TrieRouter(),
+    });
     for (const handler of middleware) this.hono.use(handler);
-    const allowed = (path: string): string[] => METHODS.filter((method) => this.has(method, path));
-    for (const route of routes) {
-      if (route.kind === 'socket') this.#sockets.add(route.method, honoPath(route.pattern), route);
-      else this.#calls.add(route.method, honoPath(route.pattern), route);
-      this.hono.on(route.method, honoPath(route.pattern), (context) =>
-        context.req.method === 'HEAD'
-          ? methodNotAllowed(allowed(context.req.path), context.req.path)
-          : this.#dispatch(route, context),
-      );
-    }
+    for (const route of routes) this.#add(route);
     this.hono.notFound((context) => {
       const { path } = context.req;
-      const methods = allowed(path);
+      const methods = this.#allowed(path);
       if (methods.length > 0) return methodNotAllowed(methods, path);
       const shorter = path.replace(/\/$/, '');
-      if (isV3(path) && shorter !== path && allowed(shorter).length > 0) {
+      if (isV3(path) && shorter !== path && this.#allowed(shorter).length > 0) {
         const target = targetOf(context.req.raw, context.env);
         return new Response(null, { status: 307, headers: { Location: shorter + target.slice(path.length) } });
       }
@@ -152,10 +151,45 @@ export class App {
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
 
+  /** All of them, those of release 3.0.6 included. */
+  get routes(): readonly Route[] {
+    this.#makeV3();
+    return this.#routes;
+  }
+
+  #add(route: Route): void {
+    this.#routes.push(route);
+    const path = honoPath(route.pattern);
+    if (route.kind === 'socket') this.#sockets.add(route.method, path, route);
+    else this.#calls.add(route.method, path, route);
+    this.hono.on(route.method, path, (context) =>
+      context.req.method === 'HEAD'
+        ? methodNotAllowed(this.#allowed(context.req.path), context.req.path)
+        : this.#dispatch(route, context),
+    );
+  }
+
+  #allowed(path: string): string[] {
+    return METHODS.filter((method) => this.has(method, path));
+  }
+
+  /** The path of a target, whose routes are there when this returns. */
+  #ready(target: string): string {
+    const path = pathOfTarget(target);
+    if (isV3(path)) this.#makeV3();
+    return path;
+  }
+
+  #makeV3(): void {
+    const make = this.#v3;
+    this.#v3 = undefined;
+    for (const route of make?.() ?? []) this.#add(route);
+  }
+
   /** Whether a route matches. */
   has(method: string, target: string): boolean {
     // Middleware matches every path, so any further match is a route.
-    return this.hono.router.match(method, pathOfTarget(target))[0].length > this.#before;
+    return this.hono.router.match(method, this.#ready(target))[0].length > this.#before;
   }
 
   /** Whether a route matches, whatever the method. */
@@ -165,7 +199,7 @@ export class App {
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
   hasSocket(target: string): boolean {
-    return this.#sockets.match('GET', pathOfTarget(target))[0].length > 0;
+    return this.#sockets.match('GET', this.#ready(target))[0].length > 0;
   }
 
   /** A request within this process; `target` is path and query, used unchanged. */
@@ -182,7 +216,7 @@ export class App {
    * a refusal, or any answer but JSON, is a response as over HTTP.
    */
   async call(target: string, { method, headers, body = {}, signal = NEVER }: CallOptions): Promise<Called | Response> {
-    const [found] = this.#calls.match(method, pathOfTarget(target))[0];
+    const [found] = this.#calls.match(method, this.#ready(target))[0];
     if (found === undefined || found[0].options.raw) {
       const sent = Object.keys(body).length > 0 ? JSON.stringify(body) : null;
       return this.request(target, { method, body: sent, signal, ...(headers && { headers }) });
@@ -341,11 +375,6 @@ export class App {
 function validatedBody(schema: Schema, body: unknown): unknown {
   if (Array.isArray(body)) throw new Failure('invalid', 'Invalid request: body: expected an object, received a list');
   return validated(schema, body);
-}
-
-/** The path used for routing. */
-function pathOf(request: Request, options?: { env?: AppEnvironment }): string {
-  return pathOfTarget(targetOf(request, options?.env));
 }
 
 /** Parameters of a path, percent-decoded where they can be. */
