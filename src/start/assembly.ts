@@ -44,8 +44,10 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
   const observation = new Observation();
-  const { accounts, authentication, admissions, tickets, guards, record } = createAccess(config, documents, (path) =>
-    app.hasPath(path),
+  const { accounts, authentication, admissions, tickets, guards, record } = createAccess(
+    config,
+    documents,
+    (method, path) => app.has(method, path),
   );
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });

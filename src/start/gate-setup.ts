@@ -1,7 +1,7 @@
 // Sets up the checks before all routes: authentication, allowed origins, and the request log.
 import type { Config } from '../config/schema.ts';
 import { Authentication } from '../http/access/authentication.ts';
-import { DOCUMENTED_ORIGINS, gate, isWithoutTls } from '../http/access/gate.ts';
+import { DOCUMENTED_ORIGINS, type GateOptions, gate, isWithoutTls } from '../http/access/gate.ts';
 import { ownNames } from '../http/access/guard.ts';
 import { Admissions } from '../http/access/open-connections.ts';
 import { TrustedProxies } from '../http/access/proxies.ts';
@@ -21,8 +21,12 @@ export interface Entrance {
   record: AppOptions['record'];
 }
 
-/** @param isRoute whether a path is one of a route; called when requests arrive */
-export function createAccess(config: Config, documents: Documents, isRoute: (path: string) => boolean): Entrance {
+/** @param isRoute called when requests arrive */
+export function createAccess(
+  config: Config,
+  documents: Documents,
+  isRoute: NonNullable<GateOptions['isRoute']>,
+): Entrance {
   const { host, port, protocol, record, allowed_hosts, allowed_origins, trusted_proxies } = config.Server;
   const accounts = accountsOf(config);
   const authentication = new Authentication(accounts.known, undefined, new Sessions(documents));

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { WebSocket } from 'ws';
 import { userCommand } from '../../src/commands/user.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { configureLog } from '../../src/host/log.ts';
@@ -25,8 +26,12 @@ interface Answered {
 /** A client with this token. */
 function client({ app }: Daemon, token?: string) {
   return async (method: string, path: string, body?: object): Promise<Answered> => {
-    const headers = { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' };
-    const answer = await app.request(path, { method, headers, body: body ? JSON.stringify(body) : null });
+    const sent = body ? JSON.stringify(body) : null;
+    const headers = {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...{ 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(sent ?? '')) },
+    };
+    const answer = await app.request(path, { method, headers, body: sent });
     const text = await answer.text();
     return { status: answer.status, json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
   };
@@ -97,6 +102,116 @@ test('a session ends with its account, its role in the account and another passw
   assert.equal(await since(last.token), 401);
 });
 
+/** What a WebSocket is told, and the code with which it is closed (0 while it is open); the status if it is refused. */
+async function hear(daemon: Daemon, target: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(`ws://127.0.0.1:${daemon.address.port}${target}`, { headers });
+  const heard = { status: 101, code: 0, text: '' };
+  await new Promise<void>((resolve) => {
+    socket.on('unexpected-response', (_request, response) => {
+      heard.status = response.statusCode!;
+      resolve();
+    });
+    socket.on('error', () => {});
+    socket.on('message', (data) => {
+      heard.text += String(data);
+      if (!heard.text.includes('log.error')) resolve();
+    });
+    socket.on('close', (code) => {
+      heard.code = code;
+      resolve();
+    });
+  });
+  socket.terminate();
+  return heard;
+}
+
+test('a token of a login is taken in its header and its parameter of /v3 alone, the header going first', async (t) => {
+  const served = await serve(t);
+  const { daemon, file } = served;
+  const people = await addPeople(served, TWO);
+  const { token } = await logIn(daemon, 'bob');
+  const [head, , secret] = token.split('.') as [string, string, string];
+  const claims = (sub: string) => Buffer.from(JSON.stringify({ sub, exp: 4_000_000_000 })).toString('base64url');
+  const ticket: string = JSON.parse(
+    (await people.bob('POST', '/v2/tickets', { path: '/v2/notifications/ws' })).text,
+  ).ticket;
+  const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+  const password = { authorization: basicHeader({ user: 'bob', password: PASSWORD }) };
+  const attempts: readonly (readonly [target: string, headers: Record<string, string>, status: number])[] = [
+    [ME, bearer(token), 200],
+    [ME, { authorization: `bEaReR ${token}` }, 200],
+    [`${ME}?token=${token}`, {}, 200],
+    [`${ME}?token=wrong`, bearer(token), 200],
+    [`${ME}?token=${token}`, bearer('wrong'), 401],
+    [`${ME}?token=${token}`, password, 200],
+    [ME, password, 401],
+    // Of two parameters the first counts, as everywhere here.
+    [`${ME}?token=${token}&token=wrong`, {}, 200],
+    [`${ME}?token=wrong&token=${token}`, {}, 401],
+    [`${ME}?token=&token=${token}`, {}, 401],
+    [ME, { authorization: `Bearer ${token}, Bearer wrong` }, 401],
+    [ME, { authorization: token }, 401],
+    [ME, { authorization: `Token ${token}` }, 401],
+    [ME, { cookie: `token=${token}`, 'x-auth-token': token, 'proxy-authorization': `Bearer ${token}` }, 401],
+    ...['TOKEN', 'access_token', 'ticket', 'token[]', 'token%00'].map(
+      (name) => [`${ME}?${name}=${token}`, {}, 401] as const,
+    ),
+    ...[`${token}%00`, `${token}%20`, `%20${token}`, token.toUpperCase(), ''].map(
+      (text) => [`${ME}?token=${text}`, {}, 401] as const,
+    ),
+    // Another name, a later end, or no secret.
+    ...[
+      [head, claims('ada'), secret],
+      [head, claims('bob'), secret],
+      [head, claims('ada'), ''],
+      [head, claims('ada')],
+    ].map((parts) => [ME, bearer(parts.join('.')), 401] as const),
+    [`/v2/account?token=${token}`, {}, 401],
+    [`/v2/account?ticket=${token}`, {}, 401],
+    ['/v2/account', bearer(token), 401],
+    ['/v2/account', { authorization: basicHeader({ user: 'bob', password: token }) }, 401],
+    [`/metrics?token=${token}`, {}, 401],
+    [`/?token=${token}`, {}, 401],
+    [`//v3/access/users/me?token=${token}`, {}, 401],
+    [`/V3/access/users/me?token=${token}`, {}, 401],
+    [`/v2/../v3/access/users/me?token=${token}`, {}, 401],
+  ];
+  for (const [target, headers, expected] of attempts) {
+    const { status } = await daemon.app.request(target, { headers });
+    assert.equal(status, expected, `${target} ${JSON.stringify(headers)}`);
+  }
+
+  const path = '/v3/notifications/ws';
+  const sockets: readonly [target: string, headers: Record<string, string>, expected: object][] = [
+    [`${path}?token=${token}`, {}, { status: 101, code: 0 }],
+    [`${path}?token=${token}`, bearer('wrong'), { status: 101, code: 0 }],
+    [path, bearer(token), { status: 403, code: 1006 }],
+    [path, password, { status: 403, code: 1006 }],
+    [`${path}?token=wrong`, bearer(token), { status: 101, code: 1008 }],
+    [`${path}?ticket=${ticket}`, {}, { status: 403, code: 1006 }],
+    [`/v2/notifications/ws?token=${token}`, {}, { status: 401, code: 1006 }],
+    [`/v2/notifications/ws?ticket=${token}`, {}, { status: 401, code: 1006 }],
+    [`/v3/nothing/ws?token=${token}`, {}, { status: 403, code: 1006 }],
+  ];
+  for (const [target, headers, expected] of sockets) {
+    const { status, code, text } = await hear(daemon, target, headers);
+    assert.deepEqual({ status, code: status === 101 ? code : 1006 }, expected, `${target} ${JSON.stringify(headers)}`);
+    if (code === 1008) assert.equal(JSON.parse(text).action, 'log.error');
+  }
+
+  // A user of the same name is another one, and a day is enough.
+  const status = async (text: string) => (await client(daemon, text)('GET', ME)).status;
+  const other = (await logIn(daemon, 'obs')).token;
+  await file.remove(['bob'], false);
+  await file.add([{ name: 'bob', role: 'user', password: PASSWORD }], []);
+  assert.equal(await status(token), 401);
+  assert.equal(await status(other), 200);
+  const now = Date.now();
+  t.mock.method(Date, 'now', () => now + 24 * 3_600_000 + 1);
+  assert.equal(await status(other), 401);
+  assert.equal((await hear(daemon, `${path}?token=${other}`)).code, 1008);
+});
+
 test('wrong passwords are limited as in the v2 API, and no token is logged', async (t) => {
   const lines: string[] = [];
   configureLog({ debug: true, write: (line) => lines.push(line) });
@@ -105,22 +220,69 @@ test('wrong passwords are limited as in the v2 API, and no token is logged', asy
   const { daemon } = served;
   await addPeople(served, TWO);
   const { token } = await logIn(daemon, 'ann');
-  assert.equal((await client(daemon)('GET', `${ME}?token=${token}`)).status, 200);
-  assert.equal((await client(daemon, token)('PUT', `${ME}?token=${token}`, { full_name: 'Ann' })).status, 200);
-  const audit = await readFile(join(served.state, 'audit.log'), 'utf8').catch(() => '');
+  const ann = client(daemon, token);
+  const query = `?token=${token}`;
+  assert.equal((await client(daemon)('GET', `${ME}${query}`)).status, 200);
+  assert.equal((await ann('PUT', `${ME}${query}`, { full_name: 'Ann' })).status, 200);
+  const lab = (await made(client(daemon)('POST', `/v3/projects${query}`, { name: 'lab', auto_close: false })))
+    .project_id;
+  for (const [method, path] of [
+    ['POST', `/v3/projects/${lab}/nodes`],
+    ['GET', `/v3/projects/${lab}/nodes/nothing`],
+    ['POST', `/v3/projects/${lab}/files/README.txt`],
+    ['GET', '/v3/nothing'],
+    ['DELETE', '/v3/version'],
+    ['GET', '/v3/computes/local/qemu/binaries'],
+    ['GET', '/v2/projects'],
+    ['POST', '/v2/projects'],
+    ['POST', `/v3/projects/${lab}/close`],
+  ] as const)
+    await client(daemon)(method, `${path}${query}`, method === 'POST' ? {} : undefined);
+  for (const path of [
+    '/v3/notifications/ws',
+    '/v3/nothing/ws',
+    '/v2/notifications/ws',
+    `/v3/projects/${lab}/notifications/ws`,
+  ])
+    await hear(daemon, `${path}${query}`);
+  const audit = await readFile(join(served.state, 'audit.log'), 'utf8');
+  assert.match(audit, /POST \/v3\/projects/);
+  assert.ok(lines.some((line) => line.includes('path=/v3/notifications/ws')));
   assert.ok(![...lines, audit].some((text) => text.includes(token) || text.includes(token.split('.')[2]!)));
 
-  const statuses: number[] = [];
-  for (let guess = 0; guess < 8; guess++) statuses.push((await logIn(daemon, 'bob', `wrong ${guess}`)).status);
-  assert.ok(statuses.includes(429), String(statuses));
-  // Nor by the form, nor by Basic, with the right password.
-  const form = await daemon.app.request('/v3/access/users/login', {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ username: 'bob', password: PASSWORD }).toString(),
-  });
-  assert.equal(form.status, 429);
+  const authenticate = (username: string, password: string) =>
+    daemon.app.request('/v3/access/users/authenticate', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password }),
+    });
+  const byForm = (username: string, password: string, headers: Record<string, string> = {}) =>
+    daemon.app.request('/v3/access/users/login', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ username, password }).toString(),
+    });
+  // A name that there is not, and a wrong password, are not told apart.
+  const [unknown, wrong] = [await authenticate('eve', 'x'), await authenticate('obs', 'x')];
+  assert.deepEqual([unknown.status, await unknown.text()], [wrong.status, await wrong.text()]);
+  assert.equal(wrong.headers.get('www-authenticate'), 'Bearer');
+
+  const answers: Response[] = [];
+  for (let number = 0; number < 8; number++) {
+    const elsewhere = { 'x-forwarded-for': `192.0.2.${number}` };
+    answers.push(
+      await (number % 2 === 0 ? authenticate('bob', `wrong ${number}`) : byForm('bob', `wrong ${number}`, elsewhere)),
+    );
+  }
+  const late = answers.find(({ status }) => status === 429);
+  assert.ok(late, answers.map(({ status }) => status).join());
+  assert.match(late.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  assert.match(((await late.json()) as { message: string }).message, /Try again in/);
+  // Nor by the form, nor by Basic, with the right password; another person is not delayed.
+  assert.equal((await byForm('bob', PASSWORD)).status, 429);
   assert.equal((await asker(daemon, 'bob')('GET', '/v2/version')).status, 429);
+  assert.equal((await authenticate('ada', PASSWORD)).status, 200);
+  assert.equal((await ann('GET', ME)).status, 200);
 });
 
 /** Who logs in may use these without any privilege; the two of the first line need no login. */

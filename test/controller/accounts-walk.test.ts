@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { Failure } from '../../src/failures.ts';
-import { basicHeader } from '../../src/http/access/authentication.ts';
+import { basicHeader, bearerOf } from '../../src/http/access/authentication.ts';
 import type { Route } from '../../src/http/app/route.ts';
 import { addPeople, PASSWORD, serve } from './people-here.ts';
 
@@ -18,6 +18,8 @@ type Access = 'none' | 'watch' | 'change';
 interface Walker {
   name: string;
   headers: Record<string, string>;
+  /** The token of a login, which /v3 takes in the place of a password. */
+  session?: string;
   /** Undefined: nobody is to be let in. */
   role?: 'user' | 'observer';
   access: Readonly<Record<Lab, Access>>;
@@ -30,15 +32,23 @@ const WATCHING = { private: 'none', watched: 'watch', changed: 'watch', unknown:
 const OF_LAB = '/v2/projects/{project_id}';
 /** What all who have logged in may do that is no GET, and no matter of a lab. */
 const FOR_ALL =
-  /^(?:POST \/v2\/(?:tickets|version|account\/tokens)|PUT \/v2\/account\/password|DELETE \/v2\/(?:operations|account\/tokens)\/\{\w+\})$/;
+  /^(?:POST \/v2\/(?:tickets|version|account\/tokens)|PUT \/v2\/(?:account\/password|access\/users\/me)|DELETE \/v2\/(?:operations|account\/tokens)\/\{\w+\})$/;
+/** Routes of /v3 for everyone. */
+const WITHOUT_LOGIN =
+  /^(?:(?:GET|POST) \/v3\/version|POST \/v3\/access\/users\/(?:login|authenticate)|GET \/v3\/(?:openapi\.json|symbols\/.*\/raw))$/;
 /** GETs that are for admins. */
 const FOR_ADMINS =
-  /^GET (?:\/metrics|\/v2\/(?:audit|iou_license|compute\/.*|gns3vm\/engines\/.*\/vms|computes\/\{compute_id\}\/(?:ports|\{emulator\}\/(?:images\/)?\{(?:filename|action).*)))$/;
+  /^GET (?:\/metrics|\/v2\/(?:audit|iou_license|compute\/.*|gns3vm\/engines\/.*\/vms|pools.*|access\/(?!users\/me$|privileges$).*|computes\/\{compute_id\}\/(?:ports|\{emulator\}\/(?:images\/)?\{(?:filename|action).*)))$/;
 /** Lines as long as a client listens. */
 const STREAM = /\/(?:notifications|stream)$/;
 
-/** The statuses that a walker may be given; undefined for what is allowed. */
-function refusals({ method, pattern }: Route, { role, access }: Walker, lab: Lab): readonly number[] | undefined {
+const isV3 = ({ pattern }: Pick<Route, 'pattern'>): boolean => pattern.startsWith('/v3/');
+
+/** The statuses that a walker may be given; undefined for what is allowed. What /v3 alone has is judged as if /v2 had it. */
+function refusals(route: Route, { role, access }: Walker, lab: Lab): readonly number[] | undefined {
+  const { method } = route;
+  if (WITHOUT_LOGIN.test(`${method} ${route.pattern}`)) return undefined;
+  const pattern = route.pattern.replace(/^\/v3\//, '/v2/');
   const name = `${method} ${pattern}`;
   if (role === undefined) return [401, 429];
   if (FOR_ADMINS.test(name) || pattern.startsWith('/v2/compute/')) return [403];
@@ -48,7 +58,7 @@ function refusals({ method, pattern }: Route, { role, access }: Walker, lab: Lab
   }
   const own = access[lab];
   if (pattern === `${OF_LAB}/import`) return role === 'observer' ? [403] : own === 'change' ? undefined : [409];
-  if (own === 'none') return [404];
+  if (own === 'none') return [isV3(route) ? 403 : 404];
   if (pattern === `${OF_LAB}/duplicate`) return role === 'observer' ? [403] : undefined;
   const changes = method !== 'GET' || pattern.includes('/dynamips/');
   return changes && own === 'watch' ? [403] : undefined;
@@ -82,6 +92,8 @@ async function prepare(t: TestContext) {
     changed: await makeLab('Changed'),
     unknown: { id: randomUUID(), node: randomUUID(), link: randomUUID() },
   };
+  // A console of /v3 that is off is refused to everyone.
+  await json(people.ann, 'POST', `/v2/projects/${labs.private.id}/nodes/${labs.private.node}/start`);
   await json(people.ann, 'PUT', `/v2/projects/${labs.watched.id}/sharing`, { everybody: 'watch' });
   await json(people.ann, 'PUT', `/v2/projects/${labs.changed.id}/sharing`, { everybody: 'change' });
 
@@ -89,15 +101,23 @@ async function prepare(t: TestContext) {
   const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
   const token = async (user: 'ann' | 'bob' | 'dave', more: object) =>
     bearer((await json(people[user], 'POST', '/v2/account/tokens', { name: 'walk', ...more })).token);
+  const session = async (username: string): Promise<string> => {
+    const body = JSON.stringify({ username, password: PASSWORD });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await daemon.app.request('/v3/access/users/authenticate', { method: 'POST', headers, body });
+    return ((await answer.json()) as { access_token: string }).access_token;
+  };
+  const sessions = { dave: await session('dave'), bob: await session('bob'), obs: await session('obs') };
+  const ada = await session('ada');
   const [ofDave, ended] = [await token('dave', {}), await token('bob', { days: 0 })];
   await file.remove(['dave'], true);
   const walkers: Walker[] = [
     { name: 'nobody', headers: {}, access: NONE },
-    { name: 'an account that is gone', headers: basic('dave'), access: NONE },
+    { name: 'an account that is gone', headers: basic('dave'), session: sessions.dave, access: NONE },
     { name: 'a token of an account that is gone', headers: ofDave, access: NONE },
     { name: 'a token that has ended', headers: ended, access: NONE },
-    { name: 'a user', headers: basic('bob'), role: 'user', access: SHARED },
-    { name: 'an observer', headers: basic('obs'), role: 'observer', access: WATCHING },
+    { name: 'a user', headers: basic('bob'), session: sessions.bob, role: 'user', access: SHARED },
+    { name: 'an observer', headers: basic('obs'), session: sessions.obs, role: 'observer', access: WATCHING },
     {
       name: 'a watching token of a user',
       headers: await token('bob', { role: 'observer' }),
@@ -132,9 +152,25 @@ async function prepare(t: TestContext) {
       .replaceAll(/\{(\w+)(:[^}]*)?\}/g, (_all, name: string) => (name.endsWith('_id') ? randomUUID() : 'x'));
   };
 
+  /** Opens a WebSocket of /v3, which is ended at once by a server that refuses it. */
+  const hear = async (path: string, text = '') => {
+    const opened = await daemon.app.openSocket(`${path}?token=${text}`);
+    let said = '';
+    let isOpen = true;
+    opened.listen({ message: (data) => (said += data), close: () => (isOpen = false) });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const status = isOpen ? 101 : undefined;
+    opened.close(1000, '');
+    return { status, text: said };
+  };
+
   /** Sends a request, or opens a WebSocket; `hole` sends those that match as an admin, as if nothing stood before the route. */
-  const send = async (route: Route, path: string, { headers }: Walker, hole?: RegExp) => {
-    const sent = hole?.test(`${route.method} ${route.pattern}`) ? basic('ada') : headers;
+  const send = async (route: Route, path: string, walker: Walker, hole?: RegExp) => {
+    const isHole = hole?.test(`${route.method} ${route.pattern}`);
+    const login = isHole ? ada : walker.session;
+    const byName = isHole ? basic('ada') : walker.headers;
+    const sent = isV3(route) && login !== undefined ? bearer(login) : byName;
+    if (isV3(route) && route.kind === 'socket') return hear(path, bearerOf(sent['authorization']));
     if (route.kind === 'socket') {
       const opened = await daemon.app.openSocket(path, sent).catch((error: unknown) => error);
       if (!(opened instanceof Error)) (opened as { close(): void }).close();
@@ -157,8 +193,7 @@ async function prepare(t: TestContext) {
     let asked = 0;
     const secrets = [labs.private.node, labs.private.link];
     for (const walker of walkers) {
-      // Those of /v3 take no passwords: accounts-v3.test.ts walks them.
-      for (const route of daemon.app.routes.filter(({ pattern }) => !pattern.startsWith('/v3/'))) {
+      for (const route of daemon.app.routes) {
         if (hole && !hole.test(`${route.method} ${route.pattern}`)) continue;
         const isOfLab = route.pattern.includes('{project_id}');
         for (const lab of isOfLab && walker.role ? (isFull ? LABS : LABS.slice(0, 2)) : LABS.slice(0, 1)) {
@@ -192,7 +227,7 @@ test('no route shows an account or lets it change what it may not', async (t) =>
   const before = await state();
   const { asked, findings } = await walk();
   assert.deepEqual(findings, []);
-  assert.ok(asked > 1_500, `${asked} requests`);
+  assert.ok(asked > 2_500, `${asked} requests`);
   assert.equal(await state(), before);
   t.diagnostic(`${asked} requests of ${walkers.length} identities to ${routes.length} routes`);
 
@@ -202,7 +237,7 @@ test('no route shows an account or lets it change what it may not', async (t) =>
   );
   for (const route of lists) {
     const { text } = await send(route, pathOf(route, 'private'), walkers[0]!, /^GET /);
-    if (route.pattern.startsWith(OF_LAB)) assert.match(text, /"project_id"/, route.pattern);
+    if (/^\/v[23]\/projects/.test(route.pattern)) assert.match(text, /"project_id"/, route.pattern);
   }
 
   const planted = {
@@ -213,6 +248,9 @@ test('no route shows an account or lets it change what it may not', async (t) =>
     'the compute half': /^GET \/v2\/compute\/projects$/,
     figures: /^GET \/metrics$/,
     accounts: /^PUT \/v2\/accounts/,
+    'nodes of a private lab by /v3': /^GET \/v3\/projects\/\{project_id\}\/nodes$/,
+    'a console by /v3': /^GET \/v3\/projects.*console\/ws$/,
+    'users by /v3': /^PUT \/v3\/access\/users\/\{/,
     'notifications of a lab': /^GET \/v2\/projects.*\/notifications$/,
   };
   for (const [name, hole] of Object.entries(planted)) {

@@ -313,7 +313,7 @@ test('routes of /v3 are made once, at the first request of any kind for that ver
           socketRoute('/v3/things/ws', () => (socket) => socket.send('hello')),
         ];
       },
-      middleware: gate({ rules, authentication: undefined, isRoute: (path) => app.hasPath(path) }),
+      middleware: gate({ rules, authentication: undefined, isRoute: (method, path) => app.has(method, path) }),
     });
     return { app, made: () => made };
   };

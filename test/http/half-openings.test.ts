@@ -20,6 +20,9 @@ test('half an opening leaves nothing on consoles and notifications, however ofte
     '/v2/compute/notifications/ws',
     `${nodes}/${node.node_id}/console/ws`,
     `/v2/compute/projects/${project.project_id}/vpcs/nodes/${node.node_id}/console/ws`,
+    '/v3/notifications/ws',
+    `/v3/projects/${project.project_id}/notifications/ws`,
+    `${nodes}/${node.node_id}/console/ws`.replace('/v2/', '/v3/'),
   ];
   const listeners = async (): Promise<string[]> => {
     const text = await (await server.request('/metrics')).text();
@@ -28,7 +31,10 @@ test('half an opening leaves nothing on consoles and notifications, however ofte
   const before = { clients: consoleClients(), listeners: await listeners() };
   for (const route of routes) {
     for (const [name, changes] of HALF_OPENINGS) {
-      assert.equal(await statusOf(server.port, opening(route, changes)), 400, `${name} at ${route}`);
+      const status = await statusOf(server.port, opening(route, changes));
+      // Release 3.0.6 has no such address for plain requests.
+      const isRefused = status === 400 || (status === 404 && route.startsWith('/v3/'));
+      assert.ok(isRefused, `${status}: ${name} at ${route}`);
     }
   }
   assert.deepEqual({ clients: consoleClients(), listeners: await listeners() }, before);

@@ -41,6 +41,7 @@ async function serve(t: TestContext, secure = false): Promise<Served> {
       return undefined;
     }),
     socketRoute('/v2/socket', accept),
+    socketRoute('/v3/socket', accept),
     socketRoute('/v2/missing', () => {
       throw new Failure('not-found', 'no such thing');
     }),
@@ -107,6 +108,8 @@ test('a reset after any part of a request with an upgrade harms no other connect
     opening('/v2/socket', { Host: 'evil.example' }),
     opening('/v2/missing'),
     opening('/v2/later'),
+    opening('/v3/socket'),
+    opening('/v3/nothing'),
     opening('/v2/thing', { Upgrade: 'h2c' }),
     `${opening('/v2/socket')}\x81\x85\0\0\0\0hello`,
     'CONNECT example.net:443 HTTP/1.1\r\nHost: example.net\r\n\r\n',
@@ -147,10 +150,11 @@ test('over TLS, too, a reset at any moment harms no other connection, and an ope
 
 test('half an opening of a WebSocket opens nothing, is a 4xx, and leaves nothing', async (t) => {
   const served = await serve(t);
-  for (const [name, changes] of HALF_OPENINGS) {
-    const text = await exchange(served.port, opening('/v2/socket', changes), (read) => read.includes('\r\n\r\n'));
-    assert.match(text, /^HTTP\/1\.1 400 /, `${name}: ${text}`);
-  }
+  for (const path of ['/v2/socket', '/v3/socket'])
+    for (const [name, changes] of HALF_OPENINGS) {
+      const text = await exchange(served.port, opening(path, changes), (read) => read.includes('\r\n\r\n'));
+      assert.match(text, path === '/v2/socket' ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 40[04] /, `${name}: ${text}`);
+    }
   assert.deepEqual([served.accepted, served.opened.length], [0, 0]);
   await nobodyLeft(served);
 });

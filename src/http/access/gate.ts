@@ -6,6 +6,7 @@ import { pagesForPeople } from '../app/error-pages.ts';
 import { isV3, renderFailure } from '../app/errors.ts';
 import { targetOf } from '../app/target.ts';
 import { POLICY_VIOLATION } from '../sockets/message-socket.ts';
+import { v3Failure } from '../v3/form.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
 import { type GuardRules, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
@@ -35,8 +36,8 @@ export interface GateOptions {
   /** Used if authentication is on. */
   tickets?: Tickets;
   proxies?: TrustedProxies;
-  /** Whether there is a route at a path: others of release 3.0.6 are unknown to everybody. */
-  isRoute?: (path: string) => boolean;
+  /** Whether there is a route: what is none in release 3.0.6 is refused without a login, too. */
+  isRoute?: (method: string, path: string) => boolean;
 }
 
 type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
@@ -63,7 +64,10 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
       },
       typeof rules === 'function' ? await rules() : rules,
     );
-    if (reason !== undefined) return renderFailure(new Failure('forbidden', reason));
+    if (reason !== undefined) {
+      const failure = new Failure('forbidden', reason);
+      return isV3(context.req.path) ? v3Failure(failure, undefined) : renderFailure(failure);
+    }
     await next();
     return;
   };
@@ -72,7 +76,8 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
 /** Lets pages of allowed origins read responses. Origins are named, so credentials never meet a wildcard. */
 const crossOrigin: MiddlewareHandler = async (context, next) => {
   const origin = context.req.header('origin');
-  if (context.req.method === 'OPTIONS') {
+  // Without Origin release 3.0.6 has no such method.
+  if (context.req.method === 'OPTIONS' && (origin !== undefined || !isV3(context.req.path))) {
     if (origin === undefined) return new Response('403: Forbidden', { status: 403 });
     return new Response(null, {
       status: 200,
@@ -126,14 +131,6 @@ function refusedSocket(connect: NonNullable<AppEnvironment['connect']>): Respons
   return new Response(null, { status: 204 });
 }
 
-/** The response to a missing or wrong token. */
-function notLoggedIn(): Response {
-  return new Response(JSON.stringify({ message: LOG_IN_AGAIN }), {
-    status: 401,
-    headers: { 'WWW-Authenticate': 'Bearer', 'Content-Type': 'application/json' },
-  });
-}
-
 /**
  * Authenticates requests to all routes, including pages; WebSockets may use a ticket. Root and the server's own user need no password on
  * the local socket.
@@ -141,7 +138,7 @@ function notLoggedIn(): Response {
 function authenticated(
   authentication: Authentication,
   tickets: Tickets,
-  isRoute: (path: string) => boolean,
+  isRoute: NonNullable<GateOptions['isRoute']>,
 ): Gatekeeper {
   const logouts = new LogoutRequests();
   return async (context, next) => {
@@ -158,10 +155,10 @@ function authenticated(
       const token = tokenInAddress(targetOf(context.req.raw, env));
       // Browsers cannot send headers with WebSockets: there the address alone counts.
       const header = env.connect ? undefined : context.req.header('authorization');
-      const isOpen = needsNoLogin(method, path) || !isRoute(path);
+      const isOpen = needsNoLogin(method, path) || !isRoute(method, path);
       const decision = isOpen ? ({ kind: 'off' } as const) : await authentication.decideByToken(header, token);
       if (decision.kind !== 'right' && decision.kind !== 'off') {
-        if (!env.connect) return notLoggedIn();
+        if (!env.connect) return v3Failure(new Failure('unauthorized', LOG_IN_AGAIN), undefined);
         return token === undefined ? new Response(null, { status: 403 }) : refusedSocket(env.connect);
       }
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };

@@ -139,6 +139,9 @@ export class App {
     for (const route of routes) this.#add(route);
     this.hono.notFound((context) => {
       const { path } = context.req;
+      // Release 3.0.6 refuses the opening of a WebSocket before it looks for its address.
+      if (isV3(path) && /^websocket$/i.test(context.req.header('upgrade') ?? ''))
+        return new Response('', { status: 403 });
       const methods = this.#allowed(path);
       if (methods.length > 0) return methodNotAllowed(methods, path);
       const shorter = path.replace(/\/$/, '');
@@ -190,11 +193,6 @@ export class App {
   has(method: string, target: string): boolean {
     // Middleware matches every path, so any further match is a route.
     return this.hono.router.match(method, this.#ready(target))[0].length > this.#before;
-  }
-
-  /** Whether a route matches, whatever the method. */
-  hasPath(target: string): boolean {
-    return METHODS.some((method) => this.has(method, target));
   }
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
