@@ -1,5 +1,6 @@
 // The same lab by clients of both releases: each sees what the other does, and the verbs that came with 3.0 are there for both.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { type Answer, LabServer, until } from './lab-server.ts';
 
@@ -111,3 +112,46 @@ for (const version of ['v2', 'v3'])
     assert.equal(await suspended(), false);
     assert.equal((await server.call('GET', `${lab}/links/${id}/iface`)).status, 409);
   });
+
+test('members that a body of /v3 does not know are ignored, however many and however deep', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const lab = `/projects/${project.project_id}`;
+  const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, number) => [`unknown_${number}`, { number }]));
+  const label = { text: 'A', x: '1', ...unknown };
+  const body = { ...unknown, name: 'A', node_type: 'ethernet_hub', compute_id: 'local', label };
+  const hubs = [];
+  for (const properties of [{ ...unknown }, { ports_mapping: [{ name: 'e0', port_number: '0', ...unknown }] }]) {
+    const made = await v3(server, 'POST', `${lab}/nodes`, { ...body, properties });
+    assert.equal(made.status, 201, JSON.stringify(made.json));
+    assert.equal(made.json.label.x, 1);
+    hubs.push(made.json);
+  }
+  const nodes = hubs.map(({ node_id }) => ({ node_id, adapter_number: '0', port_number: 0, label, ...unknown }));
+  const link = await v3(server, 'POST', `${lab}/links`, { nodes, filters: {}, ...unknown });
+  assert.equal(link.status, 201, JSON.stringify(link.json));
+  // What a client has read can be sent back, and changes nothing.
+  const template = { ...unknown, name: 'Hub', template_type: 'ethernet_hub', category: 'switch' };
+  const made = await v3(server, 'POST', '/templates', template);
+  assert.equal(made.status, 201, JSON.stringify(made.json));
+  const { template_id } = made.json;
+  const { drawing_id } = (await v3(server, 'POST', `${lab}/drawings`, { svg: '<svg></svg>', ...unknown })).json;
+  const far = { compute_id: randomUUID(), protocol: 'http', host: '127.0.0.1', port: '9', name: 'far', ...unknown };
+  await v3(server, 'POST', '/computes?connect=no', far);
+  for (const path of [
+    ...[`${lab}/links/${link.json.link_id}`, `${lab}/nodes/${hubs[0].node_id}`, `${lab}/drawings/${drawing_id}`],
+    ...[lab, `/templates/${template_id}`, `/computes/${far.compute_id}`],
+  ]) {
+    const before = await v3(server, 'GET', path);
+    assert.equal(before.status, 200, path);
+    const answer = await v3(server, 'PUT', path, { ...before.json, ...unknown });
+    assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.json)}`);
+    const { updated_at: _updated, ...after } = (await v3(server, 'GET', path)).json;
+    const { updated_at: _before, ...expected } = before.json;
+    assert.deepEqual(after, expected, path);
+  }
+  // Members that it knows are checked all the same.
+  const wrong = await v3(server, 'PUT', `${lab}/nodes/${hubs[0].node_id}`, { ...unknown, x: 'far' });
+  assert.equal(wrong.status, 422);
+  assert.match(wrong.json.message, /x: /);
+});

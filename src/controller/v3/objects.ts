@@ -1,5 +1,7 @@
 // Objects as clients of release 3.0.6 see them, made from those of 2.2.57, and bodies the other way round.
+import * as v from 'valibot';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
+import { mendAll } from '../../http/v3/lenient.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 
 type Members = Record<string, unknown>;
@@ -72,18 +74,30 @@ export function nodeV3(node: Members): Members {
   };
 }
 
-/** Members of `properties` that the type does not have would be refused. */
+/** Members of `properties` that the type does not have would be refused by its compute, as would texts for numbers. */
 function knownProperties(type: unknown, given: Members): Members {
   const { compute_id: _compute, ...properties } = given;
   const known = findNodeKind(String(type))?.properties;
   if (known === undefined) return properties;
-  return Object.fromEntries(Object.entries(properties).filter(([name]) => Object.hasOwn(known, name)));
+  const kept = Object.fromEntries(Object.entries(properties).filter(([name]) => Object.hasOwn(known, name)));
+  const schemas = Object.keys(kept).flatMap((name) => {
+    const schema = known[name]?.create ?? known[name]?.update;
+    return schema === undefined ? [] : [[name, schema] as const];
+  });
+  mendAll(v.object(Object.fromEntries(schemas)), kept);
+  return kept;
 }
+
+/** Members of a node that no body of release 3.0.6 has. */
+const READ_ONLY: ReadonlySet<string> = new Set([
+  ...['project_id', 'template_id', 'status', 'ports', 'width', 'height'],
+  ...['console_host', 'node_directory', 'command_line'],
+]);
 
 export function nodeV2(sent: Members, type: unknown = sent['node_type']): Members {
   const { aux, aux_type: _auxType, console_type: consoleType, properties, ...node } = sent;
   return {
-    ...node,
+    ...Object.fromEntries(Object.entries(node).filter(([name]) => !READ_ONLY.has(name))),
     ...(consoleType != null && { console_type: consoleType }),
     ...(typeof properties === 'object' &&
       properties !== null && {

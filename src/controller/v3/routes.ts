@@ -176,7 +176,7 @@ function differences(
 
     'GET /templates': { answer: listOf((one) => notes.json(one)) },
     'POST /templates': {
-      body: (sent) => templateV2({ compute_id: null, ...withSymbol(sent) }, sent['template_type']),
+      body: (sent) => templateV2({ compute_id: null, ...withSymbol(sent) }),
       before: async (sent) => {
         notes.requireNew(sent);
         await images.requireAll(sent);
@@ -189,7 +189,7 @@ function differences(
     'GET /templates/{template_id}': { params: template, answer: (one: Members) => notes.json(one) },
     'PUT /templates/{template_id}': {
       params: ownTemplate,
-      body: (sent, params) => templateV2(sent, templates.get(params['template_id']!).template_type),
+      body: (sent, params) => templateV2(sent, templates.get(params['template_id']!)),
       after: (_made, sent, params) => notes.keep(params['template_id']!, sent),
       refusal: 400,
       answer: (one: Members) => notes.json(one),

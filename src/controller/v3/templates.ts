@@ -1,9 +1,11 @@
 // Templates of release 3.0.6: with version, usage and times in every type, and other identifiers for the built-in ones.
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { Failure } from '../../failures.ts';
+import { mendAll } from '../../http/v3/lenient.ts';
 import type { Documents } from '../../store/documents.ts';
 import { BUILTIN_TEMPLATES } from '../templates/builtins.ts';
 import type { Templates } from '../templates/templates.ts';
+import { typeSchema } from '../templates/type-schemas.ts';
 import { ethertypes, timeV3 } from './objects.ts';
 
 type Members = Record<string, unknown>;
@@ -132,9 +134,27 @@ export class TemplateNotes {
   }
 }
 
-/** The body for 2.2.57. */
-export function templateV2(sent: Members, type: unknown): Members {
-  const { version: _v, usage, created_at: _c, updated_at: _u, maxcpus: _m, ...kept } = sent;
-  const hasUsage = Object.hasOwn(findNodeKind(String(type))?.properties ?? {}, 'usage');
-  return { ...kept, ...(hasUsage && usage !== undefined && usage !== null && { usage }) };
+/**
+ * The body for 2.2.57.
+ * @param before the template that is changed
+ */
+export function templateV2(sent: Members, before: Members = {}): Members {
+  const { version: _v, usage, created_at: _c, updated_at: _u, ...given } = sent;
+  const settings = { ...before, ...given };
+  const type = String(settings['template_type']);
+  const hasUsage = Object.hasOwn(findNodeKind(type)?.properties ?? {}, 'usage');
+  const kept: Members = structuredClone({ ...given, ...(hasUsage && usage != null && { usage }) });
+  const schema = schemaOf(settings);
+  if (schema !== undefined) mendAll(schema, kept);
+  return kept;
+}
+
+/** Undefined for settings of which the route says what is wrong. */
+function schemaOf(settings: Members): ReturnType<typeof typeSchema> {
+  try {
+    return typeSchema(settings);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
 }
