@@ -6,7 +6,11 @@ import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
+import { DEFAULT_SEARCH_PATH } from '../../src/host/processes/program-path.ts';
 import { BZIP2, DEFLATE, END_MARKER, LZMA, STORE, ZSTD } from '../../src/store/archive/methods.ts';
+import { cannotUnshare } from '../host/missing.ts';
+import { Daemon } from '../system/daemon.ts';
+import { FROM_SOURCE } from '../system/executable.ts';
 import { entriesOf, testedByUnzip, unzipped, type ZipEntry, zip } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -151,6 +155,35 @@ test('archives are exported by the method and level that a client asks for, by Z
   assert.ok(size('zip&compression_level=0') > LARGE.length);
   assert.ok(size('zstd&compression_level=1') !== size('zstd&compression_level=19'));
   assert.ok(size('bzip2') !== size('bzip2&compression_level=1'));
+});
+
+/** Programs of methods, with their packages. */
+const PROGRAMS = [
+  { method: 'bzip2', program: 'bzip2', debian: 'bzip2' },
+  { method: 'lzma', program: 'xz', debian: 'xz-utils' },
+];
+
+test('an export by a method whose program is missing is refused with the package to install; the others work', {
+  skip: cannotUnshare('mount namespaces', '--mount', 'true'),
+}, async () => {
+  const hidden = PROGRAMS.flatMap(({ program }) =>
+    DEFAULT_SEARCH_PATH.split(':').map((folder) => join(folder, program)),
+  );
+  const hide = `for file in ${hidden.join(' ')}; do ! [ -e $file ] || mount --bind /dev/null $(readlink -f $file); done; exec "$@"`;
+  await using daemon = new Daemon({ program: ['unshare', '--mount', 'sh', '-c', hide, 'sh', ...FROM_SOURCE] });
+  await daemon.start();
+  const { project_id: id } = await daemon.post('/v2/projects', { name: 'lab' });
+  for (const dialect of ['v2', 'v3']) {
+    const ask = (method: string) => daemon.ask('GET', `/${dialect}/projects/${id}/export?compression=${method}`);
+    for (const { method, program, debian } of PROGRAMS) {
+      const { status, text } = await ask(method);
+      assert.equal(status, 409, `${dialect}: ${method}`);
+      const sentence = `compression: ${method} needs the program ${program}, which is missing. Install it (apt install ${debian})`;
+      assert.ok(JSON.parse(text).message.startsWith(sentence), text);
+    }
+    for (const method of ['none', 'zip', 'zstd'])
+      assert.equal((await ask(method)).status, 200, `${dialect}: ${method}`);
+  }
 });
 
 test('an export by any method that its client leaves ends, with its files and programs', async (t) => {
