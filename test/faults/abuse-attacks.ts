@@ -221,7 +221,8 @@ async function hostileJson(daemon: Daemon, lab: Lab): Promise<string> {
   const routes = ['/v2/projects', `${lab.path}/nodes`, `${lab.path}/drawings`, '/v2/templates', '/v2/computes'];
   let sent = 0;
   await forEachAtOnce(bodies, 2, async (body) => {
-    for (const route of FULL ? routes : routes.slice(0, 2)) {
+    const asked = (FULL ? routes : routes.slice(0, 2)).flatMap((route) => [route, route.replace('/v2/', '/v3/')]);
+    for (const route of asked) {
       const { status, text } = await exchange(daemon.port, requestBytes('POST', route, body), 20_000);
       // What is too large is refused while it still arrives; who is slow to see that may find the connection ended.
       const refused = body.length > BODY_LIMIT_BYTES ? [413, 0] : [];

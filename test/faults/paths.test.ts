@@ -108,7 +108,7 @@ rig({ name: 'paths', promise: 'no spelling of a path reads or writes outside of 
     assert.ok(status < 500 || status === 507, `${shown}: ${status} ${text.slice(0, 500)}`);
   };
   const json = (members: object): string => JSON.stringify(members);
-  const files = [`/v2/projects/${project_id}/files`, `/v2/compute/projects/${project_id}/files`];
+  const files = ['/v2/projects', '/v3/projects', '/v2/compute/projects'].map((list) => `${list}/${project_id}/files`);
 
   await forEachAtOnce(corpus, 8, async (spelling) => {
     for (const route of files) {
@@ -117,14 +117,22 @@ rig({ name: 'paths', promise: 'no spelling of a path reads or writes outside of 
     }
   });
   await forEachAtOnce(sample, 8, async (spelling) => {
-    await send('GET', `/v2/projects/${project_id}/nodes/${hub.node_id}/files/${spelling}`);
-    await send('POST', `/v2/projects/${project_id}/nodes/${hub.node_id}/files/${spelling}`, WRITTEN);
+    for (const dialect of ['v2', 'v3']) {
+      const file = `/${dialect}/projects/${project_id}/nodes/${hub.node_id}/files/${spelling}`;
+      await send('GET', file);
+      await send('POST', file, WRITTEN);
+      const symbol = `/${dialect}/symbols/${spelling}/raw`;
+      await send('GET', symbol);
+      await send('POST', symbol, WRITTEN, 'application/octet-stream');
+    }
+    await send('GET', `/v3/symbols/${spelling}/dimensions`);
+    await send('POST', `/v3/images/upload/${spelling}`, WRITTEN, 'application/octet-stream');
+    await send('POST', `/v3/images/qemu/${spelling}`, json({ format: 'qcow2', size: 1 }));
+    for (const method of ['GET', 'DELETE']) await send(method, `/v3/images/${spelling}`);
     for (const kind of ['qemu', 'iou', 'dynamips']) {
       await send('GET', `/v2/compute/${kind}/images/${spelling}`);
       await send('POST', `/v2/compute/${kind}/images/${spelling}`, WRITTEN, 'application/octet-stream');
     }
-    await send('GET', `/v2/symbols/${spelling}/raw`);
-    await send('POST', `/v2/symbols/${spelling}/raw`, WRITTEN, 'application/octet-stream');
     await send('GET', `/v2/symbols/:/symbols/${spelling}/raw`);
     await send('GET', `/static/web-ui/${spelling}`);
     await send('GET', `/${spelling}`);
@@ -132,6 +140,12 @@ rig({ name: 'paths', promise: 'no spelling of a path reads or writes outside of 
       const pcap = `${lab.path}/links/${link.link_id}`;
       await send('POST', `${pcap}/start_capture`, json({ capture_file_name: name }));
       await send('POST', `${pcap}/stop_capture`, json({}));
+      const capture = pcap.replace('/v2/', '/v3/');
+      await send('POST', `${capture}/capture/start`, json({ capture_file_name: name }));
+      await send('POST', `${capture}/capture/stop`);
+      await send('PUT', lab.path.replace('/v2/', '/v3/'), json({ path: name }));
+      await send('POST', '/v3/projects', json({ name: 'Elsewhere', path: name }));
+      await send('POST', '/v3/projects/load', json({ path: name }));
       await send('POST', '/v2/projects', json({ name: 'Elsewhere', path: name }));
       await send('POST', '/v2/projects/load', json({ path: name }));
       await send('POST', `${lab.path}/duplicate`, json({ name: 'Copy', path: name }));
@@ -171,7 +185,8 @@ rig({ name: 'paths', promise: 'no spelling of a path reads or writes outside of 
             evil,
             { name: 'project-files/a.txt', data: 'a' },
           ]);
-          await send('POST', `/v2/projects/${randomUUID()}/import?name=Imported`, archive, 'application/octet-stream');
+          const list = archives % 2 === 0 ? '/v2/projects' : '/v3/projects';
+          await send('POST', `${list}/${randomUUID()}/import?name=Imported`, archive, 'application/octet-stream');
           archives += 1;
         }
       }
