@@ -375,6 +375,7 @@ export class Controller {
         settings: this.#settings,
         local: () => this.computes.get('local'),
         isLocal: this.#options.config.Server.local,
+        projectsPath: this.#options.config.Server.projects_path,
         releases: this.#options.config.Server.version,
         imageUsers: new ImageUsers({ projects: this.#projects, templates: this.#templates }),
         imagesPath: this.#options.config.Server.images_path,

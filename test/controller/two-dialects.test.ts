@@ -155,3 +155,53 @@ test('members that a body of /v3 does not know are ignored, however many and how
   assert.equal(wrong.status, 422);
   assert.match(wrong.json.message, /x: /);
 });
+
+test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const lab = `/projects/${project.project_id}`;
+  const expect = async (status: number, method: string, path: string, body?: object) => {
+    const answer = await v3(server, method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${JSON.stringify(answer.json)}`);
+    return answer.json;
+  };
+  // TraceNG is gone.
+  await expect(422, 'POST', `${lab}/nodes`, { name: 'T', node_type: 'traceng', compute_id: 'local' });
+  await expect(422, 'POST', '/templates', { name: 'T', template_type: 'traceng', category: 'guest' });
+  // Labs stay in their folder.
+  await expect(403, 'PUT', lab, { path: '/tmp/elsewhere' });
+  await expect(403, 'PUT', lab, { path: '../elsewhere' });
+  await expect(200, 'PUT', lab, { path: project.path, name: 'renamed' });
+  // The address of a compute stands for its identifier.
+  const compute = { protocol: 'http', host: '127.0.0.1', port: 9 };
+  await expect(201, 'POST', '/computes?connect=no', compute);
+  await expect(400, 'POST', '/computes?connect=no', { ...compute, port: '9', name: 'another' });
+  // Numbers and truth values as texts, also where /v2 has no such route.
+  assert.equal(
+    (await expect(201, 'PUT', '/iou_license', { iourc_content: '', license_check: 'no' })).license_check,
+    false,
+  );
+
+  // Parts of files.
+  const file = `/v3${lab}/files/notes.txt`;
+  assert.equal((await server.request(file, { method: 'POST', body: 'hello' })).status, 204);
+  const whole = await server.request(file);
+  assert.match(whole.headers.get('etag') ?? '', /^"[^"]+"$/);
+  assert.equal(await whole.text(), 'hello');
+  const part = await server.request(file, { headers: { range: 'bytes=1-2' } });
+  assert.deepEqual([part.status, await part.text()], [206, 'el']);
+
+  // A template goes with its images, unless something else names them.
+  const upload = (name: string) =>
+    server.request(`/v3/images/upload/${name}`, { method: 'POST', body: `QFI\xfb of ${name}` });
+  for (const name of ['one.qcow2', 'two.qcow2']) assert.equal((await upload(name)).status, 201);
+  const machine = { template_type: 'qemu', category: 'guest', compute_id: 'local', hda_disk_image: 'one.qcow2' };
+  const first = await expect(201, 'POST', '/templates', { ...machine, name: 'A', hdb_disk_image: 'two.qcow2' });
+  const second = await expect(201, 'POST', '/templates', { ...machine, name: 'B' });
+  const images = async () =>
+    (await expect(200, 'GET', '/images')).map(({ filename }: { filename: string }) => filename);
+  await expect(204, 'DELETE', `/templates/${first.template_id}?prune_images=true`);
+  assert.deepEqual(await images(), ['one.qcow2']);
+  await expect(204, 'DELETE', `/templates/${second.template_id}`);
+  assert.deepEqual(await images(), ['one.qcow2']);
+});

@@ -13,6 +13,7 @@ const app = new App([
   route('GET /v2/large', {}, () => list),
   route('GET /v2/small', {}, () => list.slice(0, 3)),
   route('GET /v2/tagged', {}, () => new JsonText(JSON.stringify(list), { ETag: tag })),
+  route('GET /v3/large', {}, () => new JsonText(JSON.stringify({ ...list, name: 'Zürich, 東京, 🧪' }))),
   route('GET /v2/stream', {}, () => {
     const headers = { 'Content-Type': 'application/json' };
     return new Response(new ReadableStream({ start: (stream) => stream.enqueue(Buffer.alloc(20_000, ' ')) }), {
@@ -35,6 +36,14 @@ test('a large list is gzipped for who takes it: a fraction of the bytes, and the
   assert.ok(bytes.length < text.length / 5, `${bytes.length} of ${text.length}`);
   for (const answer of [plain, packed]) assert.equal(answer.headers.get('vary'), 'Accept-Encoding');
   assert.equal(plain.headers.get('content-encoding'), null);
+});
+
+test('what is not ASCII, as /v3 answers it, is the same when it is gzipped', async () => {
+  const plain = await (await ask('/v3/large')).text();
+  const packed = await ask('/v3/large', 'gzip');
+  assert.equal(packed.headers.get('content-encoding'), 'gzip');
+  assert.equal(gunzipSync(Buffer.from(await packed.arrayBuffer())).toString(), plain);
+  assert.match(plain, /Zürich, 東京, 🧪/);
 });
 
 test('small answers, streams, and those of clients that do not ask stay as they are', async () => {

@@ -127,7 +127,7 @@ test('what /v3 answers has the form that its document says', async (t) => {
     const response = await server.request(path, { method, headers, body: text });
     const content = await response.text();
     const answer =
-      content === '' ? undefined : /json/.test(response.headers.get('content-type') ?? '') && JSON.parse(content);
+      content === '' ? undefined : /json|octet/.test(response.headers.get('content-type') ?? '') && JSON.parse(content);
     const { responses, requestBody } = found.paths[pattern][method.toLowerCase()];
     const declared = responses[response.status];
     assert.ok(declared, `${name}: ${response.status} ${content}`);
@@ -189,6 +189,8 @@ test('what /v3 answers has the form that its document says', async (t) => {
   await call(`POST ${PROJECT}/nodes/{node_id}/duplicate`, ids, { x: 1, y: 1 });
   await call(`POST ${PROJECT}/templates/{template_id}`, ids, { x: 1, y: 1 });
   await call(`POST ${PROJECT}/links`, ids, { nodes: [] });
+  await call(`POST ${PROJECT}/nodes/{node_id}/files/{path}`, ids, { any: 'bytes' });
+  assert.deepEqual(await call(`GET ${PROJECT}/nodes/{node_id}/files/{path}`, ids), { any: 'bytes' });
   await call(`POST ${PROJECT}/close`, ids);
   await call(`GET ${PROJECT}/nodes`, ids);
   await call(`GET ${PROJECT}/links/{link_id}`, ids);

@@ -145,10 +145,10 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/files/{path:.+}', { raw: true }, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/files/{path:.+}', { raw: true }, async ({ params, headers }) => {
       const project = await projects.settled(params.project_id);
       if (params.path.endsWith('.gns3')) await writer.flush(project.id);
-      return downloadFile(project.record.path, params.path);
+      return downloadFile(project.record.path, params.path, headers.get('range'));
     }),
 
     route(

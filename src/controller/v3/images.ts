@@ -123,9 +123,15 @@ export class Images {
     await this.#remove(image!);
   }
 
-  /** Deletes all that nothing uses. */
-  async prune(): Promise<void> {
-    for (const image of await this.list()) if (image.used_by.length === 0) await this.#remove(image);
+  /**
+   * Deletes all that nothing uses.
+   * @param of only those that this deleted template names
+   */
+  async prune(of?: Record<string, unknown>): Promise<void> {
+    const named = of && imagesIn(String(of['template_type']), of);
+    for (const image of await this.list())
+      if (image.used_by.length === 0 && named?.has(`${image.emulator}/${image.filename}`) !== false)
+        await this.#remove(image);
   }
 
   #pathOf({ emulator, path }: Pick<ImageObject, 'emulator' | 'path'>): string {
@@ -205,7 +211,7 @@ export function imageRoutes(
         if (path.split('/').includes('..')) throw new Failure('forbidden', 'path: give a file name.');
         const name = posix.basename(path);
         if ((await images.list()).some(({ emulator, filename }) => emulator === 'qemu' && filename === name))
-          throw new Failure('invalid', `path: there is an image ${name} already.`);
+          throw new WrongRequest(`path: there is an image ${name} already.`);
         await parts.local().post('/qemu/img', { body: { qemu_img: 'qemu-img', path: name, ...body } });
         return images.json((await images.find(name))[0]!);
       }),

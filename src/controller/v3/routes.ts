@@ -1,13 +1,17 @@
 // The routes of release 3.0.6 (`/v3`): those of 2.2.57 with their differences, and the few that only 3.0.6 has.
+import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
 import { type Releases, releaseFor } from '../../api/releases.ts';
 import { Failure } from '../../failures.ts';
+import { relativeBelow } from '../../host/files/relative-path.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
+import { truthOf } from '../../http/v3/lenient.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import type { Sharing } from '../accounts/sharing.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
 import type { Projects } from '../projects/projects.ts';
@@ -55,6 +59,8 @@ export interface V3RouteParts extends ImageParts, ApplianceParts {
   entries: AccessList;
   usage: () => object;
   settings: ServerSettings;
+  /** The folder of labs. */
+  projectsPath: string;
   releases: Releases;
   /** Whether clients may name paths of this host. */
   isLocal: boolean;
@@ -62,7 +68,7 @@ export interface V3RouteParts extends ImageParts, ApplianceParts {
 
 /** By method and path without the version. */
 function differences(
-  { projects, computes, notes, templates }: V3RouteParts,
+  { projects, computes, notes, templates, projectsPath }: V3RouteParts,
   images: Images,
 ): Record<string, Difference> {
   const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
@@ -86,7 +92,12 @@ function differences(
     'POST /projects': { body: withoutPath, before: requireAddress, needsBody: true },
     'POST /projects/load': {},
     [`GET ${LAB}`]: {},
-    [`PUT ${LAB}`]: { before: requireAddress },
+    [`PUT ${LAB}`]: {
+      before: (sent, params) => {
+        requireAddress(sent);
+        requireInside(sent, projectsPath, projects.find(params['project_id']!)?.record.path);
+      },
+    },
     [`DELETE ${LAB}`]: {},
     [`GET ${LAB}/stats`]: {},
     [`GET ${LAB}/locked`]: {},
@@ -106,7 +117,7 @@ function differences(
     },
 
     [`GET ${LAB}/nodes`]: { answer: listOf(nodeV3) },
-    [`POST ${LAB}/nodes`]: { body: (sent) => nodeV2(sent), answer: nodeV3 },
+    [`POST ${LAB}/nodes`]: { body: (sent) => nodeV2(sent), before: requireType, answer: nodeV3 },
     ...Object.fromEntries(ACTIONS.map((action) => [`POST ${LAB}/nodes/${action}`, none])),
     [`POST ${LAB}/nodes/console/reset`]: none,
     [`GET ${NODE}`]: { answer: nodeV3 },
@@ -162,8 +173,14 @@ function differences(
       answer: newComputeV3,
       before: (sent) => {
         requirePort(sent);
-        if (computes.list().some(({ id }) => id === sent['compute_id']))
-          throw new WrongRequest(`compute_id: ${String(sent['compute_id'])} is registered already.`);
+        const { compute_id: id, protocol, host, port } = sent;
+        const isSame = (one: Compute): boolean => {
+          const { protocol: itsProtocol, host: itsHost, port: itsPort } = one.json();
+          // Without an identifier the address is one.
+          return id == null ? itsProtocol === protocol && itsHost === host && itsPort === Number(port) : one.id === id;
+        };
+        if (computes.list().some(isSame))
+          throw new WrongRequest(`${id == null ? 'host' : 'compute_id'}: this compute is registered already.`);
       },
       errors: [400],
     },
@@ -178,6 +195,7 @@ function differences(
     'POST /templates': {
       body: (sent) => templateV2({ compute_id: null, ...withSymbol(sent) }),
       before: async (sent) => {
+        requireType(sent);
         notes.requireNew(sent);
         await images.requireAll(sent);
       },
@@ -193,10 +211,6 @@ function differences(
       after: (_made, sent, params) => notes.keep(params['template_id']!, sent),
       refusal: 400,
       answer: (one: Members) => notes.json(one),
-    },
-    'DELETE /templates/{template_id}': {
-      params: ownTemplate,
-      after: (_gone, _sent, params) => notes.forget(params['template_id']!),
     },
     'POST /templates/{template_id}/duplicate': {
       params: ownTemplate,
@@ -216,6 +230,23 @@ const diskV2 =
         .filter(([member, value]) => member in schema.entries && value !== null)
         .map(([member, value]) => [member, value === 'vdmk' ? 'vmdk' : value]),
     );
+
+/** @throws Failure `forbidden` for a path that is neither in the folder of labs nor the present one */
+function requireInside({ path }: Members, root: string, present: string | undefined): void {
+  if (typeof path !== 'string' || path === present) return;
+  if (relativeBelow(root, resolve(root, path)) === undefined)
+    throw new Failure('forbidden', 'path: labs stay in the folder of labs; give the name of a folder in it.');
+}
+
+/** @throws Failure `invalid` for a type that release 3.0.6 does not have */
+function requireType({ node_type: node, template_type: template }: Members): void {
+  if ((node ?? template) !== 'traceng') return;
+  const member = node === undefined ? 'template_type' : 'node_type';
+  throw new Failure(
+    'invalid',
+    `Invalid request: ${member}: release 3 has no traceng; use vpcs, whose "trace" does the same.`,
+  );
+}
 
 function withoutPath(sent: Members): Members {
   if (sent['path'] != null) throw new Failure('forbidden', 'path: this server chooses the folders of its labs.');
@@ -269,7 +300,7 @@ function fromTemplate(node: Members): Members {
 }
 
 export function v3Routes(parts: V3RouteParts): Route[] {
-  const { routes, projects, computes, settings, sharing, entries, notes, isLocal, releases } = parts;
+  const { routes, projects, computes, settings, sharing, entries, notes, templates, isLocal, releases } = parts;
   const images = new Images(parts);
   return [
     inV3Form(
@@ -315,6 +346,16 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       route('DELETE /v3/computes/{compute_id}', { status: 204 }, async ({ params: { compute_id: id } }) => {
         computes.host(id);
         await computes.delete(id);
+        return undefined;
+      }),
+    ),
+    inV3Form(
+      route('DELETE /v3/templates/{template_id}', { status: 204 }, async ({ params, query }) => {
+        const id = notes.ownId(params.template_id);
+        const template = templates.get(id);
+        await templates.delete(id);
+        await notes.forget(id);
+        if (truthOf(query['prune_images'] ?? '') === true) await images.prune(template);
         return undefined;
       }),
     ),

@@ -25,7 +25,7 @@ interface AnswerHead {
 
 /**
  * A JSON response. A compressed one has a weak entity tag, as its bytes differ but not its meaning.
- * @param body ASCII, so one byte per character
+ * @param body mostly ASCII: its length in bytes is not looked for
  * @param asked the request's headers
  */
 export async function compressed(
@@ -48,7 +48,7 @@ async function packed(
   body: string | readonly Buffer[],
   { status, headers }: { status: number; headers: Headers },
 ): Promise<Response> {
-  const parts = typeof body === 'string' ? [Buffer.from(body, 'latin1')] : body;
+  const parts = typeof body === 'string' ? [Buffer.from(body)] : body;
   const bytes = await buffer(Readable.from(parts).pipe(createGzip({ level: constants.Z_BEST_SPEED })));
   headers.set('Content-Encoding', 'gzip');
   headers.set('Content-Length', String(bytes.byteLength));

@@ -20,6 +20,7 @@ export async function downloadFile(root: string, path: string, range?: string | 
     'Accept-Ranges': 'bytes',
     ...(part && { 'Content-Range': `bytes ${start}-${end}/${stat.size}` }),
     'Last-Modified': stat.mtime.toUTCString(),
+    ETag: `"${stat.mtimeMs.toString(36)}-${stat.size.toString(36)}"`,
     // A page stored in a project must not get the rights of this server's pages.
     'Content-Security-Policy': 'sandbox',
     'X-Content-Type-Options': 'nosniff',

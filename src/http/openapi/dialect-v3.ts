@@ -85,6 +85,15 @@ export const V3_WORDS: Readonly<Record<string, RouteWords>> = {
     query: { version: 'Version of the appliance, if it has some' },
     errors: [400],
   },
+  'DELETE /v3/templates/{template_id}': {
+    summary: 'Delete a template',
+    query: { prune_images: 'yes: with its images that no node and no other template uses' },
+  },
+  'POST /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}': {
+    summary: 'Write a file of a node',
+    errors: [408, 507],
+    answer: 'application/json',
+  },
   'POST /v3/computes/{compute_id}/connect': { summary: 'Connect to a compute' },
   'GET /v3/projects/{project_id}/export': {
     summary: 'Export a project as an archive',

@@ -167,6 +167,7 @@ const ANSWERS: Readonly<Record<string, Node>> = {
   'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals': listOf(text),
   'GET /v3/projects/{project_id}/links/{link_id}/available_filters': listOf(reference('Filter')),
   'GET /v3/projects/{project_id}/links/{link_id}/iface': reference('Interface'),
+  'POST /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}': { type: 'null' },
   'GET /v3/symbols/default_symbols': mapOf(mapOf(text)),
   'GET /v3/symbols/{symbol_id:.+}/dimensions': reference('Size'),
   'POST /v3/computes/{compute_id}/dynamips/auto_idlepc': object,

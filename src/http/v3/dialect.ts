@@ -32,7 +32,7 @@ export interface Difference {
   /** Changes the path's parameters. */
   params?: (params: Record<string, string>) => Record<string, string>;
   /** Runs before the route. @throws Failure */
-  before?: (sent: Members) => void | Promise<void>;
+  before?: (sent: Members, params: Readonly<Record<string, string>>) => void | Promise<void>;
   /** What is wrong with the query or the place, for a 400. */
   problem?: (query: Readonly<Record<string, string>>, params: Readonly<Record<string, string>>) => string | undefined;
   /** Media type of a file. */
@@ -82,7 +82,7 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
       const body = raw ? undefined : bodyOf(twin, sent, difference, params);
       const problem = difference.problem?.(request.query, params);
       if (problem !== undefined) throw new WrongRequest(problem);
-      await difference.before?.(sent);
+      await difference.before?.(sent, params);
       const answer: Answer = await refusing(difference.refusal, async () =>
         twin.handle({ ...request, params, query, body, stream: raw ? request.stream : null }),
       );
@@ -144,6 +144,6 @@ async function inForm(answer: Answer, status: number, translate?: Difference['an
   if (status === 204) return new Response(null, { status });
   const headers: Record<string, string> = { 'Content-Type': JSON_TYPE };
   if (answer instanceof JsonText) Object.assign(headers, answer.headers);
-  const value: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer);
+  const value: unknown = answer instanceof JsonText ? JSON.parse(answer.text) : jsonCopy(answer ?? null);
   return new JsonText(JSON.stringify(translate ? translate(value as never) : value), headers);
 }

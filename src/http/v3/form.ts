@@ -5,7 +5,7 @@ import { Failure } from '../../failures.ts';
 import { readJsonBody } from '../app/body.ts';
 import { renderFailure, statusOf } from '../app/errors.ts';
 import { type Answer, type HttpRoute, JsonText, type RouteRequest } from '../app/route.ts';
-import { validated } from '../app/validation.ts';
+import { validatedLeniently } from './lenient.ts';
 
 export interface V3Options {
   /** The status for what a rule of accounts refuses, such as a name that is taken. */
@@ -97,8 +97,7 @@ export function inV3Form(
   const { body: schema, raw } = given.options;
   const handle = async (request: RouteRequest): Promise<Answer> => {
     const params = usualParams(request.params as Record<string, string>);
-    const sent = schema === undefined ? undefined : await read(request);
-    const body = schema === undefined ? undefined : validated(schema, sent);
+    const body = schema === undefined ? undefined : validatedLeniently(schema, await read(request));
     const answer = await given.handle({ ...request, params, body });
     if (answer === undefined || answer instanceof Response || answer instanceof JsonText) return answer;
     return new JsonText(JSON.stringify(answer), { 'Content-Type': JSON_TYPE });
