@@ -156,6 +156,22 @@ test('members that a body of /v3 does not know are ignored, however many and how
   assert.match(wrong.json.message, /x: /);
 });
 
+test('the first message of each stream of /v3 has the use of processors, memory and disk', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  for (const path of ['/v3/notifications', `/v3/projects/${project.project_id}/notifications`]) {
+    const reader = (await server.stream(path)).body!.getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    const { action, event } = JSON.parse(Buffer.from(value!).toString().split('\n')[0]!);
+    assert.equal(action, 'ping', path);
+    for (const part of ['cpu', 'disk', 'memory']) {
+      const percent = event[`${part}_usage_percent`];
+      assert.ok(percent >= 0 && percent <= 100, `${path}: ${part} ${percent}`);
+    }
+  }
+});
+
 test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('lab', { auto_close: false });

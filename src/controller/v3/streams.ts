@@ -1,6 +1,7 @@
 // Notifications and consoles of release 3.0.6.
 import { lineText } from '../../events/json.ts';
 import type { Message } from '../../events/message.ts';
+import { diskUsage } from '../../host/processes/host-statistics.ts';
 import { type Route, type RouteRequest, route, type SocketRoute, socketRoute } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { twinOf } from '../../http/v3/dialect.ts';
@@ -18,21 +19,50 @@ export interface StreamParts {
   templates: { json: (template: Record<string, unknown>) => Record<string, unknown> };
   /** Load of this host, for pings. */
   usage: () => object;
+  /** The folder of labs, whose disk is in pings, too. */
+  projectsPath: string;
 }
 
-export function streamRoutes({ announcer, sharing, projects, usage, templates }: StreamParts): Route[] {
+/** Use of a disk. Looking at it takes a moment, so each look is for the next ping. */
+class DiskUse {
+  readonly #directory: string;
+  /** Percent; null while unknown. */
+  #last: number | null = null;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async look(): Promise<void> {
+    this.#last = await diskUsage(this.#directory).then(
+      (percent) => Math.round(percent * 10) / 10,
+      () => null,
+    );
+  }
+
+  get percent(): number | null {
+    void this.look();
+    return this.#last;
+  }
+}
+
+export function streamRoutes({ announcer, sharing, projects, usage, templates, projectsPath }: StreamParts): Route[] {
+  const disk = new DiskUse(projectsPath);
   /** Made once for all listeners. */
   const lines = new WeakMap<Message, string>();
   const text = (message: Message): string => {
     let line = lines.get(message);
     if (line === undefined) {
       const { action, event } = message;
-      line = lineText({ action, event: eventV3(action, event, (template) => templates.json(template)) });
+      const told = eventV3(action, event, (template) => templates.json(template));
+      const isOwn = action.startsWith('compute.') && (event as { compute_id?: unknown }).compute_id === 'local';
+      line = lineText({ action, event: isOwn ? { ...told, disk_usage_percent: disk.percent } : told });
       lines.set(message, line);
     }
     return line;
   };
-  const options: StreamOptions = { silence: SILENCE_MS, ping: usage, text, gathers: true };
+  const ping = () => ({ ...usage(), disk_usage_percent: disk.percent });
+  const options: StreamOptions = { silence: SILENCE_MS, ping, text, gathers: true };
   const listen = ({ client: { identity } }: Pick<RouteRequest, 'client'>) =>
     announcer.controller.subscribe(
       undefined,
@@ -51,19 +81,27 @@ export function streamRoutes({ announcer, sharing, projects, usage, templates }:
   const lab = '/v3/projects/{project_id}/notifications' as const;
   return [
     {
-      ...route('GET /v3/notifications', {}, (request) => inV3(lineStream(listen(request), options))),
+      ...route('GET /v3/notifications', {}, async (request) => {
+        await disk.look();
+        return inV3(lineStream(listen(request), options));
+      }),
       failure: v3Failure,
     },
-    socketRoute('/v3/notifications/ws', (request) => (socket) => socketStream(listen(request), options)(socket)),
+    socketRoute('/v3/notifications/ws', async (request) => {
+      await disk.look();
+      return (socket) => socketStream(listen(request), options)(socket);
+    }),
     {
-      ...route(`GET ${lab}`, {}, (request) => {
+      ...route(`GET ${lab}`, {}, async (request) => {
         const of = ofLab(request);
+        await disk.look();
         return inV3(lineStream(of.subscribe(), of.options));
       }),
       failure: v3Failure,
     },
-    socketRoute(`${lab}/ws`, (request) => {
+    socketRoute(`${lab}/ws`, async (request) => {
       const of = ofLab(request);
+      await disk.look();
       return (socket) => socketStream(of.subscribe(), of.options)(socket);
     }),
   ];
