@@ -184,6 +184,31 @@ test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
   // TraceNG is gone.
   await expect(422, 'POST', `${lab}/nodes`, { name: 'T', node_type: 'traceng', compute_id: 'local' });
   await expect(422, 'POST', '/templates', { name: 'T', template_type: 'traceng', category: 'guest' });
+  // Names that guests can have; those of clients of 2.2 stay.
+  const properties = { image: 'x', platform: 'x86_64', path: 'x' };
+  const refused: readonly [type: string, name: string][] = [
+    ...(['host_1', '1bad-', '-a', 'a..b', '10.0.0.1', '42', 'ab!'] as const).map(
+      (name) => ['qemu', name] as [string, string],
+    ),
+    ...(['1R', 'R_1', 'R-', 'a.b'] as const).map((name) => ['dynamips', name] as [string, string]),
+  ];
+  for (const [node_type, name] of refused) {
+    const { message } = await expect(409, 'POST', `${lab}/nodes`, {
+      name,
+      node_type,
+      compute_id: 'local',
+      properties,
+    });
+    assert.match(message, /^name: /, name);
+  }
+  const old = { name: 'host_1', node_type: 'qemu', compute_id: 'local', properties: { platform: 'x86_64' } };
+  const made = await server.call('POST', `/v2${lab}/nodes`, old);
+  if (made.status === 201) {
+    const node = `${lab}/nodes/${made.json.node_id}`;
+    await expect(200, 'PUT', node, { name: 'host_1', x: 5 });
+    await expect(409, 'PUT', node, { name: 'host_2' });
+    for (const name of ['PC 1', 'a.b-c', 'vm{0}']) await expect(200, 'PUT', node, { name });
+  } else t.diagnostic(`without QEMU no node keeps its name: ${made.json.message}`);
   // Labs stay in their folder.
   await expect(403, 'PUT', lab, { path: '/tmp/elsewhere' });
   await expect(403, 'PUT', lab, { path: '../elsewhere' });

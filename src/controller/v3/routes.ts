@@ -14,6 +14,7 @@ import type { Sharing } from '../accounts/sharing.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Announcer } from '../events.ts';
+import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
@@ -71,10 +72,10 @@ function differences(
   { projects, computes, notes, templates, projectsPath }: V3RouteParts,
   images: Images,
 ): Record<string, Difference> {
-  const typeOf = (params: Readonly<Record<string, string>>): string | undefined =>
-    projects.find(params['project_id']!)?.nodes.get(params['node_id']!)?.type;
-  const ofQemu: Difference = { ...none, problem: (_query, params) => notOf('qemu', typeOf(params)) };
-  const ofDynamips: Difference = { problem: (_query, params) => notOf('dynamips', typeOf(params)) };
+  const nodeAt = (params: Readonly<Record<string, string>>): Node | undefined =>
+    projects.find(params['project_id']!)?.nodes.get(params['node_id']!);
+  const ofQemu: Difference = { ...none, problem: (_query, params) => notOf('qemu', nodeAt(params)?.type) };
+  const ofDynamips: Difference = { problem: (_query, params) => notOf('dynamips', nodeAt(params)?.type) };
   const template = (params: Record<string, string>) => ({ ...params, template_id: notes.idOf(params['template_id']!) });
   const ownTemplate = (params: Record<string, string>) => ({
     ...params,
@@ -117,11 +118,26 @@ function differences(
     },
 
     [`GET ${LAB}/nodes`]: { answer: listOf(nodeV3) },
-    [`POST ${LAB}/nodes`]: { body: (sent) => nodeV2(sent), before: requireType, answer: nodeV3 },
+    [`POST ${LAB}/nodes`]: {
+      body: (sent) => nodeV2(sent),
+      before: (sent) => {
+        requireType(sent);
+        requireName(sent['name'], sent['node_type']);
+      },
+      answer: nodeV3,
+    },
     ...Object.fromEntries(ACTIONS.map((action) => [`POST ${LAB}/nodes/${action}`, none])),
     [`POST ${LAB}/nodes/console/reset`]: none,
     [`GET ${NODE}`]: { answer: nodeV3 },
-    [`PUT ${NODE}`]: { body: (sent, params) => nodeV2(sent, typeOf(params)), answer: nodeV3 },
+    [`PUT ${NODE}`]: {
+      body: (sent, params) => nodeV2(sent, nodeAt(params)?.type),
+      before: ({ name }, params) => {
+        const node = nodeAt(params);
+        // One that a client of 2.2 has named keeps its name.
+        if (name !== node?.name) requireName(name, node?.type);
+      },
+      answer: nodeV3,
+    },
     [`DELETE ${NODE}`]: {},
     [`POST ${NODE}/duplicate`]: { answer: nodeV3 },
     ...Object.fromEntries(
@@ -236,6 +252,32 @@ function requireInside({ path }: Members, root: string, present: string | undefi
   if (typeof path !== 'string' || path === present) return;
   if (relativeBelow(root, resolve(root, path)) === undefined)
     throw new Failure('forbidden', 'path: labs stay in the folder of labs; give the name of a folder in it.');
+}
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const HOST_NAME = {
+  form: new RegExp(`^(?:${LABEL}\\.)*(?!\\d+$)${LABEL}$`, 'i'),
+  words: 'letters, digits and hyphens, with dots between',
+};
+const IOS_NAME = { form: /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i, words: 'letters, digits and hyphens, a letter first' };
+/** The names that release 3.0.6 wants of nodes, by type. */
+const NAMES: Readonly<Record<string, typeof HOST_NAME>> = {
+  qemu: HOST_NAME,
+  docker: HOST_NAME,
+  dynamips: IOS_NAME,
+  iou: IOS_NAME,
+};
+
+/** @throws Failure `conflict` for a name that the guest cannot have */
+function requireName(name: unknown, type: unknown): void {
+  const wanted = NAMES[String(type)];
+  // Numbers take the place of braces, and blanks are taken out.
+  if (wanted === undefined || typeof name !== 'string') return;
+  if (!wanted.form.test(name.replaceAll(/\{\w*\}/g, '1').replaceAll(' ', '')))
+    throw new Failure(
+      'conflict',
+      `name: "${name}" is no name for a node of type ${String(type)}: use ${wanted.words}.`,
+    );
 }
 
 /** @throws Failure `invalid` for a type that release 3.0.6 does not have */
