@@ -143,7 +143,8 @@ rig({ name: 'paths', promise: 'no spelling of a path reads or writes outside of 
       const capture = pcap.replace('/v2/', '/v3/');
       await send('POST', `${capture}/capture/start`, json({ capture_file_name: name }));
       await send('POST', `${capture}/capture/stop`);
-      await send('PUT', lab.path.replace('/v2/', '/v3/'), json({ path: name }));
+      for (const target of [lab.path, lab.path.replace('/v2/', '/v3/')])
+        await send('PUT', target, json({ path: name }));
       await send('POST', '/v3/projects', json({ name: 'Elsewhere', path: name }));
       await send('POST', '/v3/projects/load', json({ path: name }));
       await send('POST', '/v2/projects', json({ name: 'Elsewhere', path: name }));

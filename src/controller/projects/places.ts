@@ -21,6 +21,7 @@ export interface PlaceRules {
  */
 export async function placeFor(id: string, path: string | null | undefined, rules: PlaceRules): Promise<string> {
   const place = resolve(rules.root, path ?? id);
+  if (place.includes('\0')) throw new Failure('forbidden', 'path: must not contain a NUL character.');
   if (place.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
   refuseReservedNames(place, 'path');
   if (!(await liesBelow(rules.root, place)) && !(await apart(rules.root, place))) {

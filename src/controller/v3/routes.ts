@@ -249,7 +249,7 @@ const diskV2 =
 
 /** @throws Failure `forbidden` for a path that is neither in the folder of labs nor the present one */
 function requireInside({ path }: Members, root: string, present: string | undefined): void {
-  if (typeof path !== 'string' || path === present) return;
+  if (typeof path !== 'string' || path === '' || path === present) return;
   if (relativeBelow(root, resolve(root, path)) === undefined)
     throw new Failure('forbidden', 'path: labs stay in the folder of labs; give the name of a folder in it.');
 }
