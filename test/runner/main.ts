@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util';
 import { allowedSkips } from './allowed-skips.ts';
 import { type CommandResult, runCommand } from './commands.ts';
 import { type Extent, lanesOf, SUITES, type SuiteName } from './lanes.ts';
+import { measureFiles } from './processor-time.ts';
 import { type FileResult, runTestFiles } from './test-files.ts';
-import { durationOf, failureOf, verdictOf } from './verdict.ts';
+import { costOf, durationOf, failureOf, verdictOf } from './verdict.ts';
 
 /** npm scripts that are run beside the files, one after the other. */
 const COMMANDS: Record<Extent, readonly string[]> = {
@@ -38,18 +39,16 @@ const root = process.cwd();
 const extent: Extent = options.quick ? 'quick' : options.all ? 'all' : 'usual';
 const testTimeoutMs = Number(options['test-timeout']);
 const started = performance.now();
-const PRELOADED = ['./test/keep-compiled.ts', './test/own-network.ts'];
+const PRELOADED = ['./test/own-group.ts', './test/keep-compiled.ts', './test/own-network.ts'];
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
 function sayFile(result: FileResult, hasPassed: boolean): void {
-  const { file, milliseconds, failed, passed } = result;
+  const { file, failed, passed } = result;
   const word = hasPassed ? 'ok    ' : 'FAILED';
-  say(
-    `${durationOf(performance.now() - started)}  ${word} ${file} (${passed} in ${(milliseconds / 1000).toFixed(1)} s)`,
-  );
+  say(`${durationOf(performance.now() - started)}  ${word} ${file} (${passed} in ${costOf(result)})`);
   if (failed.length > 0) say(failureOf(result));
 }
 
@@ -98,6 +97,7 @@ const run = (files: readonly string[], concurrency: number): Promise<FileResult[
     silenceMs: testTimeoutMs + Number(options.silence),
     onEnd: sayFile,
   });
+measureFiles();
 const [first, commands] = await Promise.all([run(together, Number(options.concurrency)), runCommands()]);
 const once = [...first, ...(await run(alone, 1))];
 const { files, lucky } = options.again ? await tryAgain(once) : { files: once, lucky: [] };

@@ -135,16 +135,37 @@ test('every test file is run by bin/test --all once, and by the usual run unless
   assert.ok(quick.together.includes('test/system/lab.test.ts') && quick.alone.length === 0);
 });
 
+test('the processor time of a file is said with that of the programs it starts, also if they survive it', async (t) => {
+  const works = `
+    import { spawnSync } from 'node:child_process';
+    import { test } from 'node:test';
+    const COUNT = 'for (const end = Date.now() + 1000; Date.now() < end; );';
+    test('works', () => void spawnSync('sh', ['-c', 'exec setsid "$0" -e "$1" &', process.execPath, COUNT]));
+    test('waits', () => new Promise((end) => setTimeout(end, 2500)));`;
+  const group = `import ${JSON.stringify(join(ROOT, 'test/own-group.ts'))};`;
+  const { lines, text } = await ran(t, { 'works.test.ts': works, 'own-group.ts': group });
+  const [, elapsed, used] = /ok +test\/works\.test\.ts \(2 in (\S+) s(?:, processor (\S+) s)?\)/.exec(text) ?? [];
+  assert.ok(Number(elapsed) >= 2.5, text);
+  if (used === undefined) return t.skip('control groups cannot be made here');
+  assert.ok(Number(used) > 0.5 && Number(used) < Number(elapsed), text);
+  assert.match(lines[lines.indexOf('==> processor time of all files') + 1] ?? '', /^ +0 min +[12] s$/, text);
+});
+
 test('the ten slowest files are named, slowest first', () => {
   const files = Array.from({ length: 12 }, (_, n) => ({
     file: `${n}.test.ts`,
     milliseconds: n * 7000,
+    processorMs: n === 11 ? 61_000 : undefined,
     passed: 1,
     failed: [],
     skipped: [],
   }));
   const { lines } = verdictOf({ files, commands: [], allowed: [], isRoot: true });
-  assert.deepEqual(lines.slice(0, 3), ['==> slowest files', '  1 min 17 s  11.test.ts', '  1 min 10 s  10.test.ts']);
+  assert.deepEqual(lines.slice(0, 3), [
+    '==> slowest files',
+    '  1 min 17 s, processor 1 min  1 s  11.test.ts',
+    '  1 min 10 s  10.test.ts',
+  ]);
   assert.deepEqual(lines.slice(10, 12), ['  0 min 14 s  2.test.ts', '']);
 });
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
+import { processorTimeOf } from './processor-time.ts';
 
 export interface Failed {
   title: string;
@@ -21,6 +22,8 @@ export interface FileResult {
   readonly file: string;
   /** From the start of its process to its end; 0 if it did not end. */
   milliseconds: number;
+  /** Processor time of the file with all that it starts, if that can be known. */
+  processorMs?: number | undefined;
   passed: number;
   readonly failed: Failed[];
   readonly skipped: Skipped[];
@@ -108,6 +111,7 @@ class TestFile {
   end({ details = {} }: EventData): void {
     this.isRunning = false;
     this.result.milliseconds = details.duration_ms ?? 0;
+    this.result.processorMs = processorTimeOf(this.result.file);
     if (details.passed !== true) this.failure ??= textOf(details.error);
   }
 

@@ -27,6 +27,13 @@ export function durationOf(milliseconds: number): string {
   return `${String(Math.floor(seconds / 60)).padStart(3)} min ${String(seconds % 60).padStart(2)} s`;
 }
 
+const inSeconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
+
+/** Elapsed time of a file, and its processor time: a file with much less of it waits. */
+export function costOf({ milliseconds, processorMs }: FileResult, format = inSeconds): string {
+  return `${format(milliseconds)}${processorMs === undefined ? '' : `, processor ${format(processorMs).trim()}`}`;
+}
+
 export function failureOf({ file, failed }: FileResult): string {
   return [file, ...failed.map(({ title, error }) => `${title}\n${error.replaceAll(/^/gm, '    ')}`)].join('\n');
 }
@@ -38,6 +45,7 @@ export function verdictOf({ files, commands, allowed, isRoot }: VerdictOptions):
   const unlisted = skips.filter((skip) => !isAllowed(skip, allowed, isRoot));
   const brokenFiles = files.filter(({ failed }) => failed.length > 0);
   const brokenCommands = commands.filter(({ failed }) => failed > 0);
+  const measured = files.flatMap(({ processorMs }) => processorMs ?? []);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : [`==> ${title}`, ...lines, ''];
   const lines = [
@@ -46,8 +54,9 @@ export function verdictOf({ files, commands, allowed, isRoot }: VerdictOptions):
       files
         .toSorted((a, b) => b.milliseconds - a.milliseconds)
         .slice(0, SLOWEST)
-        .map(({ file, milliseconds }) => `${durationOf(milliseconds)}  ${file}`),
+        .map((result) => `${costOf(result, durationOf)}  ${result.file}`),
     ),
+    ...section('processor time of all files', measured.length === 0 ? [] : [durationOf(sum(measured))]),
     ...section(
       'skipped, and not on the list test/allowed-skips.json',
       unlisted.map(({ file, title, reason }) => `${file}: ${title}: skipped (${reason || 'without a reason'})`),
