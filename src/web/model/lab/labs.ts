@@ -61,7 +61,12 @@ export class Labs {
     const reading = this.#readings;
     this.#waiting = [];
     try {
-      const projects = await api.get<ProjectObject[]>('/projects');
+      // Rows are shown complete: with the figures and times of this reading.
+      const [projects] = await Promise.all([
+        api.get<ProjectObject[]>('/projects'),
+        this.readFigures(),
+        this.readChanges(),
+      ]);
       if (reading !== this.#readings) return;
       this.list.value = new Map(projects.map((project) => [project.project_id, project]));
       this.problem.value = '';
@@ -74,7 +79,6 @@ export class Labs {
         for (const message of waiting) this.#apply(message);
       }
     }
-    await Promise.all([this.readFigures(), this.readChanges()]);
   }
 
   async readChanges(): Promise<void> {
