@@ -1,14 +1,18 @@
 // Whether KVM runs a machine, on hosts that have /dev/kvm, have none, or forbid it: each is a mount namespace of its own.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { problemOf } from '../../src/compute/emulators/qemu/kvm-probe.ts';
+import { until } from '../controller/lab-server.ts';
 import { cannotUnshare } from '../host/missing.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { BUSY, noQemu } from './qemu-support.ts';
 
 const skip = cannotUnshare('mount namespaces', '--mount', 'true');
-const module = join(import.meta.dirname, '../../src/compute/emulators/qemu/acceleration.ts');
+const emulator = join(import.meta.dirname, '../../src/compute/emulators/qemu');
+const module = join(emulator, 'acceleration.ts');
+const probe = join(emulator, 'kvm-probe.ts');
 
 interface Question {
   /** Shell commands that make `/dev/kvm`, in an empty `/dev`. */
@@ -62,6 +66,19 @@ test('a guest that ends at once shows whether an accelerator runs guests', { ski
   assert.equal(await problemOf(emulator, 'tcg'), undefined);
   assert.match((await problemOf(emulator, 'tcg', { code: BUSY, limit: 300 })) ?? '', /did not answer within 0.3 s/);
   assert.match((await problemOf(emulator, 'none')) ?? '', /invalid accelerator/);
+});
+
+test('the guest ends even if the process that has started it ends first', { skip: noQemu }, async (t) => {
+  const directory = await scratchDirectory(t);
+  const running = (): string => spawnSync('pgrep', ['-f', `qemu.*${directory}`], { encoding: 'utf8' }).stdout;
+  const script = `
+    const { problemOf } = await import(${JSON.stringify(probe)});
+    void problemOf('qemu-system-x86_64', 'tcg', { code: ${JSON.stringify(BUSY)}, limit: 1000 });`;
+  const env = { ...process.env, TMPDIR: directory };
+  const asking = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'ignore' });
+  await until(() => running() !== '', 'the guest', 20_000);
+  asking.kill('SIGKILL');
+  await until(() => running() === '', 'the end of the guest', 20_000);
 });
 
 test('under a /dev/kvm that runs no guests a start is refused, or the processor emulated', {
