@@ -8,9 +8,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engineCheck } from '../../src/compute/emulators/docker/doctor.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
+import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { BUSYBOX, TestEngine } from './docker-engine.ts';
-import { cable, container, containers, noEngine as skip, status, typist, until } from './docker-support.ts';
+import { cable, container, containers, noEngine as skip, status, typist } from './docker-support.ts';
 import { startLab } from './support.ts';
 
 /** An Engine with options of its own, gone with the test. */
@@ -39,7 +40,7 @@ test('where the Engine lets containers live over its own restart, nodes go on, w
   assert.equal((await lab.request('GET', '/docker/images')).status, 409);
   await engine.start();
   // The console is there again when the server has found the Engine.
-  await until(
+  await eventually(
     'the console',
     async () => {
       two.socket.write('echo $kept\r');

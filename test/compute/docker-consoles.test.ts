@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { container, containers, noEngine, noX, until } from './docker-support.ts';
+import { eventually } from '../eventually.ts';
+import { container, containers, noEngine, noX } from './docker-support.ts';
 
 const SERVER = `/bin/busybox sh -c 'mkdir -p /www && echo hello >/www/index.html && /bin/busybox httpd -p 8080 -h /www; exec /bin/busybox nc -ll -p 9090 -e /bin/busybox cat'`;
 const skip = noEngine;
@@ -29,7 +30,7 @@ test('a web server of a container answers on the console, and what it upgrades i
   const { console: port } = await lab.expect(200, 'GET', node);
   await lab.expect(204, 'POST', `${node}/start`);
   const url = `http://127.0.0.1:${port}`;
-  const answer = await until(
+  const answer = await eventually(
     'the web server',
     () => fetch(`${url}/index.html`),
     ({ status }) => status === 200,
@@ -39,18 +40,18 @@ test('a web server of a container answers on the console, and what it upgrades i
   // Something that only echoes stands in for what speaks after an upgrade.
   await lab.expect(200, 'PUT', node, { console_http_port: 9090 });
   const upgrade = `GET /chat HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
-  const client = await until('the echo', async () => {
+  const client = await eventually('the echo', async () => {
     const { socket, heard } = await dialled(t, port);
     socket.write(upgrade);
     await Promise.race([once(socket, 'data'), once(socket, 'close')]);
     return heard() === '' ? undefined : { socket, heard };
   });
-  await until('the whole request', client!.heard, (heard) => heard === upgrade);
+  await eventually('the whole request', client!.heard, (heard) => heard === upgrade);
   client!.socket.write('more');
-  await until('what came after it', client!.heard, (heard) => heard.endsWith('more'));
+  await eventually('what came after it', client!.heard, (heard) => heard.endsWith('more'));
   // With https every byte is passed on as it is.
   const { console: other } = await lab.expect(200, 'PUT', node, { console_type: 'https' });
-  const tls = await until('the echo', async () => {
+  const tls = await eventually('the echo', async () => {
     const { socket, heard } = await dialled(t, other);
     socket.write('\x16\x03\x01');
     await Promise.race([once(socket, 'data'), once(socket, 'close')]);
@@ -79,18 +80,18 @@ test('a VNC console shows an X server of its own size, whose socket the containe
   const { console: port, aux } = await lab.expect(200, 'GET', node);
   await lab.expect(204, 'POST', `${node}/start`);
   const { socket, heard } = await dialled(t, port);
-  await until('the version', heard, (text) => text === 'RFB 003.008\n');
+  await eventually('the version', heard, (text) => text === 'RFB 003.008\n');
   socket.write('RFB 003.008\n');
-  await until('the kinds of security', heard, (text) => text.length >= 14);
+  await eventually('the kinds of security', heard, (text) => text.length >= 14);
   assert.equal(heard().slice(12), '\x01\x01', 'none is asked for');
   socket.write('\x01');
-  await until('the result', heard, (text) => text.length >= 18);
+  await eventually('the result', heard, (text) => text.length >= 18);
   socket.write('\x01');
-  await until('the screen', heard, (text) => text.length >= 22);
+  await eventually('the screen', heard, (text) => text.length >= 22);
   const size = Buffer.from(heard(), 'latin1');
   assert.deepEqual([size.readUInt16BE(18), size.readUInt16BE(20)], [640, 480]);
   assert.equal((await lab.expect(200, 'GET', node)).status, 'started', 'the container has found the socket');
   assert.notEqual(aux, null);
   await lab.expect(204, 'DELETE', node);
-  await until('the end of the X server', () => displays().join() === before.join());
+  await eventually('the end of the X server', () => displays().join() === before.join());
 });

@@ -9,7 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { containers, engine, noEngine as skip, until } from './docker-support.ts';
+import { eventually } from '../eventually.ts';
+import { containers, engine, noEngine as skip } from './docker-support.ts';
 
 const digest = (bytes: Buffer): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
@@ -83,7 +84,7 @@ test('a missing image is pulled, with progress, unless a client cancels', { skip
   const make = () => lab.request('POST', `${project}/docker/nodes`, { name: 'P1', image, console_type: 'telnet' });
   const making = make();
   await lab.told('log.info', ({ message }) => message.includes(`Pulling image ${image}: `));
-  const running = await until(
+  const running = await eventually(
     'the progress',
     () => lab.expect(200, 'GET', '/docker/pulls'),
     (pulls) => /\[=*>/.test(pulls[0]?.progress),

@@ -1,8 +1,9 @@
 // What rights containers get, and how they get more, with a real Docker Engine.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { BUSYBOX } from './docker-engine.ts';
-import { container, containers, engine, noEngine as skip, status, typist, until } from './docker-support.ts';
+import { container, containers, engine, noEngine as skip, status, typist } from './docker-support.ts';
 
 const CAP_SYS_ADMIN = 1n << 21n;
 const CAP_NET_ADMIN = 1n << 12n;
@@ -49,7 +50,7 @@ test('one that is refused something gets more, step by step, as far as the host 
   });
   await lab.expect(204, 'POST', `${never}/start`);
   await lab.told('log.warning', ({ message: text }) => text.startsWith('N2 was refused'));
-  await until(
+  await eventually(
     'N2',
     () => status(lab, never),
     (now) => now === 'started',
@@ -75,7 +76,7 @@ test('with automatic the last step is privileged; where the Engine refuses it, t
   await lab.expect(204, 'POST', `${node}/start`);
   const last = allows ? /runs privileged now/ : /cannot run privileged here .* goes on unprivileged/;
   await lab.told('log.warning', ({ message }) => last.test(message));
-  await until(
+  await eventually(
     'the container',
     () => status(lab, node),
     (now) => now === 'started',

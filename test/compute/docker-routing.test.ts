@@ -1,7 +1,8 @@
 // Routers in containers: FRR speaks OSPF over cables, with a real Docker Engine.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cable, container, containers, engine, noEngine, typist, until } from './docker-support.ts';
+import { eventually } from '../eventually.ts';
+import { cable, container, containers, engine, noEngine, typist } from './docker-support.ts';
 import { FRR, importFrr, noFrr } from './frr-image.ts';
 
 const skip = noEngine || noFrr;
@@ -50,14 +51,14 @@ test('three routers find each other by OSPF; loss degrades a cable, and when it 
   for (const node of [one, two, three]) await lab.expect(204, 'POST', `${node}/start`);
   // zebra wants a right that only the second step of rights has.
   await lab.told('log.warning', ({ message }) => /^R1 was refused something .*SYS_ADMIN/.test(message));
-  await until(
+  await eventually(
     'R1',
     () => lab.expect(200, 'GET', one),
     ({ status }) => status === 'started',
   );
   const console = await typist(t, lab, one);
   const route = (wanted: RegExp) =>
-    until(
+    eventually(
       `a route ${wanted}`,
       () => console.run('ip route show 10.2.2.2'),
       (text) => wanted.test(text),
@@ -72,7 +73,7 @@ test('three routers find each other by OSPF; loss degrades a cable, and when it 
 
   for (const node of [one, two]) await lab.expect(204, 'DELETE', `${node}/adapters/0/ports/0/nio`);
   await route(/via 10\.0\.13\.3 dev eth1/);
-  await until(
+  await eventually(
     'answers by the other way',
     () => console.run('ping -c 2 -W 1 10.2.2.2'),
     (text) => text.includes(' 2 packets received'),

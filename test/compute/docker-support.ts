@@ -1,11 +1,8 @@
-// Containers of a compute, with a real Docker Engine.
-import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { Typist as GuestTypist } from '../guest/guest.ts';
 import { BUSYBOX, type TestEngine, tryEngine } from './docker-engine.ts';
@@ -85,17 +82,4 @@ export async function typist(t: TestContext, lab: Lab, node: string): Promise<Ty
 
 export async function status(lab: Lab, node: string): Promise<Body> {
   return (await lab.expect(200, 'GET', node)).status;
-}
-
-/** Asks again and again until the answer fits. */
-export async function until<T>(
-  what: string,
-  ask: () => T | Promise<T>,
-  fits: (answer: T) => boolean = Boolean,
-): Promise<T> {
-  for (const end = performance.now() + 60_000; ; await sleep(50)) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    assert.ok(performance.now() < end, `waited in vain for ${what}; last: ${JSON.stringify(answer)}`);
-  }
 }

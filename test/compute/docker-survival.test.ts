@@ -7,17 +7,7 @@ import { FROM_SOURCE } from '../system/executable.ts';
 import { Lab } from '../system/lab.ts';
 import { openAgain } from '../system/survivors.ts';
 import { BUSYBOX } from './docker-engine.ts';
-import {
-  container,
-  containers,
-  engine,
-  noX,
-  noEngine as skip,
-  status,
-  Typist,
-  typist,
-  until,
-} from './docker-support.ts';
+import { container, containers, engine, noX, noEngine as skip, status, Typist, typist } from './docker-support.ts';
 import { RfbClient } from './rfb-client.ts';
 
 test('two containers ping on where a daemon that was killed comes back, and their consoles are there again', {
@@ -99,14 +89,14 @@ test('an Engine that ends under running nodes is reported, and they can be start
   const node = await container(lab, project, { start_command: '/bin/sh' });
   await lab.expect(204, 'POST', `${node}/start`);
   await engine().stop();
-  await until(
+  await eventually(
     'the end of the node',
     () => status(lab, node),
     (now) => now === 'stopped' || !engine().isRunning,
   );
   assert.equal((await lab.request('GET', '/docker/images')).status, 409);
   await engine().start();
-  await until(
+  await eventually(
     'the end of the node',
     () => status(lab, node),
     (now) => now === 'stopped',

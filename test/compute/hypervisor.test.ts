@@ -10,7 +10,7 @@ import { TelnetFilter } from '../../src/compute/emulators/dynamips/console-line.
 import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
 import { FileWatch } from '../../src/compute/emulators/dynamips/kept-files.ts';
 import { isAtLeast, parseVersion } from '../../src/compute/emulators/dynamips/program.ts';
-import { until } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { failure, scratchDirectory } from '../store/scratch.ts';
 
 /** A connection to somebody who answers each line in this way. */
@@ -106,7 +106,7 @@ test('a file that changes is reported until the watch ends', async (t) => {
   });
   t.after(() => watch.stop());
   let round = 0;
-  await until('a change', () => {
+  await eventually('a change', () => {
     round += 1;
     writeFileSync(path, `change ${round}`);
     return told > 0;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpServer } from '../../src/http/app/server.ts';
+import { eventually } from '../eventually.ts';
 import { remountReadOnly, scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 
@@ -40,12 +41,6 @@ async function upload(lab: Lab, path: string, body: Buffer | string | ReadableSt
 async function names(lab: Lab, emulator: string): Promise<string[]> {
   const entries: { filename: string }[] = await lab.expect(200, 'GET', `/${emulator}/images`);
   return entries.map(({ filename }) => filename);
-}
-
-/** Waits until the condition holds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 30_000; performance.now() < end; await sleep(5)) if (await holds()) return;
-  throw new Error('waited in vain');
 }
 
 test('an image comes back as it was uploaded, runs as a program, and is listed with its checksum, which also stands beside it', async (t) => {
@@ -269,7 +264,7 @@ test('what a killed daemon has left of an upload goes at the next start', async 
   await put(leftover, 'half an image');
   await put(join(state, 'images/IOU/sub/x.bin'), IOU_64);
   const lab = await startLab(t, {}, state);
-  await until(() => !existsSync(leftover));
+  await eventually('the end of the leftover', () => !existsSync(leftover));
   assert.equal((await lab.request('GET', '/iou/images/x.bin')).status, 200);
 });
 
@@ -297,11 +292,16 @@ for (const [how, length] of [
       sent.on('error', () => {});
       sent.write(Buffer.alloc(200_000));
       const folder = at(path.replace('qemu/images', 'QEMU'), '..');
-      await until(async () => (await readdir(folder).catch(() => [])).some((name) => name.endsWith('-tmp')));
+      await eventually('the temporary file', async () =>
+        (await readdir(folder).catch(() => [])).some((name) => name.endsWith('-tmp')),
+      );
       sent.destroy();
-      await until(async () => !(await readdir(folder).catch(() => [])).some((name) => name.endsWith('-tmp')));
+      await eventually(
+        'the end of the temporary file',
+        async () => !(await readdir(folder).catch(() => [])).some((name) => name.endsWith('-tmp')),
+      );
     }
-    await until(async () => (await readdir(at('QEMU'))).length === 2);
+    await eventually('two files', async () => (await readdir(at('QEMU'))).length === 2);
     assert.deepEqual((await readdir(at('QEMU'))).sort(), ['disk', 'disk.md5sum']);
     assert.equal((await lab.request('GET', '/qemu/images/disk')).body, 'old content');
   });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
 import { findProgram } from '../../src/host/processes/program-path.ts';
-import { until } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { cpuSeconds } from '../system/processes.ts';
 import { BUSY, bootSector, machineOf, machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
 
@@ -30,15 +30,15 @@ test('a machine is held back to its share of the processor, which changes while 
       .map((found) => wordsOf(found.pid));
   const isHeldTo = (percent: number) => (): boolean =>
     new RegExp(`^[^,]*--pid=${pid} --limit=${percent}[^,]*$`).test(limiters().join());
-  await until('the limit', isHeldTo(20));
-  await until('the machine to be held', () => stateOf(pid) === 'T');
+  await eventually('the limit', isHeldTo(20));
+  await eventually('the machine to be held', () => stateOf(pid) === 'T');
   await lab.expect(200, 'PUT', node, { cpu_throttling: 30 });
-  await until('the other limit, alone', isHeldTo(30));
-  await until('the machine to be held again', () => stateOf(pid) === 'T');
+  await eventually('the other limit, alone', isHeldTo(30));
+  await eventually('the machine to be held again', () => stateOf(pid) === 'T');
   assert.equal((await lab.expect(200, 'PUT', node, { cpu_throttling: 0 })).cpu_throttling, 0);
   assert.deepEqual(limiters(), []);
   const before = cpuSeconds(pid);
-  await until('the machine to go on', () => stateOf(pid) !== 'T' && cpuSeconds(pid) > before + 0.3);
+  await eventually('the machine to go on', () => stateOf(pid) !== 'T' && cpuSeconds(pid) > before + 0.3);
   await lab.expect(200, 'PUT', node, { cpu_throttling: 800 });
   assert.deepEqual(limiters(), [], 'more than the host has is no limit');
   await lab.expect(204, 'POST', `${node}/stop`);
@@ -57,7 +57,7 @@ test('a machine whose limiter is killed goes on, and its user is informed', { sk
   await lab.expect(200, 'POST', `${node}/start`);
   const pid = machineOf(instance);
   const limiter = programsOf(instance).find((found) => found.pid !== pid)!;
-  await until('the machine to be held', () => stateOf(pid) === 'T');
+  await eventually('the machine to be held', () => stateOf(pid) === 'T');
   process.kill(limiter.pid, 'SIGKILL');
   assert.match((await lab.told('log.warning')).message, /N1 is not throttled any more/);
   assert.notEqual(stateOf(pid), 'T');

@@ -1,5 +1,3 @@
-// Routers of a compute, with the real Dynamips. No image of a router is needed: test/guest/router has the sources of tiny ones.
-import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -10,9 +8,9 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Hypervisor } from '../../src/compute/emulators/dynamips/hypervisor.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
+import { eventually } from '../eventually.ts';
 import { freePort } from '../fabric/peers.ts';
 import { type Lab, type Settings, startLab } from './support.ts';
 
@@ -145,8 +143,9 @@ export class Typist {
   }
 
   async sees(text: string): Promise<void> {
-    for (const end = performance.now() + 30_000; !this.text.includes(text); await sleep(10)) {
-      assert.ok(performance.now() < end, `waited in vain for ${text}; seen: ${JSON.stringify(this.text)}`);
-    }
+    await eventually(
+      () => `${text}; seen: ${JSON.stringify(this.text)}`,
+      () => this.text.includes(text),
+    );
   }
 }

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findOurs } from '../../src/host/processes/child-processes.ts';
-import { until } from '../consoles/harness.ts';
+
+import { eventually } from '../eventually.ts';
 import { emulatorOf, noDynamips, router, routers, sender } from './router-support.ts';
 
 const skip = noDynamips;
@@ -53,11 +53,11 @@ test('a frame that leaves one router by its cable comes to the other, as what is
   });
   const send = await sender(t, await emulatorOf(t, pidOf(instance, one)), [0, 0]);
   const has = (file: string, text: string): boolean => existsSync(file) && readFileSync(file).includes(text);
-  await until('the frame at the other router', () => {
+  await eventually('the frame at the other router', () => {
     send(FRAME);
     return has(seen, 'from router to router');
   });
-  await until('the frame in the capture', () => has(captured, 'from router to router'));
+  await eventually('the frame in the capture', () => has(captured, 'from router to router'));
 
   // A filter of the link holds at a router's end as everywhere.
   const lossy = { ...ends[1], filters: { packet_loss: [100] } };
@@ -68,12 +68,10 @@ test('a frame that leaves one router by its cable comes to the other, as what is
     return incoming.dropped.packet_loss + outgoing.dropped.packet_loss;
   };
   for (let n = 0; n < 20; n += 1) send(lost);
-  for (const end = performance.now() + 20_000; (await dropped()) < 20; await sleep(10)) {
-    assert.ok(performance.now() < end, 'all are lost');
-  }
+  await eventually('the loss of all', dropped, (count) => count >= 20);
   await lab.expect(201, 'PUT', `${other}/adapters/0/ports/0/nio`, ends[1]);
   const late = Buffer.concat([FRAME.subarray(0, 14), Buffer.alloc(60, 'after the filter')]);
-  await until('a frame after that', () => {
+  await eventually('a frame after that', () => {
     send(late);
     return has(seen, 'after the filter');
   });
@@ -106,7 +104,7 @@ test('captures on serial links say what their frames are', { skip }, async (t) =
     const { pcap_file_path: file } = await lab.expect(200, 'POST', `${port}/start_capture`, {
       ...{ capture_file_name: `${type}.pcap`, data_link_type: type },
     });
-    await until(`the ${type} frame`, () => {
+    await eventually(`the ${type} frame`, () => {
       far.send(Buffer.from(frame, 'hex'), lport, '127.0.0.1');
       return readFileSync(file).includes(Buffer.from(frame, 'hex'));
     });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Compute } from '../../src/compute/compute.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
@@ -14,6 +13,7 @@ import { App } from '../../src/http/app/app.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 /** Why tests that need the real program do not run here. */
@@ -114,11 +114,13 @@ export class Lab {
 
   /** Waits for a message. */
   async told(action: string, fits: (event: Body) => boolean = () => true, milliseconds = 10_000): Promise<Body> {
-    for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(5)) {
-      const found = this.messages.find((message) => message.action === action && fits(message.event));
-      if (found) return found.event;
-    }
-    throw new Error(`waited in vain for ${action}; told: ${JSON.stringify(this.messages.map(({ line }) => line))}`);
+    const found = await eventually(
+      () => `${action}; told: ${JSON.stringify(this.messages.map(({ line }) => line))}`,
+      () => this.messages.find((message) => message.action === action && fits(message.event)),
+      Boolean,
+      milliseconds,
+    );
+    return found!.event;
   }
 }
 

@@ -17,7 +17,7 @@ import { SupervisorClient } from '../../src/supervisor/client.ts';
 import { supervisorDirectory } from '../../src/supervisor/place.ts';
 import { FRAME, type Frame, FrameReader, frame, PROTOCOL } from '../../src/supervisor/protocol.ts';
 import type { ProgramState } from '../../src/supervisor/welcome.ts';
-import { until } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { supervisorState } from '../supervisor/harness.ts';
 import { type Lab, startLab } from './support.ts';
@@ -117,6 +117,6 @@ test('the program of a node that cannot be made waits for its end', async (t) =>
   await lab.expect(409, 'POST', `${path}/vpcs/nodes`, body);
   assert.equal(signals.length, 0);
   await lab.expect(204, 'POST', `${path}/close`);
-  await until('the end of the program', () => signals.length === 1);
+  await eventually('the end of the program', () => signals.length === 1);
   assert.equal(signals[0]?.id, 7);
 });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { imageKind } from '../../src/api/kinds/kinds.ts';
 import { Images } from '../../src/compute/images/images.ts';
 import { Uploads } from '../../src/compute/images/uploads.ts';
 import { Operations } from '../../src/events/operations.ts';
+import { eventually } from '../eventually.ts';
 import { scratchFileSystem } from '../store/scratch.ts';
 import { type Answer, type Lab, startLab } from './support.ts';
 
@@ -43,11 +43,6 @@ class Pieces {
 /** What there is of images, hidden or not. */
 async function files(lab: Lab): Promise<string[]> {
   return (await readdir(`${lab.config.Server.images_path}/QEMU`).catch(() => [])).sort();
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 30_000; performance.now() < end; await sleep(5)) if (await holds()) return;
-  throw new Error('waited in vain');
 }
 
 /** A piece whose connection breaks off when its content has been taken. */
@@ -105,7 +100,7 @@ test('a piece takes the place of an earlier one whose connection hangs', async (
     },
   });
   const earlier = pieces.send(0, hanging);
-  await until(async () => (await lab.expect(200, 'GET', pieces.path)).offset === MIBIBYTE);
+  await eventually('the first piece', async () => (await lab.expect(200, 'GET', pieces.path)).offset === MIBIBYTE);
   // Whoever announces it again is told what stays so, whatever else is on its way.
   const again = await pieces.begin({ filename: 'disk.qcow2', filesize: content.length });
   assert.equal(again.body.offset, MIBIBYTE);
@@ -138,17 +133,20 @@ test('of an upload with another checksum, one that is cancelled, is too long, or
   const cancelled = await begun();
   await cancelled.send(0, content.subarray(0, 1000));
   await lab.expect(204, 'DELETE', `/operations/${cancelled.path.split('/').at(-1)}`);
-  await until(async () => (await lab.expect(200, 'GET', '/operations')).at(-1).state === 'cancelled');
+  await eventually(
+    'the cancellation',
+    async () => (await lab.expect(200, 'GET', '/operations')).at(-1).state === 'cancelled',
+  );
   assert.deepEqual(await files(lab), []);
 
   const long = await begun({ filesize: 1000 });
   assert.equal((await long.send(0, content)).status, 409);
-  await until(async () => (await files(lab)).length === 0);
+  await eventually('the end of the files', async () => (await files(lab)).length === 0);
 
   const operations = new Operations({ tell: () => {} });
   const impatient = new Uploads(new Images(lab.config), operations, 50);
   await impatient.announce(imageKind('qemu'), randomUUID(), { filename: 'rests.qcow2', filesize: 1000 });
-  await until(() => operations.list()[0]?.state === 'failed');
+  await eventually('the failure', () => operations.list()[0]?.state === 'failed');
   assert.match(operations.list()[0]?.message ?? '', /nothing came for a long time/);
   assert.deepEqual(await files(lab), []);
 });
@@ -170,7 +168,7 @@ test('what the disk cannot hold is refused before it is sent, or with 507 when i
   const send = (id: string) => uploads.get(id).append(0, new Blob([new Uint8Array(content)]).stream());
   assert.equal((await send(one)).md5sum, md5(content));
   await assert.rejects(send(other), { code: 'out-of-space' });
-  await until(async () => (await readdir(`${disk}/QEMU`)).length === 2);
+  await eventually('two files', async () => (await readdir(`${disk}/QEMU`)).length === 2);
   assert.deepEqual((await readdir(`${disk}/QEMU`)).sort(), ['disk.qcow2', 'disk.qcow2.md5sum']);
 });
 

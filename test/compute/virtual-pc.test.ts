@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findOurs } from '../../src/host/processes/child-processes.ts';
-import { Client, until } from '../consoles/harness.ts';
+import { Client } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { freePort, Peer } from '../fabric/peers.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Body, type Lab, noVpcs, type Settings, startLab } from './support.ts';
@@ -268,7 +269,7 @@ test('a capture that is begun before the PC runs holds its first frames', { skip
   const port = `${pc}/adapters/0/ports/0`;
   const { pcap_file_path } = await lab.expect(200, 'POST', `${port}/start_capture`, { capture_file_name: 'pc.pcap' });
   await lab.expect(200, 'POST', `${pc}/start`);
-  await until('a frame in the capture', () => readFileSync(pcap_file_path).length > 24);
+  await eventually('a frame in the capture', () => readFileSync(pcap_file_path).length > 24);
   await lab.expect(204, 'POST', `${pc}/stop`);
   await lab.expect(204, 'POST', `${port}/stop_capture`);
 });
@@ -339,11 +340,11 @@ test('the console is there over a WebSocket, too, for started PCs with a console
       closed = true;
     },
   });
-  await until(`a prompt in ${JSON.stringify(text)}`, () => /> $/.test(text));
+  await eventually(`a prompt in ${JSON.stringify(text)}`, () => /> $/.test(text));
   socket.send('show ip\r');
-  await until('an answer', () => /MAC +: 00:50:79:66:68:00/.test(text));
+  await eventually('an answer', () => /MAC +: 00:50:79:66:68:00/.test(text));
   await lab.expect(204, 'POST', `${pc}/stop`);
-  await until('the end of the socket', () => closed);
+  await eventually('the end of the socket', () => closed);
   const mute = await lab.node(path, 'vpcs', { console_type: 'none' });
   assert.equal((await lab.expect(200, 'POST', `${mute}/start`)).console, null);
   await assert.rejects(lab.app.openSocket(target(mute)), { code: 'conflict', message: /no console/ });
@@ -467,7 +468,7 @@ test('a compute that stops leaves no process, no port and no descriptor behind',
   await lab.stop();
   assert.equal(programsOf(instance).length, 0);
   for (const port of body.console_ports) assert.ok(await refused(port), `console port ${port}`);
-  await until(
+  await eventually(
     () => `descriptors: ${descriptors()}, before: ${before}`,
     () => descriptors() <= before,
   );

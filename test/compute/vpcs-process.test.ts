@@ -14,7 +14,8 @@ import { STARTUP_SCRIPT } from '../../src/compute/emulators/vpcs/script.ts';
 import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import type { TerminalExit } from '../../src/consoles/terminal.ts';
 import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes/child-processes.ts';
-import { Client, scratch, until } from '../consoles/harness.ts';
+import { Client, scratch } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { testSupervisor } from '../supervisor/harness.ts';
 
@@ -88,7 +89,7 @@ test('two clients see the same; one that stalls does not hold up the other, who 
   await Promise.all([client.sees(/\r\nboth see this\r\n/), stalled.sees(/\r\nboth see this\r\n/)]);
   stalled.socket.pause();
   // The stalled client's share fills up the kernel's buffers and then our queue.
-  await until('the stalled client to be dropped', () => {
+  await eventually('the stalled client to be dropped', () => {
     pc.console.output(Buffer.alloc(16 * 1024, '.'));
     return pc.console.clientCount === 1 && !client.closed;
   });

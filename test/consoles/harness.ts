@@ -6,25 +6,13 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Of a machine that dozens of other programs want, too. */
-const PATIENCE_MS = 60_000;
+import { eventually } from '../eventually.ts';
 
 /** A directory that goes with the test. */
 export async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'labwire-console-'));
   t.after(() => rm(directory, { recursive: true }));
   return directory;
-}
-
-/** Waits until something is true. */
-export async function until(what: string | (() => string), condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${typeof what === 'string' ? what : what()}`);
-    await sleep(5);
-  }
 }
 
 /** Whether there is such a process, and it is no zombie. */
@@ -65,7 +53,7 @@ export class Client {
   }
 
   async sees(pattern: RegExp): Promise<string> {
-    await until(
+    await eventually(
       () => `${pattern} in ${JSON.stringify(this.text.slice(-500))}`,
       () => pattern.test(this.text),
     );
@@ -73,6 +61,6 @@ export class Client {
   }
 
   async ends(): Promise<void> {
-    await until('the end of the connection', () => this.closed);
+    await eventually('the end of the connection', () => this.closed);
   }
 }

@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Console } from '../../src/consoles/console.ts';
 import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import { configureLog } from '../../src/host/log.ts';
+import { eventually } from '../eventually.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
-import { Client, until } from './harness.ts';
+import { Client } from './harness.ts';
 
 const lines: string[] = [];
 configureLog({ write: (line) => lines.push(line) });
@@ -42,13 +43,13 @@ async function serve(t: TestContext, name = 'PC1'): Promise<Fixture> {
 test('all clients see the same output and the input of all is merged', async (t) => {
   const { console, port, input } = await serve(t);
   const [a, b] = [await Client.open(t, port), await Client.open(t, port)];
-  await until('two clients', () => console.clientCount === 2);
+  await eventually('two clients', () => console.clientCount === 2);
   console.output(Buffer.from('PC1> '));
   await Promise.all([a.sees(/PC1> $/), b.sees(/PC1> $/)]);
   a.send('from a\n');
-  await until('input of a', () => input.join('') === 'from a\n');
+  await eventually('input of a', () => input.join('') === 'from a\n');
   b.send('from b\n');
-  await until('input of b', () => input.join('') === 'from a\nfrom b\n');
+  await eventually('input of b', () => input.join('') === 'from a\nfrom b\n');
 });
 
 test('who comes later sees what was said before, after the telnet greeting', async (t) => {
@@ -63,7 +64,7 @@ test('who comes later sees what was said before, after the telnet greeting', asy
 test('bytes of value 255 arrive doubled, keystrokes arrive without telnet, window sizes reach the program', async (t) => {
   const { console, port, input, sizes } = await serve(t);
   const client = await Client.open(t, port);
-  await until('the greeting', () => client.text.endsWith('\xff\xfd\x1f'));
+  await eventually('the greeting', () => client.text.endsWith('\xff\xfd\x1f'));
   client.send(Buffer.from([255, 251, 31, 255, 250, 31, 0, 132, 0, 43, 255, 240, 0x61, 255, 255, 0x0d, 0x0a, 255, 246]));
   await client.sees(/\r\n\[PC1 is here\]\r\n$/);
   assert.deepEqual([input.join(''), sizes], ['a\xff\r', ['132x43']]);
@@ -80,7 +81,7 @@ function tenSecondsLater(t: TestContext): void {
 test('a client that stops reading delays no other, and is disconnected with the reason after ten seconds', async (t) => {
   const { console, port } = await serve(t);
   const [alive, stalled] = [await Client.open(t, port), await Client.open(t, port)];
-  await until('two clients', () => console.clientCount === 2);
+  await eventually('two clients', () => console.clientCount === 2);
   stalled.socket.pause();
   const block = Buffer.from(`${'x'.repeat(1021)}\r\n`);
   let sent = 0;
@@ -88,13 +89,11 @@ test('a client that stops reading delays no other, and is disconnected with the 
     // The living one reads on, so it is never asked to take more than a client should.
     if (alive.text.length + 64 * 1024 > sent) for (let i = 0; i < 32; i++, sent += block.length) console.output(block);
   };
-  await until('more than the buffers of a connection take', () => {
-    talk();
-    return sent > MOST_BUFFERED_BYTES;
-  });
+  // More than the buffers of a connection take.
+  for (; sent <= MOST_BUFFERED_BYTES; await sleep(5)) talk();
   assert.equal(console.clientCount, 2);
   tenSecondsLater(t);
-  await until('the stalled client to be dropped', () => console.clientCount === 1);
+  await eventually('the stalled client to be dropped', () => console.clientCount === 1);
   console.output(Buffer.from('still here'));
   await alive.sees(/still here$/);
   assert.equal(alive.text.length, 15 + sent + 'still here'.length);
@@ -107,7 +106,7 @@ test('a client that stops reading delays no other, and is disconnected with the 
 test('a client that reads again after a while sees what was left out, and the end', async (t) => {
   const { console, port } = await serve(t);
   const slow = await Client.open(t, port);
-  await until('the client', () => console.clientCount === 1);
+  await eventually('the client', () => console.clientCount === 1);
   slow.socket.pause();
   for (let sent = 0; sent < MOST_BUFFERED_BYTES; sent += 64 * 1024) console.output(Buffer.alloc(64 * 1024, 0x61));
   console.output(Buffer.from('prompt> '));
@@ -118,13 +117,13 @@ test('a client that reads again after a while sees what was left out, and the en
 test('what waits for a dropped client is thrown away within seconds', async (t) => {
   const { console, port } = await serve(t);
   const stalled = await Client.open(t, port);
-  await until('the client', () => console.clientCount === 1);
+  await eventually('the client', () => console.clientCount === 1);
   stalled.socket.pause();
   for (let sent = 0; sent < MOST_BUFFERED_BYTES; sent += 64 * 1024) console.output(Buffer.alloc(64 * 1024, 0x61));
   // The first look sees what has left until now.
   await sleep(1500);
   tenSecondsLater(t);
-  await until('the client to be dropped', () => console.clientCount === 0);
+  await eventually('the client to be dropped', () => console.clientCount === 0);
   await sleep(2500);
   stalled.socket.resume();
   await stalled.ends();
@@ -134,7 +133,7 @@ test('what waits for a dropped client is thrown away within seconds', async (t) 
 test('stop closes all clients at once, also those that do not read, and frees the port', async (t) => {
   const { console, server, port } = await serve(t);
   const [reader, stalled] = [await Client.open(t, port), await Client.open(t, port)];
-  await until('two clients', () => console.clientCount === 2);
+  await eventually('two clients', () => console.clientCount === 2);
   stalled.socket.pause();
   for (let i = 0; i < 200 && console.clientCount === 2; i++) console.output(Buffer.alloc(1024, 0x61));
   console.output(Buffer.from('last words'));
@@ -160,10 +159,10 @@ test('after a restart clients find the console as it was', async (t) => {
 test('a client that goes leaves nothing behind', async (t) => {
   const { console, server, port } = await serve(t);
   const [polite, rude] = [await Client.open(t, port), await Client.open(t, port)];
-  await until('two clients', () => console.clientCount === 2);
+  await eventually('two clients', () => console.clientCount === 2);
   polite.socket.end();
   rude.socket.resetAndDestroy();
-  await until('both to be forgotten', () => console.clientCount === 0);
+  await eventually('both to be forgotten', () => console.clientCount === 0);
   console.output(Buffer.from('nobody listens'));
   await server.stop();
 });
@@ -187,7 +186,7 @@ test('questions are not answered without end to a client that does not read', as
   const asked = 2 ** 21;
   socket.write(Buffer.alloc(asked * 2, Buffer.from([255, 246])));
   socket.write('end\n');
-  await until('the questions to be taken', () => input.join('') === 'end\n');
+  await eventually('the questions to be taken', () => input.join('') === 'end\n');
   console.output(Buffer.from('.'));
   let answer = 0;
   for await (const chunk of socket as AsyncIterable<Buffer>) {

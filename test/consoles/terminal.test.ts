@@ -8,8 +8,9 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit, type TerminalOptions } from '../../src/consoles/terminal.ts';
 import { childEnvironment } from '../../src/host/processes/child-processes.ts';
+import { eventually } from '../eventually.ts';
 import { testSupervisor } from '../supervisor/harness.ts';
-import { isRunning, scratch, until } from './harness.ts';
+import { isRunning, scratch } from './harness.ts';
 
 const supervisor = testSupervisor();
 
@@ -17,7 +18,7 @@ interface Shell {
   terminal: Terminal;
   text(): string;
   exit: Promise<TerminalExit>;
-  sees(pattern: RegExp): Promise<void>;
+  sees(pattern: RegExp): Promise<boolean>;
 }
 
 /** Runs a shell script under a terminal and collects its output. */
@@ -41,7 +42,7 @@ async function run(t: TestContext, script: string, options: Partial<TerminalOpti
     text,
     exit,
     sees: (pattern) =>
-      until(
+      eventually(
         () => `${pattern} in ${text().slice(-500)}`,
         () => pattern.test(text()),
       ),
@@ -115,7 +116,7 @@ test('stop ends a program that ignores SIGTERM, and what it started', async (t) 
   assert.equal(exit.signal, 'SIGKILL');
   assert.equal(exit.expected, true);
   assert.equal(isRunning(pid), false);
-  await until('the end of the child', () => !isRunning(child));
+  await eventually('the end of the child', () => !isRunning(child));
 });
 
 test('a terminal can be started again', async (t) => {
@@ -138,7 +139,7 @@ test('programs come and go without leaving a descriptor or a zombie', async (t) 
     const shells = await Promise.all([run(t, 'exit'), run(t, 'exec sleep 1000'), run(t, 'echo x; exec sleep 1000')]);
     await Promise.all([shells[0]!.exit, ...shells.map(({ terminal }) => terminal.stop())]);
   }
-  await until('the descriptors to be closed', () => descriptors() <= before);
+  await eventually('the descriptors to be closed', () => descriptors() <= before);
   assert.equal(children(), '');
 });
 

@@ -7,6 +7,7 @@ import { basicHeader } from '../../src/http/access/authentication.ts';
 import type { RequestOptions } from '../../src/http/app/app.ts';
 import type { Daemon } from '../../src/start/daemon.ts';
 import { daemonHere } from '../daemon-here.ts';
+import { eventually } from '../eventually.ts';
 import { answerTo } from '../pc-console.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
@@ -175,9 +176,5 @@ export async function until(
   what: string,
   patience = 30_000,
 ): Promise<void> {
-  const end = Date.now() + patience;
-  while (!(await condition())) {
-    if (Date.now() > end) assert.fail(`waited ${patience} ms for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await eventually(what, condition, Boolean, patience);
 }

@@ -3,7 +3,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Cable,
   type DeviceKind,
@@ -12,6 +11,7 @@ import {
   type MemoryDevice,
   type PortStatistics,
 } from '../../src/fabric/fabric.ts';
+import { eventually } from '../eventually.ts';
 
 /** A fabric that is stopped when the test ends. */
 export async function startFabric(t: TestContext): Promise<Fabric> {
@@ -24,11 +24,7 @@ export async function startFabric(t: TestContext): Promise<Fabric> {
 
 /** Waits until `what` answers something true, and gives it. */
 export async function until<Answer>(what: () => Promise<Answer | false>): Promise<Answer> {
-  for (const end = Date.now() + 20_000; ; await sleep(2)) {
-    const answer = await what();
-    if (answer !== false) return answer;
-    if (Date.now() > end) throw new Error('what the test waits for does not happen');
-  }
+  return (await eventually('what the test needs', what, (answer) => answer !== false, 20_000)) as Answer;
 }
 
 /** Waits until the port's statistics are as wanted. */

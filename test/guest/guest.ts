@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 
 const MADE = join(import.meta.dirname, 'made');
 const FILES = ['vmlinuz', 'initrd.gz'] as const;
@@ -42,6 +42,9 @@ interface Undoing {
   after(undo: () => void): unknown;
 }
 
+/** Guests take what a busy machine gives them. */
+const PATIENCE_MS = 90_000;
+
 const ECHOED = new RegExp([..."do''ne"].join('\\s*'));
 
 /** Somebody at the console of a guest. */
@@ -58,15 +61,16 @@ export class Typist {
     t.after(() => void this.socket.destroy());
   }
 
-  /** Waits until something was said since the last call; the guests take what a busy machine gives them. */
+  /** Waits until something was said since the last call. */
   async until(what: RegExp): Promise<string> {
-    for (const end = performance.now() + 90_000; performance.now() < end; await sleep(50)) {
-      const found = what.exec(this.heard);
-      if (!found) continue;
-      this.heard = this.heard.slice(found.index + found[0].length);
-      return found[0];
-    }
-    throw new Error(`waited in vain for ${what}; heard: ${this.heard.slice(-2000)}`);
+    const found = await eventually(
+      () => `${what}; heard: ${this.heard.slice(-2000)}`,
+      () => what.exec(this.heard),
+      Boolean,
+      PATIENCE_MS,
+    );
+    this.heard = this.heard.slice(found!.index + found![0].length);
+    return found![0];
   }
 
   /** Runs a command; its answer ends with the words that the shell puts together. */
@@ -75,11 +79,11 @@ export class Typist {
     this.socket.write(`${command}; echo do''ne $?\r`);
     // The shell's echo may be broken at any place by the end of a line.
     await this.until(ECHOED);
-    let answer = '';
-    for (const end = performance.now() + 90_000; performance.now() < end; await sleep(50)) {
-      answer = this.heard;
-      if (/done \d+/.test(answer)) return answer;
-    }
-    throw new Error(`waited in vain for the end of ${command}; heard: ${answer}`);
+    return eventually(
+      `the end of ${command}`,
+      () => this.heard,
+      (heard) => /done \d+/.test(heard),
+      PATIENCE_MS,
+    );
   }
 }

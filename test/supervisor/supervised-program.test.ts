@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { findLink } from '../../src/host/network/kernel-interfaces.ts';
 import { nextExit } from '../../src/host/processes/spawn.ts';
 import { SupervisedProgram } from '../../src/supervisor/supervised-program.ts';
-import { until } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';
 
 const PLAIN = { directory: '/', environment: {}, columns: 80, rows: 24, timerSlackMilliseconds: 0, record: {} };
@@ -20,7 +20,7 @@ function started(script: string, more: object = {}) {
   const request = { ...PLAIN, program: '/bin/sh', arguments: ['-c', script], ...more };
   const program = new SupervisedProgram(request, { output, taken: () => {} });
   const end = async () => {
-    await until('its end', () => {
+    await eventually('its end', () => {
       const exit = nextExit();
       if (exit) program.ended({ code: exit.code });
       return exit !== undefined;
@@ -65,7 +65,7 @@ test('a program with a log has no terminal, and adds its output and its errors t
     const program = new SupervisedProgram(request, { output: () => {}, taken: () => {} });
     program.resize(100, 50);
     program.input(Buffer.from('nobody reads this'));
-    await until('its end', () => {
+    await eventually('its end', () => {
       const exit = nextExit();
       if (exit) program.ended({ code: exit.code });
       return exit !== undefined;
@@ -84,7 +84,7 @@ test('a program has the TAPs that it is to have as its descriptors, and they go 
   const taps = Array.from({ length: 12 }, () => uniqueName());
   const { program, end } = started('exec cat', { taps });
   // From the moment at which it is the program that was asked for.
-  await until('the program', () => readFileSync(`/proc/${program.pid}/comm`, 'latin1') === 'cat\n');
+  await eventually('the program', () => readFileSync(`/proc/${program.pid}/comm`, 'latin1') === 'cat\n');
   const names = taps.map((_name, index) => readFileSync(`/proc/${program.pid}/fdinfo/${index + 3}`, 'latin1'));
   assert.deepEqual(
     names.map((information) => /^iff:\t(.*)$/m.exec(information)?.[1]),
@@ -94,5 +94,5 @@ test('a program has the TAPs that it is to have as its descriptors, and they go 
   assert.throws(() => started('exit', { taps: [taps[0]] }), { code: 'EBUSY' });
   program.signal('SIGKILL');
   await end();
-  await until('the end of the interfaces', () => taps.every((name) => findLink(name) === undefined));
+  await eventually('the end of the interfaces', () => taps.every((name) => findLink(name) === undefined));
 });

@@ -8,7 +8,8 @@ import { type TestContext, test } from 'node:test';
 import { type ProgramHandle, StrangeSupervisor, SupervisorClient } from '../../src/supervisor/client.ts';
 import { supervisorDirectory } from '../../src/supervisor/place.ts';
 import { FRAME, type FrameType, frame, PROTOCOL, type StartRequest } from '../../src/supervisor/protocol.ts';
-import { isRunning, until } from '../consoles/harness.ts';
+import { isRunning } from '../consoles/harness.ts';
+import { eventually } from '../eventually.ts';
 import { anonymousMebibytes } from '../system/processes.ts';
 import { supervisorState } from './harness.ts';
 
@@ -43,7 +44,7 @@ test('the next daemon finds the programs of the last one: their records, their o
   const script = 'i=0; while [ $i -lt 9000 ]; do echo line $i; i=$((i+1)); done; read x; echo got $x; read y; exit 3';
   const lasting = await first.start(shell(script, { node: 'n1' }), heard);
   const brief = await first.start(shell('echo last words; read x; exit 7', { node: 'n2' }), listening());
-  await until('all lines', () => heard.text.includes('line 8999'));
+  await eventually('all lines', () => heard.text.includes('line 8999'));
   const { pid } = first;
   await first.leave();
 
@@ -61,21 +62,21 @@ test('the next daemon finds the programs of the last one: their records, their o
   const [again, short] = [listening(), listening()];
   found[0]!.follow(again);
   found[1]!.follow(short);
-  await until('the history', () => again.text.includes('line 8999'));
+  await eventually('the history', () => again.text.includes('line 8999'));
   assert.ok(again.text.length <= 64 * 1024, `${again.text.length} bytes of history`);
   assert.match(again.text, /^line \d+\r\n/);
   found[0]!.write(Buffer.from('typed\n'));
   found[1]!.write(Buffer.from('\n'));
-  await until('the answer', () => again.text.includes('got typed'));
-  await until('the exit', () => short.ended !== undefined);
+  await eventually('the answer', () => again.text.includes('got typed'));
+  await eventually('the exit', () => short.ended !== undefined);
   assert.deepEqual(short.ended, { code: 7 });
   assert.match(short.text, /last words/);
 
   found[0]!.signal('SIGKILL');
-  await until('the other exit', () => again.ended !== undefined);
+  await eventually('the other exit', () => again.ended !== undefined);
   for (const handle of found) second.forget(handle);
   await second.leave();
-  await until('the end of the supervisor', () => !isRunning(pid!));
+  await eventually('the end of the supervisor', () => !isRunning(pid!));
 });
 
 test('a program that ends while no daemon runs is reported to the next, with its last output', async (t) => {
@@ -83,17 +84,17 @@ test('a program that ends while no daemon runs is reported to the next, with its
   const first = clientOf(place);
   const before = listening();
   const { pid } = await first.start(shell('echo last words; exec sleep 1000'), before);
-  await until('its words', () => before.text !== '');
+  await eventually('its words', () => before.text !== '');
   await first.leave();
   process.kill(pid, 'SIGTERM');
-  await until('its end', () => !existsSync(`/proc/${pid}`));
+  await eventually('its end', () => !existsSync(`/proc/${pid}`));
   const second = clientOf(place);
   t.after(() => second.leave());
   const [handle] = await second.join();
   assert.deepEqual(handle!.exit, { code: 0, signal: 'SIGTERM' });
   const heard = listening();
   handle!.follow(heard);
-  await until('its last words', () => heard.ended !== undefined);
+  await eventually('its last words', () => heard.ended !== undefined);
   assert.equal(heard.text, 'last words\r\n');
   second.forget(handle!);
 });
@@ -118,7 +119,7 @@ test('a daemon that does not read makes programs wait, and the supervisor no lar
   stalled.write(frame(FRAME.start, 100, shell('exec yes "a line of some length that is said again and again"')));
   const written = () => Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1]);
   let last = -1;
-  await until('the supervisor to stop reading', () => {
+  await eventually('the supervisor to stop reading', () => {
     const now = written();
     const still = now === last && now > 1024 * 1024;
     last = now;
@@ -127,14 +128,14 @@ test('a daemon that does not read makes programs wait, and the supervisor no lar
   assert.ok(anonymousMebibytes(pid) - before < 40, `${anonymousMebibytes(pid) - before} MiB more`);
   stalled.destroy();
   // Without a daemon the program goes on, into the scrollback.
-  await until('the supervisor to read on', () => written() > last + 4 * 1024 * 1024);
+  await eventually('the supervisor to read on', () => written() > last + 4 * 1024 * 1024);
   const client = clientOf(place);
   t.after(() => client.leave());
   for (const handle of await client.join()) {
     const heard = listening();
     handle.follow(heard);
     handle.signal('SIGKILL');
-    await until('its end', () => heard.ended !== undefined);
+    await eventually('its end', () => heard.ended !== undefined);
     client.forget(handle);
   }
 });
@@ -145,7 +146,7 @@ test('only the state directory that a supervisor belongs to is served', async (t
   t.after(() => owner.leave());
   const heard = listening();
   const cat = await owner.start(shell('echo ready; exec cat'), heard);
-  await until('its output', () => heard.text.includes('ready'));
+  await eventually('its output', () => heard.text.includes('ready'));
   await assert.rejects(clientOf({ ...place, instance: 'another' }).join(), StrangeSupervisor);
   const intruder = connect(join(supervisorDirectory(place.state), 'socket'));
   await once(intruder, 'connect');
@@ -156,7 +157,7 @@ test('only the state directory that a supervisor belongs to is served', async (t
   chmodSync(supervisorDirectory(place.state), 0o755);
   await assert.rejects(clientOf(place).join(), { code: 'conflict', message: /mode 0700/ });
   cat.signal('SIGKILL');
-  await until('its end', () => heard.ended !== undefined);
+  await eventually('its end', () => heard.ended !== undefined);
   owner.forget(cat);
 });
 
@@ -195,7 +196,7 @@ test('programs are found in the directory that earlier releases used, which gets
   const heard = listening();
   handle.follow(heard);
   handle.signal('SIGKILL');
-  await until('its end', () => heard.ended !== undefined);
+  await eventually('its end', () => heard.ended !== undefined);
   second.forget(handle);
 });
 
@@ -204,7 +205,7 @@ test('a state directory may have a long name', async () => {
   const client = clientOf({ state: join(state, 'a'.repeat(100), 'b'.repeat(100)), instance });
   const heard = listening();
   const handle = await client.start(shell('echo ready; exit'), heard);
-  await until('its end', () => heard.ended !== undefined);
+  await eventually('its end', () => heard.ended !== undefined);
   assert.equal(heard.text, 'ready\r\n');
   client.forget(handle);
   await client.leave();

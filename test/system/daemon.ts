@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cleanup } from '../cleanup.ts';
+import { eventually } from '../eventually.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { executable } from './executable.ts';
 import { type OwnPorts, ownPorts } from './own-ports.ts';
@@ -69,27 +70,13 @@ function environmentOf({ first, last }: OwnPorts): Record<string, string> {
   );
 }
 
+export { eventually };
+
 /** How a daemon ended. */
 export interface Ending {
   code: number | null;
   signal: NodeJS.Signals | null;
   milliseconds: number;
-}
-
-/** Asks again and again until the answer fits; gives it. */
-export async function eventually<T>(
-  what: string,
-  ask: () => T | Promise<T>,
-  fits: (answer: T) => boolean = Boolean,
-  milliseconds = 30_000,
-): Promise<T> {
-  const deadline = performance.now() + milliseconds;
-  for (;;) {
-    const answer = await ask();
-    if (fits(answer)) return answer;
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}; last: ${JSON.stringify(answer)}`);
-    await sleep(10);
-  }
 }
 
 export class Daemon implements AsyncDisposable {
