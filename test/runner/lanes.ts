@@ -12,13 +12,20 @@ export const SUITES = {
 
 export type SuiteName = keyof typeof SUITES;
 
-/** Judge times, flood the machine, or take all of it for minutes: one at a time, when nothing else runs. */
+/** Judge times, or flood the machine: one at a time, when nothing else runs. */
 const TIMED = [
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
-  'test/system/@(joint-survival|kill|stop|two-daemons|vpcs-program).test.ts',
-  'test/web/captures.test.ts',
-  'test/system/package.test.ts',
+  'test/system/@(joint-survival|kill|pulled-cable|stop|vpcs-program).test.ts',
+  'test/web/capture-flood.test.ts',
+];
+
+/** Take more than a minute: they begin in the first half, so that none is left over when all others have ended. */
+const MINUTES = [
+  'test/@(compute|controller)/failing-awaits.test.ts',
+  'test/system/@(accounts|command-line|command-settings|examples|lab|lab-checks|labs-as-text|labs-as-text-*|lost-hosts).test.ts',
+  'test/system/@(package|reproducible|systemd-boot|two-daemons).test.ts',
+  'test/web/people.test.ts',
 ];
 
 /** Run by `bin/test --all` alone: each takes minutes, or guards what few changes touch. */
@@ -35,12 +42,12 @@ const LONG = [
   'test/@(compute|controller)/failing-awaits.test.ts',
   // a Docker Engine for each file; docker-containers.test.ts has what every change might break
   'test/compute/docker-!(containers).test.ts',
-  // a browser takes both processors: five files are left, one for each way to use the page
-  'test/web/!(captures|first-visit|page|quick-hands|topology).test.ts',
+  // a browser takes both processors: six files are left, for each way to use the page
+  'test/web/!(captures|capture-flood|first-visit|page|quick-hands|topology).test.ts',
   // all that a command or a lab's file can say, one program after the other
   'test/system/@(command-line|command-settings|examples|lab-checks|labs-as-text|labs-as-text-*).test.ts',
   // two hosts, and minutes until one counts as lost
-  'test/system/@(left-on-computes|lost-hosts|two-daemons).test.ts',
+  'test/system/@(left-on-computes|lost-hosts|pulled-cable|two-daemons).test.ts',
   // waits for wrong passwords to be forgiven, for large files, for rates of a minute
   'test/system/@(accounts|local-socket|top|transfers).test.ts',
 ];
@@ -80,6 +87,7 @@ function mixed(files: readonly string[]): string[] {
   for (const file of files) groups[GROUPS.findIndex((patterns) => isIn(file, patterns))]!.push(file);
   return groups
     .flatMap((group) => group.map((file, index) => ({ file, place: (index + 0.5) / group.length })))
+    .map(({ file, place }) => ({ file, place: isIn(file, MINUTES) ? place / 2 : place }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ file }) => file);
 }

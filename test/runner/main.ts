@@ -1,6 +1,7 @@
 // Runs the checks and tests of the project in the working directory; bin/test starts it. The last line is the sum.
 //   main.ts [--quick | --all] [--again] [--suite NAME ...] [--concurrency N] [--test-timeout MS] [--silence MS]
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allowedSkips } from './allowed-skips.ts';
@@ -16,8 +17,8 @@ const COMMANDS: Record<Extent, readonly string[]> = {
   usual: ['check', 'test:old-projects', 'test:conformance'],
   all: ['check', 'test:old-projects', 'test:conformance'],
 };
-/** Tests wait more than they work: more of them than processors. */
-const CONCURRENCY = 4;
+/** For each processor: tests wait more than they work. */
+const FILES_EACH = 3;
 const TEST_TIMEOUT_MS = 480_000;
 /** With more failed files than this nothing is tried again. */
 const MOST_AGAIN = 8;
@@ -30,7 +31,7 @@ const { values: options } = parseArgs({
     all: { type: 'boolean' },
     again: { type: 'boolean' },
     suite: { type: 'string', multiple: true },
-    concurrency: { type: 'string', default: `${CONCURRENCY}` },
+    concurrency: { type: 'string', default: `${FILES_EACH * availableParallelism()}` },
     'test-timeout': { type: 'string', default: `${TEST_TIMEOUT_MS}` },
     silence: { type: 'string', default: `${SLACK_MS}` },
   },

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { executable } from './executable.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -28,14 +29,12 @@ test('a build in another directory gives the same bytes', (t) => {
   // Links to the same files, since node_modules is large; not to the directories, which would lead back to this one.
   const copied = spawnSync('cp', ['-al', ...parts, other], { cwd: root, encoding: 'utf8' });
   assert.equal(copied.status, 0, copied.stderr);
-  const hashes = [root, other].map((cwd) => {
-    const out = join(other, 'out');
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['build.mjs', '--out', out], {
-      cwd,
-      encoding: 'utf8',
-    });
-    assert.equal(status, 0, stdout + stderr);
-    return createHash('sha256').update(readFileSync(out)).digest('hex');
+  const again = join(other, 'out');
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['build.mjs', '--out', again], {
+    cwd: other,
+    encoding: 'utf8',
   });
-  assert.equal(hashes[1], hashes[0]);
+  assert.equal(status, 0, stdout + stderr);
+  const hash = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+  assert.equal(hash(again), hash(executable()[0]!));
 });

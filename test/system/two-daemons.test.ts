@@ -5,74 +5,17 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { capturedFrames } from '../../src/client/captures/captured-frames.ts';
-import { judge, OtherLoad } from '../other-load.ts';
 import { Client } from './client.ts';
-import { DAEMON_HOMES, type Daemon, eventually, ownDaemon } from './daemon.ts';
+import { type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
-import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
+import { Lab, missing, type NodeObject } from './lab.ts';
 import { type } from './pc-typing.ts';
 import { add, as, basic, made, user } from './people.ts';
 import { processesIn } from './processes.ts';
-import { noNamespaces, TwoHosts } from './two-daemons-network.ts';
-
-const skip = missing('ip', 'vpcs') || noNamespaces();
-const CREDENTIALS = { user: 'labwire', password: 'not a secret' };
-
-interface Pair {
-  hosts: TwoHosts;
-  controller: Daemon;
-  compute: Daemon;
-}
-
-/** The compute asks for a password and listens on its address; the controller listens on all of its own. */
-async function startPair(t: TestContext): Promise<Pair> {
-  const hosts = TwoHosts.make(t);
-  const { user, password } = CREDENTIALS;
-  const compute = ownDaemon(t, {
-    program: [...hosts.compute.inside, ...executable()],
-    host: hosts.addresses.compute,
-    config: `[Server]\nauth = true\nuser = ${user}\npassword = ${password}\n`,
-  });
-  const controller = ownDaemon(t, {
-    program: [...hosts.controller.inside, ...executable()],
-    host: hosts.controllerAddress,
-    flags: ['--host', '0.0.0.0', '--insecure'],
-  });
-  await Promise.all([compute.start(), controller.start()]);
-  return { hosts, controller, compute };
-}
-
-function register({ controller, compute, hosts }: Pair, more: object = {}): Promise<{ connected: boolean }> {
-  const { compute: host } = hosts.addresses;
-  const body = { compute_id: 'other', name: 'Other', protocol: 'http', host, port: compute.port, ...CREDENTIALS };
-  return controller.post('/v2/computes', { ...body, ...more });
-}
-
-interface Across {
-  lab: Lab;
-  here: NodeObject;
-  there: NodeObject;
-  link: LinkObject;
-}
-
-/** A PC on each host, 10.0.0.1 on the controller's, and a link between them; both started. */
-async function labAcross(controller: Daemon): Promise<Across> {
-  const lab = await Lab.create(controller, 'Across');
-  const script = (last: number): object => ({ properties: { startup_script: `ip 10.0.0.${last}/24\n` } });
-  const here = await lab.pc('Here', script(1));
-  const there = await lab.pc('There', { compute_id: 'other', ...script(2) });
-  const link = await lab.link(here, there);
-  await controller.post(`${lab.path}/nodes/start`);
-  return { lab, here, there, link };
-}
-
-const REACHED = /10\.0\.0\.2 icmp_seq=2 ttl=/;
-
-async function pings(lab: Lab, from: NodeObject): Promise<boolean> {
-  return REACHED.test(await type(lab, from, 'ping 10.0.0.2 -c 2 -w 500'));
-}
+import { TwoHosts } from './two-daemons-network.ts';
+import { CREDENTIALS, labAcross, pings, REACHED, register, skip, startPair } from './two-daemons-pair.ts';
 
 test('a lab across two hosts pings, is captured at the far end, and obeys filters', { skip }, async (t) => {
   const pair = await startPair(t);
@@ -178,39 +121,6 @@ test('a controller that is killed and started again finds its computes, and its 
     ['started', 'started'],
   );
   assert.equal((await controller.get('/v2/computes/other')).user, CREDENTIALS.user);
-});
-
-test('a cable that is pulled ends calls within half a minute, and the lab runs on when it is back', {
-  skip,
-}, async (t) => {
-  const pair = await startPair(t);
-  await register(pair);
-  const { controller, hosts } = pair;
-  const { lab, here, there } = await labAcross(controller);
-  assert.ok(await pings(lab, here));
-  hosts.plug(false);
-  const [load, start] = [new OtherLoad(DAEMON_HOMES), performance.now()];
-  const call = controller.ask('POST', `${lab.path}/nodes/${there.node_id}/reload`);
-  // Everything else goes on.
-  const other = await Lab.create(controller, 'Other');
-  await other.start(await other.pc('PC1'));
-  const othersWaited = performance.now() - start;
-  const { status, json } = await call;
-  assert.deepEqual([status, /no longer answers/.test(json.message)], [409, true], json.message);
-  const seconds = (performance.now() - start) / 1000;
-  await judge(t, { what: 'others are served', value: othersWaited / 1000, limit: 5, unit: 's', load });
-  await judge(t, { what: 'the call ends', value: seconds, limit: 35, unit: 's', load });
-  assert.equal((await controller.get('/v2/computes/other')).connected, false);
-
-  hosts.plug(true);
-  await eventually(
-    'the connection',
-    () => controller.get('/v2/computes/other'),
-    ({ connected }) => connected,
-    20_000,
-  );
-  assert.equal((await lab.node(there)).status, 'started');
-  await eventually('the ping', () => pings(lab, here), Boolean, 20_000);
 });
 
 /** What the server of a host answers its own user, whom it asks for no password. */
