@@ -38,7 +38,7 @@ export async function takePart({
     const path = `/v2/compute${place}`;
     return (await answerJson(await computeApp.request(path), path)) as Answer;
   };
-  // The first question may run a guest, for up to 15 s where KVM is broken: the cluster does not wait for it.
+  // The first question may run a guest, for up to 4 s where KVM is broken: the cluster does not wait for it.
   let kvm = false;
   for (const place of ACCELERATION) {
     ask<{ kvm: string[] }>(place).then((answer) => {
