@@ -53,7 +53,8 @@ export function twinOf<K extends Route['kind']>(
   spelling: string,
 ): Route & { kind: K } {
   const [method, path] = spelling.split(' ');
-  const found = routes.find((one) => one.kind === kind && one.method === method && one.pattern === `/v2${path}`);
+  const pattern = `/v2${path}`;
+  const found = routes.find((one) => one.pattern === pattern && one.kind === kind && one.method === method);
   if (found === undefined) throw new Error(`there is no route ${spelling}`);
   return found as Route & { kind: K };
 }
