@@ -34,6 +34,8 @@ export interface DaemonParts {
   fabric: StartingFabric;
   /** Called when a client requests a shutdown. */
   shutdown: () => void;
+  /** Whether unused memory of the process is returned to the system. */
+  trimsMemory: boolean;
 }
 
 /** Starts the server, which listens when it is ready. If a step fails, the earlier ones are stopped again. */
@@ -42,6 +44,7 @@ export async function startDaemon({
   store: opening,
   fabric: starting,
   shutdown,
+  trimsMemory,
 }: DaemonParts): Promise<Daemon> {
   await using undo = new AsyncDisposableStack();
   const { fabric, moving } = starting;
@@ -93,7 +96,7 @@ export async function startDaemon({
   const reopened = controller.reopenAll();
   if (socketPath) await server.startLocally(socketPath);
   started('server');
-  memoryTrimmer.start();
+  if (trimsMemory) memoryTrimmer.start();
   undo.defer(() => memoryTrimmer.stop());
   void endUnclaimed(compute, controller, reopened);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));

@@ -9,10 +9,15 @@ import type { Daemon } from './daemon.ts';
 /**
  * Starts the server, which listens when it is ready. A failed start has answered no request and is undone.
  * @param shutdown called when a client requests a shutdown
+ * @param options trimsMemory: false in a process that also does other work, whose garbage takes long to collect
  * @throws Failure `invalid` for a server that would be open to the network; `conflict` if another server has the state directory or the
  * address, or the state directory cannot be used
  */
-export async function startServer(config: Config, shutdown: () => void): Promise<Daemon> {
+export async function startServer(
+  config: Config,
+  shutdown: () => void,
+  { trimsMemory = true }: { trimsMemory?: boolean } = {},
+): Promise<Daemon> {
   const {
     host,
     auth,
@@ -31,5 +36,5 @@ export async function startServer(config: Config, shutdown: () => void): Promise
   store.catch(() => {}); // awaited by the daemon
   const fabric = startFabric({ threads, frameLoop, kernelLinks });
   const { startDaemon } = await import('./daemon.ts');
-  return startDaemon({ config, store, fabric, shutdown });
+  return startDaemon({ config, store, fabric, shutdown, trimsMemory });
 }
