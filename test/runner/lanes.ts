@@ -26,6 +26,7 @@ const MINUTES = [
   'test/system/@(accounts|command-line|command-settings|examples|lab|lab-checks|labs-as-text|labs-as-text-*|lost-hosts).test.ts',
   'test/system/@(package|reproducible|systemd-boot|two-daemons).test.ts',
   'test/web/people.test.ts',
+  'test/faults/@(durability|interrupted|leaks).test.ts',
 ];
 
 /** Run by `bin/test --all` alone: each takes minutes, or guards what few changes touch. */
