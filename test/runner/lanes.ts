@@ -12,11 +12,11 @@ export const SUITES = {
 
 export type SuiteName = keyof typeof SUITES;
 
-/** Judge times, or flood the machine: one at a time, when nothing else runs. */
+/** Judge times, such as the few seconds in which a server must end, or flood the machine: one at a time, when nothing else runs. */
 const TIMED = [
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
-  'test/system/@(joint-survival|kill|pulled-cable|stop|vpcs-program).test.ts',
+  'test/system/@(joint-survival|kill|pulled-cable|signals|stop|vpcs-program).test.ts',
   'test/web/capture-flood.test.ts',
 ];
 
