@@ -1,5 +1,5 @@
 // Processor time of each test file with all that it starts: a control group for each (cgroups(7), version 2), where this user may make one.
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Names the directory with the groups of a run to the processes of its files. */
@@ -21,7 +21,12 @@ export function measureFiles(): void {
     const groups = join(ownGroup(), `labwire-test-${process.pid}`);
     mkdirSync(groups);
     process.env[GROUPS] = groups;
-    process.on('exit', () => remove(groups));
+    process.on('exit', () => {
+      // Also those of files whose last processes ended after them.
+      for (const entry of readdirSync(groups, { withFileTypes: true }))
+        if (entry.isDirectory()) remove(join(groups, entry.name));
+      remove(groups);
+    });
   } catch {
     delete process.env[GROUPS];
   }
