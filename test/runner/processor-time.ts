@@ -38,8 +38,12 @@ export function joinGroupOf(file: string): void {
   if (groups === undefined) return;
   // Runs that this process starts itself are not part of the run.
   delete process.env[GROUPS];
-  mkdirSync(groupOf(groups, file), { recursive: true });
-  writeFileSync(join(groupOf(groups, file), 'cgroup.procs'), `${process.pid}`);
+  try {
+    mkdirSync(groupOf(groups, file), { recursive: true });
+    writeFileSync(join(groupOf(groups, file), 'cgroup.procs'), `${process.pid}`);
+  } catch {
+    // Then its time is not known, which is no reason to fail.
+  }
 }
 
 function remove(group: string): void {
