@@ -13,6 +13,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
   'Project.Audit': [
     `GET ${LAB}`,
     `GET ${LAB}/stats`,
+    `GET ${LAB}/thumbnail`,
     `GET ${LAB}/journal`,
     `GET ${LAB}/journal/stream`,
     `GET ${LAB}/sharing`,

@@ -84,6 +84,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
   watch: [
     `GET ${LAB}`,
     `GET ${LAB}/stats`,
+    `GET ${LAB}/thumbnail`,
     `GET ${LAB}/locked`,
     `GET ${LAB}/placement`,
     `GET ${LAB}/journal`,
