@@ -160,7 +160,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => row('Lab').waitFor(),
   });
   await prove({
-    loads: ['labs/share-lab.tsx path', 'labs/share-lab.tsx /accounts', 'labs/share-lab.tsx /groups'],
+    loads: ['labs/share-labs.tsx path', 'labs/share-labs.tsx /accounts', 'labs/share-labs.tsx /groups'],
     request: /\/sharing$/,
     show: () => button('Share', row('Lab')).click(),
     done: () => dialog.getByLabel('Everybody').waitFor(),

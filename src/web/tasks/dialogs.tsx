@@ -1,6 +1,7 @@
 // Dialogs about a lab that any screen may open; loaded on first use.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
+import type { LabQuestion } from '../labs/lab-dialogs.tsx';
 import { loadPart } from '../model/server/lazy-load.ts';
 
 export const shownDialog = signal<VNode | undefined>(undefined);
@@ -24,5 +25,13 @@ export function showExport(id: string, name: string): void {
   void show(async () => {
     const { ExportDialog } = await import('./export-dialog.tsx');
     return <ExportDialog id={id} name={name} close={close} />;
+  });
+}
+
+/** Asks for what an action on labs needs: settings, shares, a name, or a confirmation. */
+export function showLabQuestion(question: LabQuestion): void {
+  void show(async () => {
+    const { LabDialogs } = await import('../labs/lab-dialogs.tsx');
+    return <LabDialogs question={question} close={close} />;
   });
 }
