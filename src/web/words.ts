@@ -385,6 +385,15 @@ const ENGLISH = {
     changes: (count: number) => plural(count, { one: '1 change', other: `${inNumbers(count)} changes` }),
     keys: 'Arrows go to the next node, with Shift they select it, too; Tab to the links of a node. n add a node, l add a link, t add a text, m move, Enter console, the Menu key all else. F6 next pane.',
   },
+  notes: {
+    title: 'Notes',
+    write: 'Write notes',
+    edit: 'Edit notes',
+    back: 'Back to the notes',
+    hint: 'Markdown: # heading, - list, **bold**, [link](https://…). All who see the lab read it here.',
+    picture: (text: string) => (text === '' ? 'Picture' : `Picture: ${text}`),
+    task: 'Done',
+  },
   tasks: {
     title: 'Tasks',
     list: 'Long work',

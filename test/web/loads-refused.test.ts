@@ -201,6 +201,12 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     });
   }
   await prove({
+    loads: ['notes/notes.tsx path'],
+    request: /\/notes$/,
+    show: () => show(`/labs/${project.project_id}`),
+    done: () => button('Write notes', details).waitFor(),
+  });
+  await prove({
     loads: ['shell/command-field.tsx /projects', 'shell/command-field.tsx /templates'],
     request: /\/templates$/,
     show: () => page.keyboard.press('Control+k'),

@@ -412,13 +412,24 @@ test('every verb of the page that is refused or not answered says so, keeps what
   const content = details.getByLabel('Content of notes.txt');
   await content.waitFor();
   await prove({
-    calls: ['panels/inspector/node/file-editor.tsx api.upload'],
+    calls: ['panels/inspector/node/node-files.ts api.upload'],
     request: /^POST .*\/files\//,
     typed: [[content, 'as it is']],
     ask: () => button('Save', details).click(),
     said: details,
     done: () => details.getByText('Saved.').waitFor(),
   });
+  await press('Escape');
+  await button('Write notes', details).click();
+  await prove({
+    calls: ['notes/notes.tsx api.put'],
+    request: /^PUT .*\/notes$/,
+    typed: [[details.getByLabel('Content of Notes'), 'As it is']],
+    ask: () => button('Save', details).click(),
+    said: details,
+    done: () => details.getByText('Saved.').waitFor(),
+  });
+  await button('Back to the notes', details).click();
   await page.locator(`#node-${b.node_id} image`).click();
   await page.locator(`#node-${c.node_id} image`).click({ modifiers: ['Shift'] });
   await prove({

@@ -17,6 +17,7 @@ import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Symbols } from '../symbols/symbols.ts';
+import { Notes, readNotes, writeNotes } from './notes.ts';
 import type { Projects } from './projects.ts';
 import { changedAt } from './scan.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
@@ -132,6 +133,17 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
         tag: `"${(await changedAt(record)) ?? 'unreadable'}"`,
         read: async () => new TextEncoder().encode(thumbnailOf(await readOutline(path), symbols)),
       });
+    }),
+
+    route('GET /v2/projects/{project_id}/notes', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      return readNotes(project.record.path);
+    }),
+
+    route('PUT /v2/projects/{project_id}/notes', { body: Notes, status: 204 }, async ({ params, body }) => {
+      const project = await projects.settled(params.project_id);
+      await projects.whileOwning(project, () => writeNotes(project.record.path, body));
+      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/journal', {}, async ({ params, query }) => {

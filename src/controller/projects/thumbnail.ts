@@ -11,7 +11,7 @@ const MARGIN = 14;
 
 /** Keeps a few nodes from filling the picture. */
 const LARGEST_SCALE = 0.75;
-/** Symbols below this size (pixels) cannot be told apart: the nodes are dots. */
+/** Symbols below this size (pixels) look the same: the nodes are dots. */
 const LEAST_SYMBOL = 11;
 
 /** Visible on light and on dark ground. */
