@@ -20,6 +20,7 @@ import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
 import { shownLab } from './shell/shown.ts';
 import { TopologyMap } from './topology/map.ts';
+import { followLoad } from './topology/node-load.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';
 import { keyName, verbOfKey, whyNotKey } from './verbs.ts';
@@ -86,9 +87,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     });
     map.current = drawn;
     context.map = drawn;
-    const stopFollowing = followTraffic(context);
+    const followers = [followTraffic(context), followLoad(context)];
     return () => {
-      stopFollowing();
+      for (const stop of followers) stop();
       map.current = undefined;
       context.map = undefined;
       drawn.stop();

@@ -326,6 +326,7 @@ const ENGLISH = {
     addNode: 'Add node',
     addLink: 'Add link',
     traffic: 'Traffic',
+    load: 'Load of nodes',
     addText: 'Add text',
     addRectangle: 'Add rectangle',
     addEllipse: 'Add ellipse',
@@ -629,6 +630,8 @@ const ENGLISH = {
     find: 'Find',
     next: 'Next',
     notFound: 'Not found.',
+    load: (processor: string, memory: string) =>
+      processor === '' ? `memory ${memory}` : `processor ${processor}, memory ${memory}`,
     saved: 'Saved.',
     noText: 'This file is no text, or too long to be edited here.',
     foreignFile: 'Another user has changed this file meanwhile.',
