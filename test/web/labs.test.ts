@@ -117,3 +117,48 @@ test('selected labs are closed, opened and deleted together, after one question;
   assert.deepEqual(left.map(({ name }) => name).sort(), ['Lab 3', 'Other']);
   assert.deepEqual(complaints, []);
 });
+
+test('several labs are shared at once: only what is chosen changes; each shows its owner', { skip }, async (t) => {
+  const server = await serveInside(t);
+  for (const name of ['bob', 'eve']) {
+    await server.expect(201, 'POST', '/v2/accounts', { name, role: 'user', password: `password of ${name}` });
+  }
+  const ids = await labs(server, ['Lab 1', 'Lab 2', 'Own']);
+  const sharing = (name: string) => `/v2/projects/${ids.get(name)}/sharing`;
+  const access = async (name: string) => {
+    const { owner, everybody, accounts } = await server.expect(200, 'GET', sharing(name));
+    return { owner, everybody, accounts };
+  };
+  const alone = { everybody: 'none', accounts: {}, groups: {} };
+  await server.expect(200, 'PUT', sharing('Lab 1'), { ...alone, accounts: { bob: 'watch' } });
+  await server.expect(200, 'PUT', sharing('Lab 2'), { ...alone, owner: 'bob' });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/`);
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+  await row('Lab 1').getByRole('cell', { name: 'ada', exact: true }).waitFor();
+  await row('Lab 2').getByRole('cell', { name: 'bob', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Owner' }).click();
+  await page.getByRole('columnheader', { name: 'Owner' }).and(page.locator('[aria-sort="ascending"]')).waitFor();
+  assert.deepEqual(await page.getByRole('rowheader').allInnerTexts(), ['Lab 1', 'Own', 'Lab 2']);
+
+  for (const name of ['Lab 1', 'Lab 2']) await box(page, name).check();
+  await bar(page).getByRole('button', { name: 'Share' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share 2 labs' });
+  await dialog.getByText('The labs belong to several owners.').waitFor();
+  const shown = (label: RegExp) =>
+    dialog.getByLabel(label).evaluate((choice: HTMLSelectElement) => choice.selectedOptions[0]!.text);
+  assert.equal(await shown(/^Everybody/), 'does not see it');
+  assert.equal(await shown(/^bob/), 'as it is now');
+  await dialog.getByLabel(/^eve(?!r)/).selectOption('may change it');
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  assert.deepEqual(await access('Lab 1'), {
+    owner: 'ada',
+    everybody: 'none',
+    accounts: { bob: 'watch', eve: 'change' },
+  });
+  assert.deepEqual(await access('Lab 2'), { owner: 'bob', everybody: 'none', accounts: { eve: 'change' } });
+  assert.deepEqual((await access('Own')).accounts, {});
+  assert.deepEqual(complaints, []);
+});
