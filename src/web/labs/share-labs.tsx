@@ -93,12 +93,12 @@ function SharingForm({
         groups: Object.fromEntries(ofGroups),
       });
     });
-  const choice = (label: string, name: string, access: (sharing: SharingObject) => Access) => (
+  const choice = (label: string, name: string, access: (sharing: SharingObject) => Access | undefined) => (
     <Choice
       key={name}
       label={label}
       name={name}
-      values={new Set(labs.map(({ sharing }) => access(sharing)))}
+      values={new Set(labs.flatMap(({ sharing }) => access(sharing) ?? []))}
       mayShare={mayShare}
     />
   );
@@ -110,7 +110,11 @@ function SharingForm({
       {!mayShare && <p class="hint">{words.mayNot}</p>}
       {choice(words.everybody, 'everybody', ({ everybody }) => everybody)}
       {groups.map(({ name }) => choice(words.group(name), `group ${name}`, (one) => one.groups[name] ?? 'none'))}
-      {others.map(({ name }) => choice(String(name), `account ${name}`, (one) => one.accounts[String(name)] ?? 'none'))}
+      {others.map(({ name }) =>
+        choice(String(name), `account ${name}`, ({ owner, accounts }) =>
+          owner === name ? undefined : (accounts[String(name)] ?? 'none'),
+        ),
+      )}
     </Asking>
   );
 }
