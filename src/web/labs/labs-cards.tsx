@@ -20,8 +20,8 @@ import {
 
 const words = WORDS.labs;
 
-/** Expected height that a card adds to the list (pixels), with some four in a row. */
-const HEIGHT = 75;
+/** Expected height that a card adds to the list (pixels), with some five in a row. */
+const HEIGHT = 50;
 
 export function LabsCards(props: LabListProps) {
   const { rows, order, closed } = props;
