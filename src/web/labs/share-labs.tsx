@@ -78,21 +78,25 @@ function SharingForm({
   const others = accounts.filter(
     ({ name, role }) => role !== 'admin' && labs.some(({ sharing: { owner } }) => owner !== name),
   );
-  const submit = (data: FormData): Promise<unknown> =>
-    forEachLab(left, ({ path, sharing }) => {
-      // Without a choice each lab keeps what it has.
-      const chosen = (field: string, now: Access): Access => (data.get(field) || now) as Access;
-      const named = others.filter(({ name }) => name !== sharing.owner);
-      const ofAccounts = named
-        .map(({ name }) => [name, chosen(`account ${name}`, sharing.accounts[String(name)] ?? 'none')])
-        .filter(([, one]) => one !== 'none');
-      const ofGroups = groups.map(({ name }) => [name, chosen(`group ${name}`, sharing.groups[name] ?? 'none')]);
-      return api.put(path, {
-        everybody: chosen('everybody', sharing.everybody),
-        accounts: Object.fromEntries(ofAccounts),
-        groups: Object.fromEntries(ofGroups),
-      });
-    });
+  const submit = (data: FormData): Promise<unknown> => {
+    // Without a choice each lab keeps what it has.
+    const chosen = (kind: string, names: readonly unknown[]): object =>
+      Object.fromEntries(names.map((name) => [name, data.get(`${kind} ${name}`)]).filter(([, access]) => access));
+    const everybody = data.get('everybody');
+    return forEachLab(left, ({ path, sharing: { owner } }) =>
+      api.put(path, {
+        ...(everybody && { everybody }),
+        update: chosen(
+          'account',
+          others.map(({ name }) => name).filter((name) => name !== owner),
+        ),
+        groups: chosen(
+          'group',
+          groups.map(({ name }) => name),
+        ),
+      }),
+    );
+  };
   const choice = (label: string, name: string, access: (sharing: SharingObject) => Access | undefined) => (
     <Choice
       key={name}
