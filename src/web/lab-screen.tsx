@@ -19,6 +19,8 @@ import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
 import { shownLab } from './shell/shown.ts';
+// Loaded with the lab, so that the question before a deletion is there at once.
+import './tasks/confirmation.tsx';
 import { TopologyMap } from './topology/map.ts';
 import { followLoad } from './topology/node-load.ts';
 import { followTraffic } from './topology/traffic.ts';

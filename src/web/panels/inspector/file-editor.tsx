@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Lab } from '../../model/lab/lab.ts';
 import { sentenceOf } from '../../model/server/sentence.ts';
-import { confirmed } from '../../tasks/confirmation.tsx';
+import { confirmed } from '../../tasks/dialogs.tsx';
 import { WORDS } from '../../words.ts';
 import { Message } from '../message.tsx';
 
