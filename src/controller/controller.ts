@@ -328,6 +328,7 @@ export class Controller {
         usage,
         local,
         journals: this.#journals,
+        symbols: this.#symbols,
         snapshots: countSnapshots,
       }),
       ...archiveRoutes({ projects, exports, imports, sharing, operations }),

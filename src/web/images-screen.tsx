@@ -14,7 +14,7 @@ import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
 import { WindowedBodies } from './panels/windowed.tsx';
-import { confirmRemoval } from './tasks/confirmation.tsx';
+import { confirmRemoval } from './tasks/dialogs.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { WORDS } from './words.ts';
 

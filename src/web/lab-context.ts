@@ -1,11 +1,13 @@
 // Shared state of a lab's screen: the lab, the selection, open panels, and how requests are run.
 import { signal } from '@preact/signals';
 import { DockEntries } from './dock/entries.ts';
+import { remembered } from './model/browser/remembered.ts';
 import { ViewSettings } from './model/browser/view-settings.ts';
 import { type Drawn, pictureSize, type Shape, sizeOf, writeShape } from './model/lab/drawing.ts';
 import { nodeTakes, takenIn, wayToRoom, withName } from './model/lab/free-place.ts';
 import { around, type Box, type Point, snapped } from './model/lab/geometry.ts';
 import { Lab } from './model/lab/lab.ts';
+import { LoadOfNodes } from './model/lab/node-load.ts';
 import { NOTHING, type Selection } from './model/lab/selection.ts';
 import { otherNamesInWords } from './model/lab/taken-names.ts';
 import { History } from './model/lab/undo.ts';
@@ -80,6 +82,9 @@ export class LabContext implements PageContext {
   readonly dock = new DockEntries();
   /** Whether links show their rates. */
   readonly traffic = signal(false);
+  /** Whether nodes show their CPU and memory. */
+  readonly hasLoad = remembered<boolean>('labwire.load', false);
+  readonly load: LoadOfNodes;
   /** Undo history. All changes of positions, names, labels, links and drawings go through it. */
   readonly history: History;
   readonly view = new ViewSettings();
@@ -114,6 +119,7 @@ export class LabContext implements PageContext {
     const lab = new Lab(id);
     this.lab = lab;
     this.go = go;
+    this.load = new LoadOfNodes(id);
     this.history = new History({
       requests: api,
       project: lab.path,

@@ -19,7 +19,10 @@ import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
 import { shownLab } from './shell/shown.ts';
+// Loaded with the lab, so that the question before a deletion is there at once.
+import './tasks/confirmation.tsx';
 import { TopologyMap } from './topology/map.ts';
+import { followLoad } from './topology/node-load.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';
 import { keyName, verbOfKey, whyNotKey } from './verbs.ts';
@@ -86,9 +89,9 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     });
     map.current = drawn;
     context.map = drawn;
-    const stopFollowing = followTraffic(context);
+    const followers = [followTraffic(context), followLoad(context)];
     return () => {
-      stopFollowing();
+      for (const stop of followers) stop();
       map.current = undefined;
       context.map = undefined;
       drawn.stop();

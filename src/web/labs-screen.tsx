@@ -1,15 +1,16 @@
-// The list of labs: search, sort, create, import, open, close, rename, duplicate, export, delete.
+// The list of labs, as a table or as cards: search, sort, create, import, and the actions of one or several labs.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { LabDialogs, type LabQuestion } from './labs/lab-dialogs.tsx';
 import { LabsTable } from './labs/labs-table.tsx';
-import { useShares, whyNot } from './model/account/permissions.ts';
+import { shares, useShares, whyNot } from './model/account/permissions.ts';
+import { remembered } from './model/browser/remembered.ts';
 import { buildDemonstration } from './model/lab/demonstration.ts';
-import { labRows, type Order } from './model/lab/lab-rows.ts';
+import { type LabRow, labRows, type Order } from './model/lab/lab-rows.ts';
 import { Labs } from './model/lab/labs.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import type { ProjectObject } from './model/server/types.ts';
+import { lazily } from './panels/lazily.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
@@ -18,12 +19,18 @@ import { WORDS } from './words.ts';
 
 const words = WORDS.labs;
 
+/** The table is first: it shows more labs at once, sorts by any column, and is what users of the release know. */
+const hasCards = remembered<boolean>('labwire.labs.cards', false);
+
+const LabsCards = lazily(async () => (await import('./labs/labs-cards.tsx')).LabsCards);
+const SelectionBar = lazily(async () => (await import('./labs/selection-bar.tsx')).SelectionBar);
+
 export function LabsScreen({ go }: { go: (path: string) => void }) {
   const labs = useMemo(() => new Labs(), []);
   const search = useSignal('');
   const order = useSignal<Order>({ key: 'name', isDown: false });
   const closed = useSignal<ReadonlySet<string>>(new Set());
-  const question = useSignal<LabQuestion | undefined>(undefined);
+  const selected = useSignal<ReadonlySet<string>>(new Set());
   const busy = useSignal('');
   const rows = useComputed(() =>
     labRows(labs.list.value?.values() ?? [], {
@@ -31,6 +38,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
       order: order.value,
       figures: labs.figures.value,
       changes: labs.changes.value,
+      owners: shares.value,
       closed: closed.value,
     }),
   );
@@ -97,6 +105,11 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
 
   const count = labs.list.value?.size;
   const why = whyNot('make');
+  const List = hasCards.value ? LabsCards : LabsTable;
+  // What is hidden by a search or in a folder is left alone.
+  const chosen = rows.value.filter(
+    (row) => row.kind === 'lab' && selected.value.has(row.project.project_id),
+  ) as LabRow[];
   useShares(labs.list.value);
   return (
     <div class="screen labs">
@@ -139,6 +152,15 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
               }}
             />
           </label>
+          <button
+            type="button"
+            aria-pressed={hasCards.value}
+            onClick={() => {
+              hasCards.value = !hasCards.value;
+            }}
+          >
+            {words.cards}
+          </button>
         </div>
         {why !== '' && <p class="reason">{why}</p>}
         <Message text={labs.message.value} />
@@ -161,26 +183,9 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
           </div>
         )}
         {count !== undefined && count > 0 && rows.value.length === 0 && <p>{words.noneFound}</p>}
-        {rows.value.length > 0 && (
-          <LabsTable
-            rows={rows.value}
-            order={order}
-            closed={closed}
-            attempt={attempt}
-            ask={(asked) => {
-              question.value = asked;
-            }}
-          />
-        )}
+        {rows.value.length > 0 && <List {...{ rows: rows.value, order, closed, selected, attempt }} />}
+        {chosen.length > 0 && <SelectionBar labs={chosen} selected={selected} attempt={attempt} />}
       </main>
-      {question.value && (
-        <LabDialogs
-          question={question.value}
-          close={() => {
-            question.value = undefined;
-          }}
-        />
-      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // How busy the programs of nodes are.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeLoads } from '../../src/client/server/node-loads.ts';
+import { NodeLoads } from '../../src/api/node-loads.ts';
 
 test('the load of a program comes from two samples; a restarted program starts from zero', () => {
   const loads = new NodeLoads();

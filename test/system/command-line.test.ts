@@ -85,6 +85,11 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   assert.match(copy, /^[0-9a-f-]{36}$/);
   assert.match(await labwired.say('lab', 'list'), /Kopie +closed/);
   await labwired.fails(1, /Lab "Kopie" is closed: labwired lab open Kopie/, 'lab', 'layout', 'Kopie');
+  const notes = join(labwired.daemon.directory, 'notes.md');
+  writeFileSync(notes, '# Task\n\tPing.');
+  assert.match(await labwired.say('lab', 'notes', 'Kopie', '--from', notes), /Notes of lab "Kopie" written/);
+  assert.equal(await labwired.say('lab', 'notes', 'Kopie'), '# Task\n\tPing.');
+  await labwired.fails(1, /missing\.md/, 'lab', 'notes', 'Kopie', '--from', 'missing.md');
   await labwired.say('lab', 'open', copy.slice(0, 8));
   await labwired.fails(1, /2 labs are open, "Büro 1", "Kopie": name one with --lab LAB/, 'node', 'list');
   assert.equal((await labwired.say('node', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 3);

@@ -15,6 +15,7 @@ const PLAIN: RowsOptions = {
   order: { key: 'name', isDown: false },
   figures: new Map(),
   changes: new Map(),
+  owners: new Map(),
   closed: new Set(),
 };
 

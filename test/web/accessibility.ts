@@ -6,8 +6,8 @@ import { IS_FIREFOX } from './firefox.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A link of the map is named in words: signs, and numbers that change once a second, are not read out. */
-const IN_WORDS = /^label-content-name-mismatch: <g class="link/;
+/** Links and nodes of the map are named in words: signs, and numbers that change every few seconds, are not read out as they stand there. */
+const IN_WORDS = /^label-content-name-mismatch: <g class="(link|node)/;
 
 interface AxeResult {
   violations: { id: string; nodes: { html: string; target: unknown }[] }[];

@@ -125,7 +125,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
   const browser = await startBrowser(t);
   const { page } = await visit(browser, `http://127.0.0.1:${way.port}/`);
   page.setDefaultTimeout(LONG_MS);
-  const office = page.getByRole('row', { name: /^Office/ });
+  const office = page.getByRole('row').filter({ hasText: /^Office/ });
   await office.waitFor();
   const heapBefore = await heapOf(page);
 
@@ -142,7 +142,8 @@ test('a lab is copied, exported and imported with progress; a running node, a da
   // Downloads get the password only where the browser was asked for it.
   const asked = await visit(browser, `http://127.0.0.1:${way.port}/`, { isAsked: true });
   await asked.page
-    .getByRole('row', { name: /^Office/ })
+    .getByRole('row')
+    .filter({ hasText: /^Office/ })
     .getByRole('button', { name: 'Export' })
     .click();
   await asked.page.getByRole('dialog').getByLabel('Compression').selectOption('none');

@@ -28,6 +28,7 @@ function loadsOf(): Set<string> {
 const QUIET: Readonly<Record<string, string>> = {
   'model/lab/labs.ts /project-changes': 'comes with the next reading',
   'model/lab/labs.ts /project-figures': 'comes with the next reading',
+  'model/lab/node-load.ts /statistics?nodes={this.#labId}': 'comes with the next reading',
   'model/account/permissions.ts /project-sharing': 'the server refuses what may not be done',
   'model/server/unavailable-kinds.ts path': 'the server says it when a node is made',
   'tasks/page-tasks.ts /operations': 'the list of tasks is told of each that begins',
@@ -160,7 +161,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     done: () => row('Lab').waitFor(),
   });
   await prove({
-    loads: ['labs/share-lab.tsx path', 'labs/share-lab.tsx /accounts', 'labs/share-lab.tsx /groups'],
+    loads: ['labs/share-labs.tsx path', 'labs/share-labs.tsx /accounts', 'labs/share-labs.tsx /groups'],
     request: /\/sharing$/,
     show: () => button('Share', row('Lab')).click(),
     done: () => dialog.getByLabel('Everybody').waitFor(),
@@ -200,6 +201,12 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
       done: () => page.locator('[data-node]').nth(2).waitFor(),
     });
   }
+  await prove({
+    loads: ['notes/notes.tsx path'],
+    request: /\/notes$/,
+    show: () => show(`/labs/${project.project_id}`),
+    done: () => button('Write notes', details).waitFor(),
+  });
   await prove({
     loads: ['shell/command-field.tsx /projects', 'shell/command-field.tsx /templates'],
     request: /\/templates$/,

@@ -117,7 +117,7 @@ test('eight captures are one list by time, with their links; another joins; a st
   await until(async () => (await cells(page)).length === 7 * 7, 'the packets of the stream');
 
   // The same in a window of its own, at an address of its own.
-  await page.locator('.dock-menu summary').click();
+  await page.locator('.action-menu summary').click();
   const [opened] = await Promise.all([
     page.context().waitForEvent('page'),
     page.getByRole('button', { name: 'Own window' }).click(),

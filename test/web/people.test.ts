@@ -99,7 +99,7 @@ test('an observer, and a user with a lab to watch, find nothing on any screen th
     const found = watchChanges(page);
     const row = page.getByRole('row').filter({ hasText: 'Thesis' });
     await row.getByText('watch only').waitFor();
-    await row.getByText('of bob').waitFor();
+    await row.getByRole('cell', { name: 'bob', exact: true }).waitFor();
     assert.equal(await row.getByRole('button', { name: /^(Close|Open|Settings|Delete|Share)$/ }).count(), 0);
     const isObserver = who === OLGA;
     assert.equal(await page.getByRole('button', { name: 'New lab' }).count(), isObserver ? 0 : 1);
@@ -164,7 +164,7 @@ test('an observer, and a user with a lab to watch, find nothing on any screen th
   // The same places offer it to who may: nothing was searched for in vain.
   const { page } = await visit(browser, address, { credentials: CREDENTIALS });
   const row = page.getByRole('row').filter({ hasText: 'Thesis' });
-  await row.getByText('of bob').waitFor();
+  await row.getByRole('cell', { name: 'bob', exact: true }).waitFor();
   assert.equal(await row.getByRole('button', { name: /^(Close|Settings|Delete|Share|Duplicate)$/ }).count(), 5);
   await row.getByRole('link', { name: 'Thesis' }).click();
   await page.getByRole('toolbar').getByRole('button', { name: 'Start all' }).waitFor();
@@ -378,8 +378,8 @@ test('a viewer sees consoles and captures as they go on, cannot type, and sees w
     await page.locator('.xterm-helper-textarea').focus();
     await page.keyboard.type(`echo typed by ${who.user}`);
     await page.keyboard.press('Enter');
-    await page.locator('.dock-menu summary').click();
-    const actions = await page.locator('.dock-menu').getByRole('button').allInnerTexts();
+    await page.locator('.action-menu summary').click();
+    const actions = await page.locator('.action-menu').getByRole('button').allInnerTexts();
     assert.deepEqual(
       actions.filter((name) => /paste|break|reset/i.test(name)),
       [],

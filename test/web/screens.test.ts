@@ -147,21 +147,32 @@ test('the command field finds what can be done and what there is; the keys are s
   // Rows are complete when they appear, even if the times of the labs arrive late.
   await page.route('**/project-changes', (route) => sleep(1000).then(() => route.continue()));
   await page.getByRole('link', { name: 'Labs', exact: true }).click();
-  await assertRead(page.getByRole('table', { name: 'Labs', exact: true }).getByRole('row', { name: /^Elsewhere/ }), [
-    'rowheader "Elsewhere"',
-    'link "Elsewhere"',
-    'cell "open"',
-    'cell "0 of 0"',
-    'cell "just now"',
-    'time',
-    'cell "Close Settings Duplicate Export Delete"',
-    'button "Close"',
-    'button "Settings"',
-    'button "Duplicate"',
-    'button "Export"',
-    'button "Delete"',
-  ]);
-  const remove = page.getByRole('row', { name: /^Elsewhere/ }).getByRole('button', { name: 'Delete' });
+  await assertRead(
+    page
+      .getByRole('table', { name: 'Labs', exact: true })
+      .getByRole('row')
+      .filter({ hasText: /^Elsewhere/ }),
+    [
+      'cell "Select Elsewhere"',
+      'checkbox "Select Elsewhere"',
+      'rowheader "Elsewhere"',
+      'link "Elsewhere"',
+      'cell "open"',
+      'cell "0 of 0"',
+      'cell "just now"',
+      'time',
+      'cell "Close Settings Duplicate Export Delete"',
+      'button "Close"',
+      'button "Settings"',
+      'button "Duplicate"',
+      'button "Export"',
+      'button "Delete"',
+    ],
+  );
+  const remove = page
+    .getByRole('row')
+    .filter({ hasText: /^Elsewhere/ })
+    .getByRole('button', { name: 'Delete' });
   assert.equal(await remove.getAttribute('aria-description'), 'Elsewhere');
   await page.goBack();
   await page.goBack();

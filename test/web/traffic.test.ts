@@ -1,8 +1,10 @@
-// What stands at links on the map: rates and drops while traffic is shown, and the marks of what a link is asked to do.
+// What stands at links and nodes on the map: rates and drops while traffic is shown, the marks of what a link is asked to do, CPU and memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noVpcs } from '../compute/support.ts';
 import { frameSender } from '../controller/frame-sender.ts';
 import { until } from '../controller/lab-server.ts';
+import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
 
@@ -64,5 +66,39 @@ test('u shows rates, widths and drops on the map, and links say what they are as
   const other = page.locator(`#link-${filtered.link_id}`);
   await server.expect(201, 'PUT', `${path}/links/${filtered.link_id}`, { filters: { packet_loss: [20] } });
   await until(async () => (await other.locator('.mark').textContent()) === '▼', 'the mark of a filter');
+  assert.deepEqual(complaints, []);
+});
+
+test('CPU and memory stand beside nodes with a process while they are shown, and the browser remembers that', {
+  skip: WITHOUT_BROWSER || noVpcs,
+}, async (t) => {
+  const server = await serveInside(t, { 'VPCS.engine': 'vpcs' });
+  const project = await server.project('load', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const hub = await server.hub(project, 'Hub', { x: 150, y: 0 });
+  const body = { name: 'PC', node_type: 'vpcs', compute_id: 'local', x: -150, y: 0 };
+  const pc = await server.expect(201, 'POST', `${path}/nodes`, body);
+  await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const load = page.locator(`#node-${pc.node_id} .load`);
+  const loadText = async () => ((await load.count()) === 0 ? '' : await load.innerHTML()).replaceAll(/<[^>]*>/g, ' ');
+  const toggle = async (): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('load of nodes');
+    await page.getByRole('option', { name: /Load of nodes/ }).waitFor();
+    await page.keyboard.press('Enter');
+  };
+  await page.locator(`#node-${pc.node_id}`).waitFor();
+  assert.equal(await load.count(), 0);
+  await toggle();
+  const isKnown = async (): Promise<boolean> => /[\d.]+ % +[\d.]+ [KM]iB/.test(await loadText());
+  await until(isKnown, 'the load');
+  await page.reload();
+  await until(isKnown, 'the load after a reload');
+  assert.equal(await page.locator(`#node-${hub.node_id} .load`).count(), 0);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await toggle();
+  await until(async () => (await load.count()) === 0, 'no load any more');
   assert.deepEqual(complaints, []);
 });

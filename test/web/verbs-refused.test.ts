@@ -180,7 +180,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     ['Open', 'Close'],
   ] as const) {
     await prove({
-      calls: ['labs/labs-table.tsx api.post'],
+      calls: ['labs/lab-parts.tsx api.post'],
       isLong: verb === 'Open',
       request: new RegExp(`^POST .*/${verb.toLowerCase()}$`),
       ask: () => button(verb, row('Renamed')).click(),
@@ -258,7 +258,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     calls: ['dock/console.tsx api.post'],
     request: /^POST .*\/console\/reset$/,
     ask: async () => {
-      await page.locator('.dock-menu summary').click();
+      await page.locator('.action-menu summary').click();
       await button('Reset console').click();
     },
     done: quiet,
@@ -412,13 +412,24 @@ test('every verb of the page that is refused or not answered says so, keeps what
   const content = details.getByLabel('Content of notes.txt');
   await content.waitFor();
   await prove({
-    calls: ['panels/inspector/node/file-editor.tsx api.upload'],
+    calls: ['panels/inspector/node/node-files.ts api.upload'],
     request: /^POST .*\/files\//,
     typed: [[content, 'as it is']],
     ask: () => button('Save', details).click(),
     said: details,
     done: () => details.getByText('Saved.').waitFor(),
   });
+  await press('Escape');
+  await button('Write notes', details).click();
+  await prove({
+    calls: ['notes/notes.tsx api.put'],
+    request: /^PUT .*\/notes$/,
+    typed: [[details.getByLabel('Content of Notes'), 'As it is']],
+    ask: () => button('Save', details).click(),
+    said: details,
+    done: () => details.getByText('Saved.').waitFor(),
+  });
+  await button('Back to the notes', details).click();
   await page.locator(`#node-${b.node_id} image`).click();
   await page.locator(`#node-${c.node_id} image`).click({ modifiers: ['Shift'] });
   await prove({
@@ -812,7 +823,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     .first()
     .waitFor();
   noBreak = 'sentence of a Break';
-  await page.locator('.dock-menu summary').click();
+  await page.locator('.action-menu summary').click();
   await button('Send Break').click();
   await page.getByRole('alert').getByText(noBreak).waitFor();
   await pick(/^PC2 .* – S /);
@@ -933,7 +944,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await page.goto(address);
   const everybody = dialog.getByLabel('Everybody');
   await prove({
-    calls: ['labs/share-lab.tsx api.put'],
+    calls: ['labs/share-labs.tsx api.put'],
     request: /^PUT .*\/sharing$/,
     open: async () => {
       await button('Share', row('Other')).click();

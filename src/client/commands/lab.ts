@@ -18,6 +18,7 @@ import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { counted } from '../terminal/counted.ts';
 import { fileBody, mustBeFree, REPLACES, save } from '../terminal/files.ts';
 import { layoutVerb } from './lab-layout.ts';
+import { notesVerb } from './lab-notes.ts';
 import { share } from './share.ts';
 
 /** Files of labs end so. */
@@ -261,6 +262,7 @@ export const lab: Noun = {
     step('stop', 'stops all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
     share,
     layoutVerb,
+    notesVerb,
     exportVerb('export'),
     verb({
       name: 'check',

@@ -1,7 +1,7 @@
 // `labwired top`: live view of a lab: its nodes, the traffic of its links, and the load of the hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type LoadFigures, type NodeLoad, NodeLoads } from '../../api/node-loads.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
 import { Failure } from '../../failures.ts';
 import { tableLines } from '../../host/terminal/table.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
@@ -9,7 +9,6 @@ import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { endText } from '../server/link-ends.ts';
 import { type Flow, type LinkCounters, type LinkFlows, ofNode, type Rate, Traffic } from '../server/link-rates.ts';
-import { type LoadFigures, NodeLoads } from '../server/node-loads.ts';
 import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import { bytesPerSecond, inBytes } from '../terminal/figures.ts';
 import { fullScreen } from '../terminal/full-screen.ts';

@@ -1,6 +1,7 @@
 // /v2/compute: description, load and events of this compute.
 import { cpus, platform } from 'node:os';
 import type { ComputeEvents } from '../../api/events.ts';
+import type { NodeLoad } from '../../api/node-loads.ts';
 import { releaseFor } from '../../api/releases.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
@@ -10,7 +11,6 @@ import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import { JsonText, type Route, route, socketRoute } from '../../http/app/route.ts';
 import { socketStream } from '../../http/sockets/event-streams.ts';
-import type { NodeLoad } from '../nodes/load/node-load.ts';
 import { consoleHost } from '../ports/ports.ts';
 
 /** Milliseconds of silence before a controller is sent a ping. */

@@ -13,6 +13,8 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
   'Project.Audit': [
     `GET ${LAB}`,
     `GET ${LAB}/stats`,
+    `GET ${LAB}/thumbnail`,
+    `GET ${LAB}/notes`,
     `GET ${LAB}/journal`,
     `GET ${LAB}/journal/stream`,
     `GET ${LAB}/sharing`,
@@ -32,7 +34,13 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
     `POST ${LAB}/close`,
     `POST ${LAB}/import`,
   ],
-  'Project.Modify': [`PUT ${LAB}`, `POST ${LAB}/files/{path}`, `POST ${LAB}/lock`, `POST ${LAB}/unlock`],
+  'Project.Modify': [
+    `PUT ${LAB}`,
+    `PUT ${LAB}/notes`,
+    `POST ${LAB}/files/{path}`,
+    `POST ${LAB}/lock`,
+    `POST ${LAB}/unlock`,
+  ],
   'Snapshot.Audit': [`GET ${LAB}/snapshots`],
   'Snapshot.Allocate': [`POST ${LAB}/snapshots`, `DELETE ${LAB}/snapshots/{snapshot_id}`],
   'Snapshot.Restore': [`POST ${LAB}/snapshots/{snapshot_id}/restore`],

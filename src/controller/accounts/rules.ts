@@ -84,6 +84,8 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
   watch: [
     `GET ${LAB}`,
     `GET ${LAB}/stats`,
+    `GET ${LAB}/thumbnail`,
+    `GET ${LAB}/notes`,
     `GET ${LAB}/locked`,
     `GET ${LAB}/placement`,
     `GET ${LAB}/journal`,
@@ -126,6 +128,7 @@ const ROUTES: Readonly<Record<Need, readonly string[]>> = {
     `POST ${LAB}/lock`,
     `POST ${LAB}/unlock`,
     `POST ${LAB}/files/{path:.+}`,
+    `PUT ${LAB}/notes`,
     `POST ${LAB}/snapshots`,
     `DELETE ${LAB}/snapshots/{snapshot_id}`,
     `POST ${LAB}/snapshots/{snapshot_id}/restore`,

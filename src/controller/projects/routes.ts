@@ -1,11 +1,14 @@
 // Projects over HTTP.
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route, socketRoute } from '../../http/app/route.ts';
+import { svgResponse } from '../../http/app/svg-response.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
+import { readOutline } from '../../store/topology/file.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
@@ -13,9 +16,12 @@ import { journalStream } from '../lab/journal-stream.ts';
 import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
+import type { Symbols } from '../symbols/symbols.ts';
+import { Notes, readNotes, writeNotes } from './notes.ts';
 import type { Projects } from './projects.ts';
 import { changedAt } from './scan.ts';
 import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
+import { thumbnailOf } from './thumbnail.ts';
 
 export interface ProjectRouteParts {
   projects: Projects;
@@ -25,6 +31,7 @@ export interface ProjectRouteParts {
   entries: AccessList;
   operations: Operations;
   journals: Journals;
+  symbols: Symbols;
   /** Load of this host, for pings. */
   usage: () => object;
   /** Whether clients may name paths of this host. */
@@ -34,7 +41,8 @@ export interface ProjectRouteParts {
 }
 
 export function projectRoutes(parts: ProjectRouteParts): Route[] {
-  const { projects, writer, announcer, sharing, entries, operations, journals, usage, local, snapshots } = parts;
+  const { projects, writer, announcer, sharing, entries, operations, journals, symbols, usage, local, snapshots } =
+    parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -114,6 +122,28 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       const seen = projects.list().filter(({ id }) => sharing.sees(identity, id));
       const changes = seen.map(async ({ id, record }) => ({ project_id: id, changed_at: await changedAt(record) }));
       return Promise.all(changes);
+    }),
+
+    route('GET /v2/projects/{project_id}/thumbnail', { raw: true }, async ({ params, headers }) => {
+      const { record } = projects.get(params.project_id);
+      const path = join(record.path, record.filename);
+      return svgResponse({
+        headers,
+        caching: 'private, no-cache',
+        tag: `"${(await changedAt(record)) ?? 'unreadable'}"`,
+        read: async () => new TextEncoder().encode(thumbnailOf(await readOutline(path), symbols)),
+      });
+    }),
+
+    route('GET /v2/projects/{project_id}/notes', {}, async ({ params }) => {
+      const project = await projects.settled(params.project_id);
+      return readNotes(project.record.path);
+    }),
+
+    route('PUT /v2/projects/{project_id}/notes', { body: Notes, status: 204 }, async ({ params, body }) => {
+      const project = await projects.settled(params.project_id);
+      await projects.whileOwning(project, () => writeNotes(project.record.path, body));
+      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/journal', {}, async ({ params, query }) => {

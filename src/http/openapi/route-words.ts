@@ -172,6 +172,15 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'PUT /v2/projects/{project_id}': { summary: 'Update a project' },
   'DELETE /v2/projects/{project_id}': { summary: 'Delete a project and its files' },
   'GET /v2/projects/{project_id}/stats': { summary: 'Count what is in a project' },
+  'GET /v2/projects/{project_id}/notes': {
+    summary: 'Read the notes of a lab, the text of its README.txt (an extension)',
+  },
+  'PUT /v2/projects/{project_id}/notes': { summary: 'Write the notes of a lab (an extension)' },
+  'GET /v2/projects/{project_id}/thumbnail': {
+    summary: 'A small picture of the map of a lab, open or closed (an extension)',
+    errors: [404, 409],
+    answer: 'image/svg+xml',
+  },
   'GET /v2/projects/{project_id}/journal': {
     summary: 'Read the journal of a lab: its last 500 messages and changes of state (an extension)',
     query: { node_id: 'Only what is about this node' },

@@ -6,10 +6,11 @@ import { dirname } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
 import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
-import type { ParsedTopology, ParseOptions } from './document.ts';
+import type { ParseOptions } from './document.ts';
 import { moveDynamipsFiles } from './dynamips-files.ts';
 import { topologyTextBeside } from './lab-text-thread.ts';
-import { parseBeside } from './parsing-thread.ts';
+import type { Outline } from './outline.ts';
+import { outlineBeside, parseBeside } from './parsing-thread.ts';
 import { REVISION, type Topology } from './schema.ts';
 import { moveLegacyFiles } from './upgrade-legacy-files.ts';
 
@@ -44,7 +45,7 @@ export async function readTopologyFile(
   options: { version: string; readOnly?: boolean } & ParseOptions,
 ): Promise<TopologyFile> {
   const { bytes, fingerprint: found } = await readWhole(path);
-  const { topology, revision, moves, pictures, unknown } = await parse(path, bytes, options);
+  const { topology, revision, moves, pictures, unknown } = await explained(path, parseBeside(bytes, options));
   if (revision === REVISION && unknown.length === 0) return { topology, fingerprint: found, upgradedFrom: undefined };
   const upgraded = { ...topology, version: options.version };
   if (options.readOnly) return { topology: upgraded, fingerprint: found, upgradedFrom: undefined };
@@ -58,6 +59,12 @@ export async function readTopologyFile(
   } catch (thrown) {
     throw notLoadable(thrown);
   }
+}
+
+/** The outline of the lab in a .gns3 file, which stays as it is even if it is of an older revision. */
+export async function readOutline(path: string): Promise<Outline> {
+  const { bytes } = await readWhole(path);
+  return explained(path, outlineBeside(bytes));
 }
 
 /**
@@ -149,9 +156,10 @@ function warnOfUnknown(path: string, unknown: readonly string[]): void {
   });
 }
 
-async function parse(path: string, bytes: Uint8Array, options: ParseOptions): Promise<ParsedTopology> {
+/** Adds the file and the fix to the mistake that `parsing` finds. */
+async function explained<Parsed>(path: string, parsing: Promise<Parsed>): Promise<Parsed> {
   try {
-    return await parseBeside(bytes, options);
+    return await parsing;
   } catch (thrown) {
     throw thrown instanceof Failure ? damaged(path, thrown.message, thrown) : thrown;
   }

@@ -4,8 +4,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Display } from '../console/display.ts';
 import { copyText } from '../model/browser/clipboard.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
+import type { MenuAction } from '../panels/action-menu.tsx';
 import { WORDS } from '../words.ts';
-import { type DockAction, keyOf } from './entries.ts';
+import { keyOf } from './entries.ts';
 import { ConnectionNotice } from './notice.tsx';
 import { ownWindow } from './own-window.ts';
 import type { PaneProps } from './pane.ts';
@@ -64,7 +65,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
   }, [open, isActive, state]);
   useEffect(() => {
     if (!open) return;
-    const changing: DockAction[] = [
+    const changing: MenuAction[] = [
       { id: 'ctrl-alt-del', words: words.ctrlAltDel, run: () => open.sendCtrlAltDel() },
       {
         id: 'clipboard',

@@ -3,12 +3,12 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
+import { ActionMenu } from '../panels/action-menu.tsx';
 import { WORDS } from '../words.ts';
 import { CapturePane } from './capture.tsx';
 import { ConsolePane } from './console.tsx';
 import { DisplayPane } from './display.tsx';
 import { type DockEntry, type DockKind, keyOf } from './entries.ts';
-import { ActionMenu } from './menu.tsx';
 import { MergedPane } from './merged.tsx';
 import type { PaneProps } from './pane.ts';
 import { DockSize } from './size.tsx';
@@ -75,7 +75,7 @@ export function Dock({ context, isAlone = false }: { context: LabContext; isAlon
               </button>
             </>
           )}
-          <ActionMenu actions={dock.actions.value.get(shown.value) ?? []} />
+          <ActionMenu label={words.actions} actions={dock.actions.value.get(shown.value) ?? []} />
         </div>
       </div>
       {dock.sendsToAll.value && (

@@ -1,5 +1,6 @@
 // What is open in the dock: one entry per tab.
 import { signal } from '@preact/signals';
+import type { MenuAction } from '../panels/action-menu.tsx';
 
 /** The data of each kind of tab besides its title. A new kind needs a line here and its component in `dock.tsx`. */
 export interface DockKinds {
@@ -21,15 +22,6 @@ interface Common<K extends DockKind> {
 
 export type DockEntry<K extends DockKind = DockKind> = K extends DockKind ? Common<K> & DockKinds[K] : never;
 
-/** An item in the menu of a tab. */
-export interface DockAction {
-  id: string;
-  words: string;
-  /** For switches. */
-  isOn?: boolean;
-  run(): void;
-}
-
 /** Most tabs side by side. */
 const MOST_COLUMNS = 4;
 
@@ -40,7 +32,7 @@ export class DockEntries {
   /** Keys of the entries shown beside it. */
   readonly beside = signal<readonly string[]>([]);
   /** By the key of the tab. */
-  readonly actions = signal<ReadonlyMap<string, readonly DockAction[]>>(new Map());
+  readonly actions = signal<ReadonlyMap<string, readonly MenuAction[]>>(new Map());
   /** Input of one console goes to all open ones. */
   readonly sendsToAll = signal(false);
   /** Input handlers by the key of the tab. */
@@ -97,7 +89,7 @@ export class DockEntries {
   }
 
   /** Sets the menu of a tab. */
-  offer(key: string, actions: readonly DockAction[] | undefined): void {
+  offer(key: string, actions: readonly MenuAction[] | undefined): void {
     const all = new Map(this.actions.peek());
     if (actions) all.set(key, actions);
     else all.delete(key);

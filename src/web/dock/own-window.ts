@@ -1,9 +1,10 @@
 // The menu item that opens a tab in its own window, at its own address.
+
+import type { MenuAction } from '../panels/action-menu.tsx';
 import { WORDS } from '../words.ts';
-import type { DockAction } from './entries.ts';
 
 /** `path` is the screen's path within the lab. */
-export function ownWindow(labId: string, path: string): DockAction {
+export function ownWindow(labId: string, path: string): MenuAction {
   return {
     id: 'window',
     words: WORDS.console.ownWindow,

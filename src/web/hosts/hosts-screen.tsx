@@ -16,7 +16,7 @@ import { sentenceOf } from '../model/server/sentence.ts';
 import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
-import { confirmed } from '../tasks/confirmation.tsx';
+import { confirmed } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.hosts;

@@ -1,22 +1,27 @@
-// Dialogs about a lab: settings, duplicate, delete. The input stays until the request succeeds.
+// Dialogs about labs: settings, share, duplicate, delete. The input stays until the request succeeds.
+import { useMemo } from 'preact/hooks';
 import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
 import { Asking } from './asking.tsx';
-import { ShareLab } from './share-lab.tsx';
+import { forEachLab } from './for-each-lab.ts';
+import { ShareLabs } from './share-labs.tsx';
 
 const words = WORDS.labs;
 
 /** Milliseconds within which the server rejects an invalid request. */
 const REFUSAL_MS = 1_000;
 
-export interface LabQuestion {
-  kind: 'settings' | 'share' | 'duplicate' | 'remove';
-  project: ProjectObject;
-  /** Number of its running nodes. */
-  running: number;
-}
+export type LabQuestion =
+  | { kind: 'settings' | 'duplicate'; project: ProjectObject }
+  | { kind: 'share'; projects: readonly ProjectObject[] }
+  | {
+      kind: 'remove';
+      projects: readonly ProjectObject[];
+      /** Number of their running nodes. */
+      running: number;
+    };
 
 interface LabDialogsProps {
   question: LabQuestion;
@@ -24,40 +29,64 @@ interface LabDialogsProps {
 }
 
 export function LabDialogs({ question, close }: LabDialogsProps) {
-  const { kind, project, running } = question;
-  if (kind === 'settings') return <LabSettings project={project} close={close} />;
-  if (kind === 'share') return <ShareLab project={project} close={close} />;
-  const path = `/projects/${project.project_id}`;
-  if (kind === 'duplicate') {
-    return (
-      <Asking
-        title={`${WORDS.common.duplicate} ${project.name}`}
-        verb={WORDS.common.duplicate}
-        close={close}
-        submit={(data) =>
-          duplicate(project, { name: String(data.get('name')), reset_mac_addresses: data.has('new_macs') })
-        }
-      >
-        <Name value={words.copyOf(project.name)} />
-        <label class="switch">
-          <input type="checkbox" name="new_macs" defaultChecked /> {WORDS.exporting.macs}
-        </label>
-      </Asking>
-    );
-  }
+  if (question.kind === 'settings') return <LabSettings project={question.project} close={close} />;
+  if (question.kind === 'share') return <ShareLabs projects={question.projects} close={close} />;
+  if (question.kind === 'remove') return <RemoveLabs {...question} close={close} />;
+  const { project } = question;
   return (
     <Asking
-      title={`${WORDS.common.remove} ${project.name}`}
+      title={`${WORDS.common.duplicate} ${project.name}`}
+      verb={WORDS.common.duplicate}
+      close={close}
+      submit={(data) =>
+        duplicate(project, { name: String(data.get('name')), reset_mac_addresses: data.has('new_macs') })
+      }
+    >
+      <Name value={words.copyOf(project.name)} />
+      <label class="switch">
+        <input type="checkbox" name="new_macs" defaultChecked /> {WORDS.exporting.macs}
+      </label>
+    </Asking>
+  );
+}
+
+/** Labs named in the question; more are counted. */
+const MOST_NAMED = 12;
+
+interface RemoveLabsProps {
+  projects: readonly ProjectObject[];
+  running: number;
+  close(): void;
+}
+
+function RemoveLabs({ projects, running, close }: RemoveLabsProps) {
+  const left = useMemo(() => new Set(projects), [projects]);
+  const [{ name }] = projects as readonly [ProjectObject];
+  const isOne = projects.length === 1;
+  /** Typed if nodes run. */
+  const proof = isOne ? name : String(projects.length);
+  const names = projects.slice(0, MOST_NAMED).map((project) => project.name);
+  return (
+    <Asking
+      title={`${WORDS.common.remove} ${isOne ? name : words.count(projects.length)}`}
       verb={WORDS.common.remove}
       isDangerous
       close={close}
-      submit={() => api.delete(path)}
+      submit={() => forEachLab(left, ({ project_id: id }) => api.delete(`/projects/${id}`))}
     >
-      <p>{words.askRemove(project.name)}</p>
+      <p>{isOne ? words.askRemove(name) : words.askRemoveAll(projects.length)}</p>
+      {!isOne && (
+        <ul class="named">
+          {names.map((each) => (
+            <li key={each}>{each}</li>
+          ))}
+          {projects.length > MOST_NAMED && <li>{words.andMore(projects.length - MOST_NAMED)}</li>}
+        </ul>
+      )}
       {running > 0 && (
         <label>
-          {words.typeName(running)}
-          <input name="confirmed" required autocomplete="off" pattern={escaped(project.name)} title={project.name} />
+          {isOne ? words.typeName(running) : words.typeNumber(running, projects.length)}
+          <input name="confirmed" required autocomplete="off" pattern={escaped(proof)} title={proof} />
         </label>
       )}
     </Asking>
@@ -93,7 +122,7 @@ const SWITCHES = ['auto_close', 'auto_open', 'auto_start', 'show_grid', 'snap_to
 const SIZES = ['scene_width', 'scene_height', 'grid_size', 'drawing_grid_size'] as const;
 
 /** Name, automatic actions, and the sizes of the scene and grids. */
-export function LabSettings({ project, close }: { project: ProjectObject; close(): void }) {
+function LabSettings({ project, close }: { project: ProjectObject; close(): void }) {
   const submit = (data: FormData): Promise<unknown> => {
     const given = {
       name: data.get('name'),

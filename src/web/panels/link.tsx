@@ -7,14 +7,17 @@ interface LinkProps {
   children: ComponentChildren;
   class?: string;
   title?: string;
+  /** For a second link to the same place: only for the pointer. */
+  isHidden?: boolean;
 }
 
-export function Link({ to, children, class: kind, title }: LinkProps) {
+export function Link({ to, children, class: kind, title, isHidden = false }: LinkProps) {
   return (
     <a
       href={to}
       class={kind}
       title={title}
+      {...(isHidden && { 'aria-hidden': true, tabIndex: -1 })}
       aria-current={address.value === to ? 'page' : undefined}
       onClick={(event) => {
         // The browser opens a new tab or window.

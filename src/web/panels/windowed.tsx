@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Rows are added and removed in lots of this size; shorter lists are rendered whole. */
-const LOT = 40;
+/** Rows are added and removed in lots of this size, which fills a grid of two to six columns; shorter lists are rendered whole. */
+const LOT = 60;
 /** Pixels beyond the window in which rows are rendered, so that the Tab key finds the next one. */
 const AHEAD = 400;
 

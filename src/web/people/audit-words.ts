@@ -26,6 +26,7 @@ const ENGLISH = {
   'POST projects/{project_id}/close': (_thing: string, lab: string) => `Close the lab ${lab}`,
   'POST projects/{project_id}/files/{path:.+}': (thing: string, lab: string) =>
     `Write the file ${thing} of the lab ${lab}`,
+  'PUT projects/{project_id}/notes': (_thing: string, lab: string) => `Write the notes of the lab ${lab}`,
   'POST projects/{project_id}/snapshots': (thing: string, lab: string) =>
     `Make the snapshot ${thing} of the lab ${lab}`,
   'DELETE projects/{project_id}/snapshots/{snapshot_id}': (thing: string, lab: string) =>

@@ -1,7 +1,10 @@
-// Dialogs about a lab that any screen may open; loaded on first use.
+// Dialogs that any screen may open; loaded on first use.
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
+import type { LabQuestion } from '../labs/lab-dialogs.tsx';
 import { loadPart } from '../model/server/lazy-load.ts';
+import { WORDS } from '../words.ts';
+import type { Question } from './confirmation.tsx';
 
 export const shownDialog = signal<VNode | undefined>(undefined);
 
@@ -25,4 +28,32 @@ export function showExport(id: string, name: string): void {
     const { ExportDialog } = await import('./export-dialog.tsx');
     return <ExportDialog id={id} name={name} close={close} />;
   });
+}
+
+/** Asks for what an action on labs needs: settings, shares, a name, or a confirmation. */
+export function showLabQuestion(question: LabQuestion): void {
+  void show(async () => {
+    const { LabDialogs } = await import('../labs/lab-dialogs.tsx');
+    return <LabDialogs question={question} close={close} />;
+  });
+}
+
+/** Shows the question in a dialog. Resolves to whether to go on. */
+export function confirmed(question: Question): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (isConfirmed: boolean): void => {
+      close();
+      resolve(isConfirmed);
+    };
+    void show(async () => {
+      const { Confirmation } = await import('./confirmation.tsx');
+      return <Confirmation {...question} end={end} />;
+    });
+  });
+}
+
+/** Asks before something is deleted. */
+export function confirmRemoval(name: string, text: string): Promise<boolean> {
+  const verb = WORDS.common.remove;
+  return confirmed({ title: `${verb} ${name}`, text, verb });
 }

@@ -14,7 +14,7 @@ import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { Views } from '../panels/views.tsx';
-import { confirmRemoval } from '../tasks/confirmation.tsx';
+import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
 import { type Template, TemplateEditor } from './template-editor.tsx';

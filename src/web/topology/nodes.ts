@@ -1,5 +1,8 @@
 // The nodes of the map: symbol, name, state.
+
+import type { LoadFigures } from '../../api/node-loads.ts';
 import { readStyle } from '../model/lab/label-style.ts';
+import { loadInWords } from '../model/lab/node-load.ts';
 import type { NodeObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
@@ -8,6 +11,10 @@ import { symbolPicture } from './symbols.ts';
 
 /** Pixels from the top of a label to its baseline. */
 const ASCENT = 13;
+/** Pixels between the two lines of a node's load. */
+const LOAD_LINE = 13;
+/** CPU load of one processor from which a node counts as busy. */
+const BUSY_PERCENT = 90;
 
 export class NodeLayer {
   readonly elements = new Map<string, SVGGElement>();
@@ -58,14 +65,17 @@ export class NodeLayer {
     write(state.firstElementChild!, node.halt_reason ?? '');
     this.#drawLabel(node, name);
     this.#drawLayer(node, group);
+    this.#drawLoad(node, group);
   }
 
   #described(node: NodeObject): string {
     const type = WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type;
     const links = this.#stage.context.lab.linksOf(node.node_id).length;
     const locked = node.locked ? `, ${WORDS.lab.locked}` : '';
+    const figures = this.#loadOf(node);
+    const load = figures ? `, ${WORDS.node.load(...loadInWords(figures))}` : '';
     const halted = node.halt_reason === undefined ? '' : `, ${WORDS.node.halted}`;
-    return `${node.name}, ${type}, ${STATUS[stateOf(node)]}${halted}, ${WORDS.links.count(links)}${locked}`;
+    return `${node.name}, ${type}, ${STATUS[stateOf(node)]}${halted}, ${WORDS.links.count(links)}${locked}${load}`;
   }
 
   #drawLabel(node: NodeObject, name: SVGTextElement): void {
@@ -87,6 +97,28 @@ export class NodeLayer {
       fill: known.fill ?? '',
       fillOpacity: known.fillOpacity ?? '',
     });
+  }
+
+  #loadOf({ node_id: id }: NodeObject): LoadFigures | undefined {
+    const { load, hasLoad } = this.#stage.context;
+    return hasLoad.peek() ? load.figures.peek().get(id) : undefined;
+  }
+
+  /** Draws CPU and memory beside the node, if they are shown and it has a process of its own. */
+  #drawLoad(node: NodeObject, group: SVGGElement): void {
+    const figures = this.#loadOf(node);
+    const found = group.querySelector<SVGGElement>('.load');
+    if (!figures) {
+      found?.remove();
+      return;
+    }
+    const shown = found ?? make('g', { class: 'load' }, group);
+    // Below the middle, where fewer links arrive.
+    set(shown, { transform: `translate(${node.width + 4} ${node.height - LOAD_LINE / 2})` });
+    shown.classList.toggle('busy', (figures.cpu_usage_percent ?? 0) >= BUSY_PERCENT);
+    for (const [line, text] of loadInWords(figures).entries()) {
+      write(shown.children[line] ?? make('text', { y: line * LOAD_LINE }, shown), text);
+    }
   }
 
   /** Draws the number of the node's layer, if the lab shows layers. */

@@ -102,6 +102,17 @@ export const LAB_VERBS: readonly LabVerb[] = [
     },
   },
   {
+    id: 'lab.load',
+    menu: 'show',
+    words: words.load,
+    scope: 'lab',
+    isReading: () => true,
+    check: { words: words.load, isOn: ({ hasLoad }) => hasLoad.value },
+    run: ({ hasLoad }) => {
+      hasLoad.value = !hasLoad.value;
+    },
+  },
+  {
     id: 'lab.fit',
     menu: 'zoom',
     words: words.fit,

@@ -3,7 +3,7 @@
 import type { LabContext } from '../lab-context.ts';
 import type { Update } from '../model/lab/undo.ts';
 import { api } from '../model/server/api.ts';
-import { confirmRemoval } from '../tasks/confirmation.tsx';
+import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 

@@ -1,19 +1,12 @@
 // CPU time and memory of nodes, as metrics and as part of this host's statistics. Measured only on request.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NodeLoad } from '../../../api/node-loads.ts';
 import type { Metric, Sample } from '../../../host/metrics.ts';
 import type { ProcessLoad } from '../../../host/processes/process-load.ts';
 import type { Node } from '../node.ts';
 
 /** Nodes measured before other work gets a turn: some milliseconds. */
 const AT_ONCE = 50;
-
-/** As in the API. */
-export interface NodeLoad {
-  node_id: string;
-  /** Since the node's program started. */
-  cpu_seconds: number;
-  memory_bytes: number;
-}
 
 async function looked(nodes: Iterable<Node>): Promise<[Node, ProcessLoad][]> {
   const found: [Node, ProcessLoad][] = [];

@@ -3,7 +3,7 @@ import { namesInOrder } from '../../language.ts';
 import type { ProjectObject } from '../server/types.ts';
 import type { LabFigures } from './labs.ts';
 
-export type SortKey = 'name' | 'state' | 'nodes' | 'changed';
+export type SortKey = 'name' | 'state' | 'nodes' | 'owner' | 'changed';
 
 export interface Order {
   key: SortKey;
@@ -16,6 +16,8 @@ export interface LabRow {
   /** The name without its folder. */
   name: string;
   figures: LabFigures | undefined;
+  /** Its account; empty if it has none or all labs belong to one account. */
+  owner: string;
   /** Time of its last change in milliseconds since 1970; undefined if not known yet. */
   changed: number | undefined;
 }
@@ -32,6 +34,7 @@ export interface RowsOptions {
   order: Order;
   figures: ReadonlyMap<string, LabFigures>;
   changes: ReadonlyMap<string, number>;
+  owners: ReadonlyMap<string, { owner: string | null }>;
   /** Collapsed folders. Ignored during a search. */
   closed: ReadonlySet<string>;
 }
@@ -52,24 +55,20 @@ function stateRank({ status, damaged }: ProjectObject): number {
 
 function compare(one: LabRow, other: LabRow, { key, isDown }: Order): number {
   const sign = isDown ? -1 : 1;
-  const byKey =
-    key === 'state'
-      ? stateRank(one.project) - stateRank(other.project)
-      : key === 'nodes'
-        ? (one.figures?.running ?? -1) - (other.figures?.running ?? -1)
-        : key === 'changed'
-          ? // Latest first, to find recent work
-            (other.changed ?? 0) - (one.changed ?? 0)
-          : 0;
-  return (
-    sign * (byKey || (key === 'name' ? collator.compare(one.name, other.name) : 0)) ||
-    collator.compare(one.name, other.name)
-  );
+  const byKey: Readonly<Record<SortKey, () => number>> = {
+    name: () => collator.compare(one.name, other.name),
+    state: () => stateRank(one.project) - stateRank(other.project),
+    nodes: () => (one.figures?.running ?? -1) - (other.figures?.running ?? -1),
+    owner: () => collator.compare(one.owner, other.owner),
+    // Latest first, to find recent work
+    changed: () => (other.changed ?? 0) - (one.changed ?? 0),
+  };
+  return sign * byKey[key]() || collator.compare(one.name, other.name);
 }
 
 /** Labs without a folder first, then each folder with its labs. */
 export function labRows(projects: Iterable<ProjectObject>, options: RowsOptions): (LabRow | FolderRow)[] {
-  const { search, order, figures, changes, closed } = options;
+  const { search, order, figures, changes, owners, closed } = options;
   const words = search.trim().toLowerCase().split(/\s+/);
   // '' stands for labs without a folder; no folder has this name.
   const folders = new Map<string, LabRow[]>();
@@ -80,7 +79,8 @@ export function labRows(projects: Iterable<ProjectObject>, options: RowsOptions)
     const { folder = '', rest } = splitName(name);
     const rows = folders.get(folder) ?? [];
     const changed = changes.get(project_id);
-    rows.push({ kind: 'lab', project, name: rest, figures: figures.get(project_id), changed });
+    const owner = owners.get(project_id)?.owner ?? '';
+    rows.push({ kind: 'lab', project, name: rest, figures: figures.get(project_id), owner, changed });
     folders.set(folder, rows);
   }
   const names = [...folders.keys()].sort(collator.compare);

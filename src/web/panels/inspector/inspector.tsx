@@ -1,5 +1,6 @@
 // The selection with its verbs: a node, several nodes, a link, or drawings.
 import type { LabContext } from '../../lab-context.ts';
+import { Notes } from '../../notes/notes.tsx';
 import { WORDS } from '../../words.ts';
 import { VerbButton } from '../verb-button.tsx';
 import { DrawingDetails } from './drawing.tsx';
@@ -47,8 +48,9 @@ export function Inspector({ context }: { context: LabContext }) {
 /** The first hints, useless to viewers: add a node, link two nodes. */
 const CHANGING_HINTS = 2;
 
-/** Shown without a selection: the lab's settings and hints. */
-function Overview({ context: { lab } }: { context: LabContext }) {
+/** Shown without a selection: the lab's notes, numbers and hints. */
+function Overview({ context }: { context: LabContext }) {
+  const { lab } = context;
   const nodes = [...lab.nodes.values()];
   const running = nodes.filter(({ status }) => status === 'started').length;
   const links = [...lab.links.values()];
@@ -56,6 +58,7 @@ function Overview({ context: { lab } }: { context: LabContext }) {
   return (
     <div class="overview">
       <h2>{WORDS.lab.thisLab}</h2>
+      <Notes context={context} />
       <dl>
         <dt>{WORDS.nodes.title}</dt>
         <dd>{WORDS.labs.ofRunning(running, nodes.length)}</dd>

@@ -8,9 +8,9 @@ import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
+import { FileEditor, type TextFile } from '../file-editor.tsx';
 import type { TabProps } from '../tabs.tsx';
-import { FileEditor } from './file-editor.tsx';
-import { diskUse, pathOfFile } from './node-files.ts';
+import { diskUse, pathOfFile, textFile } from './node-files.ts';
 
 const words = WORDS.node;
 
@@ -28,7 +28,7 @@ function configurations(node: NodeObject): string[] {
 
 export function Files({ context, object: node }: TabProps<NodeObject>) {
   const { lab, attempt } = context;
-  const edited = useSignal<string | undefined>(undefined);
+  const edited = useSignal<TextFile | undefined>(undefined);
   const { value, problem, again } = useLoaded(() => diskUse(node), [node.node_id, node.status]);
   useEffect(
     () =>
@@ -40,10 +40,9 @@ export function Files({ context, object: node }: TabProps<NodeObject>) {
   if (edited.value !== undefined) {
     return (
       <FileEditor
-        key={edited.value}
-        context={context}
-        object={node}
-        path={edited.value}
+        key={edited.value.title}
+        lab={lab}
+        file={edited.value}
         close={() => {
           edited.value = undefined;
           again();
@@ -81,7 +80,7 @@ export function Files({ context, object: node }: TabProps<NodeObject>) {
                     type="button"
                     aria-label={words.edit(path)}
                     onClick={() => {
-                      edited.value = path;
+                      edited.value = textFile(node, path);
                     }}
                   >
                     {path}

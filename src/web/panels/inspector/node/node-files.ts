@@ -1,6 +1,8 @@
 // The files of a node, through the API.
 import { api } from '../../../model/server/api.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
+import { WORDS } from '../../../words.ts';
+import type { TextFile } from '../file-editor.tsx';
 
 /** Types without a directory or settings other than ports. */
 const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];
@@ -21,12 +23,20 @@ export function diskUse({ project_id: project, node_id: node }: NodeObject): Pro
   return api.get<DiskUse>(`/projects/${project}/nodes/${node}/disk_use`);
 }
 
-/**
- * A file as text: empty if missing, undefined if it is not text or larger than `most` bytes.
- * @throws Refusal
- */
-export async function textOfFile(node: NodeObject, path: string, most: number): Promise<string | undefined> {
-  const file = (await diskUse(node)).files.find((each) => each.path === path);
-  if (!file) return '';
-  return file.size > most ? undefined : await api.text(pathOfFile(node, path), most);
+/** Longer files are not configurations. */
+const MOST_BYTES = 1024 * 1024;
+
+/** A file of the node for the editor. */
+export function textFile(node: NodeObject, path: string): TextFile {
+  return {
+    title: path,
+    back: WORDS.node.back,
+    read: async () => {
+      const file = (await diskUse(node)).files.find((each) => each.path === path);
+      if (!file) return '';
+      return file.size > MOST_BYTES ? undefined : await api.text(pathOfFile(node, path), MOST_BYTES);
+    },
+    write: (text) => api.upload(pathOfFile(node, path), new Blob([text])),
+    isAbout: ({ path: changed }) => String(changed).includes(node.node_id) && String(changed).endsWith(path),
+  };
 }

@@ -1,9 +1,23 @@
-// The menu of the active tab.
+// A button that opens a menu of actions.
 import { useEffect, useRef } from 'preact/hooks';
-import { WORDS } from '../words.ts';
-import type { DockAction } from './entries.ts';
 
-export function ActionMenu({ actions }: { actions: readonly DockAction[] }) {
+export interface MenuAction {
+  id: string;
+  words: string;
+  /** For toggles. */
+  isOn?: boolean;
+  isDangerous?: boolean;
+  run(): void;
+}
+
+interface ActionMenuProps {
+  label: string;
+  /** What the actions are about, if the label does not say it. */
+  about?: string;
+  actions: readonly MenuAction[];
+}
+
+export function ActionMenu({ label, about, actions }: ActionMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = (): void => {
     if (menu.current) menu.current.open = false;
@@ -22,13 +36,16 @@ export function ActionMenu({ actions }: { actions: readonly DockAction[] }) {
     menu.current?.querySelector('summary')?.focus();
   };
   return (
-    <details class="dock-menu" ref={menu} onKeyDown={keys}>
-      <summary class="button">{WORDS.dock.actions}</summary>
-      <div class="dock-menu-items">
-        {actions.map(({ id, words, isOn, run }) => (
+    <details class="action-menu" ref={menu} onKeyDown={keys}>
+      <summary class="button" aria-description={about}>
+        {label}
+      </summary>
+      <div class="action-menu-items">
+        {actions.map(({ id, words, isOn, isDangerous, run }) => (
           <button
             key={id}
             type="button"
+            class={isDangerous ? 'danger' : undefined}
             {...(isOn === undefined ? {} : { 'aria-pressed': isOn })}
             onClick={() => {
               close();

@@ -1,27 +1,35 @@
-// An editor for a text file of a node.
-
+// An editor for a text file of a lab or a node.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { api } from '../../../model/server/api.ts';
-import { sentenceOf } from '../../../model/server/sentence.ts';
-import type { NodeObject } from '../../../model/server/types.ts';
-import { confirmed } from '../../../tasks/confirmation.tsx';
-import { WORDS } from '../../../words.ts';
-import { Message } from '../../message.tsx';
-import type { TabProps } from '../tabs.tsx';
-import { pathOfFile, textOfFile } from './node-files.ts';
+import type { Lab } from '../../model/lab/lab.ts';
+import { sentenceOf } from '../../model/server/sentence.ts';
+import { confirmed } from '../../tasks/dialogs.tsx';
+import { WORDS } from '../../words.ts';
+import { Message } from '../message.tsx';
 
 const words = WORDS.node;
 
-/** Longer files are not configurations. */
-const MOST_BYTES = 1024 * 1024;
+/** A file that is edited as text. */
+export interface TextFile {
+  title: string;
+  /** What the button says that leaves the editor. */
+  back: string;
+  /** Long lines are wrapped, and have no numbers. */
+  isProse?: boolean;
+  /** Its content, empty if it is missing; undefined if it is not text or too long. */
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<unknown>;
+  /** Whether the event of a changed file is about this one. */
+  isAbout(event: Readonly<Record<string, unknown>>): boolean;
+}
 
-interface FileEditorProps extends TabProps<NodeObject> {
-  path: string;
+interface FileEditorProps {
+  lab: Lab;
+  file: TextFile;
   close: () => void;
 }
 
-export function FileEditor({ context: { lab }, object: node, path, close }: FileEditorProps) {
+export function FileEditor({ lab, file, close }: FileEditorProps) {
   /** Content as last read or written; undefined while it is read. */
   const base = useSignal<string | undefined>(undefined);
   const text = useSignal('');
@@ -32,9 +40,6 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
   const isBusy = useSignal(false);
   const isSaved = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const address = pathOfFile(node, path);
-
-  const read = (): Promise<string | undefined> => textOfFile(node, path, MOST_BYTES);
   const attempt = async (task: () => Promise<void>): Promise<void> => {
     message.value = '';
     isSaved.value = false;
@@ -49,7 +54,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
   };
   /** Reads the file: replaces the text if there is no input, otherwise offers both versions. */
   const look = async (): Promise<void> => {
-    const now = await read();
+    const now = await file.read();
     if (now === undefined) {
       isText.value = false;
     } else if (base.value === undefined || text.value === base.value) {
@@ -63,15 +68,13 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
   useEffect(() => {
     begin();
     return lab.hear(({ action, event }) => {
-      const changed = String(event['path']);
-      if (action.startsWith('file.') && changed.includes(node.node_id) && changed.endsWith(path))
-        void latest.current().catch(() => {});
+      if (action.startsWith('file.') && file.isAbout(event)) void latest.current().catch(() => {});
     });
-  }, [lab, node.node_id, path]);
+  }, [lab, file]);
 
   const write = async (): Promise<void> => {
     const mine = text.value;
-    await api.upload(address, new Blob([mine]));
+    await file.write(mine);
     base.value = mine;
     theirs.value = undefined;
     isSaved.value = true;
@@ -79,21 +82,21 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
   const save = (): Promise<void> =>
     attempt(async () => {
       // The file may have changed before its event arrived.
-      const now = await read();
+      const now = await file.read();
       if (now !== undefined && now !== base.value && now !== text.value) theirs.value = now;
       else await write();
     });
   const isReadOnly = lab.whyNotChange !== '';
   const isChanged = base.value !== undefined && text.value !== base.value;
   const leave = async (): Promise<void> => {
-    const question = { title: words.back, text: words.askLeave, verb: words.leave };
+    const question = { title: file.back, text: words.askLeave, verb: words.leave };
     if (!isChanged || (await confirmed(question))) close();
   };
   return (
     <div class="file">
       <p class="tools">
         <button type="button" onClick={() => void leave()}>
-          {words.back}
+          {file.back}
         </button>
         {!isReadOnly && (
           <>
@@ -112,7 +115,7 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
           </>
         )}
       </p>
-      <h3>{path}</h3>
+      <h3>{file.title}</h3>
       <p role="status">{isSaved.value && !isChanged && words.saved}</p>
       <Message text={message.value} {...(base.value === undefined && { again: begin })} />
       {theirs.value !== undefined && (
@@ -138,21 +141,22 @@ export function FileEditor({ context: { lab }, object: node, path, close }: File
         <>
           <Find area={area} />
           <div class="lines">
-            <pre aria-hidden="true">{lineNumbers(text.value)}</pre>
+            {!file.isProse && <pre aria-hidden="true">{lineNumbers(text.value)}</pre>}
             <textarea
               ref={area}
-              aria-label={words.content(path)}
+              aria-label={words.content(file.title)}
               value={text.value}
               readOnly={isReadOnly}
-              spellcheck={false}
+              spellcheck={file.isProse === true}
               autocomplete="off"
-              wrap="off"
+              wrap={file.isProse ? 'soft' : 'off'}
               rows={Math.min(24, Math.max(8, text.value.split('\n').length))}
               onInput={({ currentTarget }) => {
                 text.value = currentTarget.value;
               }}
               onScroll={({ currentTarget }) => {
-                (currentTarget.previousElementSibling as HTMLElement).scrollTop = currentTarget.scrollTop;
+                const numbers = currentTarget.previousElementSibling;
+                if (numbers) numbers.scrollTop = currentTarget.scrollTop;
               }}
               onKeyDown={(event) => {
                 if ((event.ctrlKey || event.metaKey) && event.key === 's') {

@@ -1,5 +1,12 @@
 // CPU load of nodes, from their growing processor times.
-import type { NodeLoad } from '../../compute/nodes/load/node-load.ts';
+
+/** As in `/v2/statistics?nodes=`. */
+export interface NodeLoad {
+  node_id: string;
+  /** Since the node's program started. */
+  cpu_seconds: number;
+  memory_bytes: number;
+}
 
 /** Figures of a node; null if unknown. */
 export interface LoadFigures {

@@ -1,0 +1,40 @@
+// The notes of a lab: the file in its directory that the release's clients show as its readme.
+import * as v from 'valibot';
+import { Failure } from '../../failures.ts';
+import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
+import { readBounded } from '../../host/files/regular-file.ts';
+
+const FILE = 'README.txt';
+const MOST_BYTES = 256 * 1024;
+
+export const Notes = v.strictObject({ text: v.string() });
+export type Notes = v.InferOutput<typeof Notes>;
+
+/** Empty without a file. */
+export async function readNotes(directory: string): Promise<Notes> {
+  try {
+    const { handle } = await openContainedForRead(directory, FILE);
+    await using file = handle;
+    return { text: textOf(await readBounded(file, MOST_BYTES, FILE)) };
+  } catch (thrown) {
+    if (thrown instanceof Failure && thrown.code === 'not-found') return { text: '' };
+    throw thrown;
+  }
+}
+
+/** @throws Failure `too-large`, `forbidden` (a link out of the directory) */
+export async function writeNotes(directory: string, { text }: Notes): Promise<void> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MOST_BYTES)
+    throw new Failure('too-large', `text: the notes have ${bytes} bytes; shorten them to ${MOST_BYTES}.`);
+  await writeContained(directory, FILE, text, { createParents: false });
+}
+
+/** UTF-8, or the encoding of older Windows, in which every byte is a character. */
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}

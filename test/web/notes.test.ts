@@ -1,0 +1,75 @@
+// The notes of a lab on its screen.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { accessibilityFaultsInAll } from './accessibility.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serveInside } from './served.ts';
+
+const TEXT = `# Ping
+The PCs reach each other.
+**Both** of them, with \`ip 10.0.0.1/24\`:
+
+1. [x] Start
+2. [ ] Ping & <b>look</b>
+
+| PC | Address |
+|---|---|
+| PC1 | 10.0.0.1 |
+
+[More](https://example.com/more) [not](javascript:alert(1))
+![map](https://example.com/map.png)
+<script>document.title = 'run'</script><img src="x" onerror="alert(1)">
+`;
+
+const notes = (page: Page) => page.getByRole('region', { name: 'Notes' });
+
+test('notes are written, shown as Markdown without running or loading anything, and seen by others at once', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await serveInside(t);
+  const project = await server.project('Lab', { auto_close: false });
+  await server.hub(project, 'Hub');
+  const address = `http://127.0.0.1:${server.port}/labs/${project.project_id}`;
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, address);
+  const { page: other } = await visit(browser, address);
+  await other.getByRole('button', { name: 'Write notes' }).waitFor();
+  await page.getByRole('button', { name: 'Write notes' }).press('Enter');
+  await page.getByLabel('Content of Notes').fill(TEXT);
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
+  await page.getByLabel('Content of Notes').press('Control+s');
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  assert.equal(await readFile(join(project.path, 'README.txt'), 'utf8'), TEXT);
+  await page.getByRole('button', { name: 'Back to the notes' }).click();
+
+  for (const one of [page, other]) {
+    await notes(one).getByRole('heading', { name: 'Ping' }).waitFor();
+    assert.deepEqual(await notes(one).getByRole('listitem').allInnerTexts(), ['Start', 'Ping & <b>look</b>']);
+    assert.equal(await notes(one).getByRole('checkbox').first().isChecked(), true);
+    await notes(one).getByRole('cell', { name: '10.0.0.1' }).waitFor();
+    const links = await notes(one)
+      .locator('a')
+      .evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]));
+    assert.deepEqual(links, [
+      ['https://example.com/more', 'noopener noreferrer'],
+      ['https://example.com/map.png', 'noopener noreferrer'],
+    ]);
+    await notes(one).getByText("<script>document.title = 'run'</script>").waitFor();
+    assert.equal(await notes(one).locator('img, script, b').count(), 0);
+    assert.equal(await one.title(), 'Lab - Labwire');
+  }
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
+
+  // Another user writes while the text is edited here.
+  await page.getByRole('button', { name: 'Edit notes' }).click();
+  await page.getByLabel('Content of Notes').fill('Mine');
+  await server.expect(204, 'PUT', `/v2/projects/${project.project_id}/notes`, { text: 'Theirs' });
+  await page.getByRole('button', { name: 'Load theirs' }).waitFor();
+  assert.equal(await page.getByLabel('Content of Notes').inputValue(), 'Mine');
+  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await notes(other).getByText('Mine').waitFor();
+  assert.deepEqual(complaints, []);
+});
