@@ -77,68 +77,70 @@ export function ContextMenu({ context }: { context: LabContext }) {
     event.stopPropagation();
   };
   return (
-    <div
-      class="menu"
-      role="menu"
-      tabIndex={-1}
-      aria-label={open === undefined ? WORDS.lab.menu : WORDS.menus[open]}
-      ref={list}
-      onKeyDown={keys}
-    >
-      {open !== undefined && (
-        <button
-          type="button"
-          role="menuitem"
-          class="back"
-          tabIndex={-1}
-          onClick={() => {
-            submenu.value = undefined;
-          }}
-        >
-          <span>‹ {WORDS.menus[open]}</span>
-        </button>
-      )}
-      {entries.map(({ verb, opens }) => (
-        <Fragment key={opens ?? verb.id}>
-          {verb.startsGroup && open === undefined && <hr />}
-          {opens !== undefined ? (
-            <button
-              type="button"
-              role="menuitem"
-              aria-haspopup="menu"
-              data-menu={opens}
-              tabIndex={-1}
-              onClick={() => {
-                submenu.value = opens;
-              }}
-            >
-              <span>{WORDS.menus[opens]}</span> <span aria-hidden="true">›</span>
-            </button>
-          ) : (
-            <button
-              type="button"
-              {...(verb.check
-                ? { role: 'menuitemcheckbox', 'aria-checked': verb.check.isOn(context) }
-                : { role: 'menuitem' })}
-              class={isDangerous(verb) ? 'danger' : undefined}
-              tabIndex={-1}
-              disabled={!isUsable(verb, context)}
-              onClick={() => {
-                close();
-                verb.run(context);
-              }}
-            >
-              <span>{verb.check?.words ?? wordsOf(verb, context)}</span>{' '}
-              {verb.keys && <kbd>{keyText(verb.keys[0]!)}</kbd>}
-            </button>
-          )}
-        </Fragment>
-      ))}
-      {why !== '' && (
-        <button type="button" role="menuitem" tabIndex={-1} disabled>
-          <small>{why}</small>
-        </button>
-      )}
-    </div>
+    <section class="menu-region" aria-label={WORDS.lab.menu}>
+      <div
+        class="menu"
+        role="menu"
+        tabIndex={-1}
+        aria-label={open === undefined ? WORDS.lab.menu : WORDS.menus[open]}
+        ref={list}
+        onKeyDown={keys}
+      >
+        {open !== undefined && (
+          <button
+            type="button"
+            role="menuitem"
+            class="back"
+            tabIndex={-1}
+            onClick={() => {
+              submenu.value = undefined;
+            }}
+          >
+            <span>‹ {WORDS.menus[open]}</span>
+          </button>
+        )}
+        {entries.map(({ verb, opens }) => (
+          <Fragment key={opens ?? verb.id}>
+            {verb.startsGroup && open === undefined && <hr />}
+            {opens !== undefined ? (
+              <button
+                type="button"
+                role="menuitem"
+                aria-haspopup="menu"
+                data-menu={opens}
+                tabIndex={-1}
+                onClick={() => {
+                  submenu.value = opens;
+                }}
+              >
+                <span>{WORDS.menus[opens]}</span> <span aria-hidden="true">›</span>
+              </button>
+            ) : (
+              <button
+                type="button"
+                {...(verb.check
+                  ? { role: 'menuitemcheckbox', 'aria-checked': verb.check.isOn(context) }
+                  : { role: 'menuitem' })}
+                class={isDangerous(verb) ? 'danger' : undefined}
+                tabIndex={-1}
+                disabled={!isUsable(verb, context)}
+                onClick={() => {
+                  close();
+                  verb.run(context);
+                }}
+              >
+                <span>{verb.check?.words ?? wordsOf(verb, context)}</span>{' '}
+                {verb.keys && <kbd>{keyText(verb.keys[0]!)}</kbd>}
+              </button>
+            )}
+          </Fragment>
+        ))}
+        {why !== '' && (
+          <button type="button" role="menuitem" tabIndex={-1} disabled>
+            <small>{why}</small>
+          </button>
+        )}
+      </div>
+    </section>
   );
 }
