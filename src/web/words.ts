@@ -360,6 +360,9 @@ const ENGLISH = {
     lock: 'Lock',
     unlock: 'Unlock',
     locked: 'locked',
+    lockAll: 'Lock the lab',
+    unlockAll: 'Unlock the lab',
+    isLocked: 'This lab is locked: its nodes and drawings cannot be moved or deleted.',
     drawing:
       'Drag upon the map to draw, with Shift as wide as high. A click or Enter makes one of the usual size. Escape ends.',
     moving: 'Arrows move by 10 pixels, with Shift by 100. Enter keeps, Escape puts back.',
@@ -553,6 +556,8 @@ const ENGLISH = {
     suspend: 'Suspend',
     resume: 'Resume',
     reload: 'Reload',
+    isolate: 'Isolate',
+    unisolate: 'End the isolation',
     console: 'Console',
     ports: 'Ports',
     free: 'free',

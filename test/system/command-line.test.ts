@@ -72,6 +72,16 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
     'layerd',
   );
 
+  // Locked, isolated and reset, as others do it on the page.
+  assert.match(await labwired.say('lab', 'lock', 'Büro 1'), /Lab "Büro 1" is locked\./);
+  await labwired.fails(1, /locked: the node "PC1" is locked; unlock it/, 'node', 'delete', 'PC1');
+  await labwired.say('lab', 'unlock', 'Büro 1');
+  assert.match(await labwired.say('node', 'isolate', 'Hubä'), /is isolated/);
+  assert.match(await labwired.say('link', 'list'), /PC1:e0.*suspended[\s\S]*PC2:e0.*suspended/);
+  assert.match(await labwired.say('node', 'unisolate', 'Hubä'), /is connected again/);
+  assert.doesNotMatch(await labwired.say('link', 'list'), /suspended/);
+  assert.match(await labwired.say('link', 'reset', 'PC1'), /^Link between PC1:e0 and Hubä:e0 is reset\.$/);
+
   assert.match(
     await labwired.say('node', 'exec', 'PC1', '--until', 'icmp_seq=2', '--', 'ping', '10.0.0.2', '-t'),
     /seq=2/,
@@ -84,12 +94,13 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   const copy = await labwired.say('lab', 'import', 'Büro 1.gns3project', '--name', 'Kopie', '--quiet');
   assert.match(copy, /^[0-9a-f-]{36}$/);
   assert.match(await labwired.say('lab', 'list'), /Kopie +closed/);
-  await labwired.fails(1, /Lab "Kopie" is closed: labwired lab open Kopie/, 'lab', 'layout', 'Kopie');
   const notes = join(labwired.daemon.directory, 'notes.md');
   writeFileSync(notes, '# Task\n\tPing.');
   assert.match(await labwired.say('lab', 'notes', 'Kopie', '--from', notes), /Notes of lab "Kopie" written/);
   assert.equal(await labwired.say('lab', 'notes', 'Kopie'), '# Task\n\tPing.');
   await labwired.fails(1, /missing\.md/, 'lab', 'notes', 'Kopie', '--from', 'missing.md');
+  for (const verb of ['layout', 'lock'])
+    await labwired.fails(1, /Lab "Kopie" is closed: labwired lab open Kopie/, 'lab', verb, 'Kopie');
   await labwired.say('lab', 'open', copy.slice(0, 8));
   await labwired.fails(1, /2 labs are open, "Büro 1", "Kopie": name one with --lab LAB/, 'node', 'list');
   assert.equal((await labwired.say('node', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 3);

@@ -65,6 +65,25 @@ test('places, names and labels go back and forth, several nodes as one step', as
   assert.equal(history.redoable.value, 0);
 });
 
+test('changes that one request of the server makes are one step, which is undone for each thing', async (t) => {
+  const { server, project, history, known, read } = await setUp(t);
+  const nodes: Body[] = [];
+  for (const name of ['One', 'Two']) nodes.push(await server.hub(project, name));
+  const { node_id: one } = nodes[0];
+  const { node_id: two } = nodes[1];
+  for (const node of nodes) known.set(node.node_id, node);
+  const locks = async (): Promise<boolean[]> => [(await read('node', one)).locked, (await read('node', two)).locked];
+  await history.update([{ kind: 'node', id: two, fields: { locked: true } }]);
+  await history.updateBy(['lock'], [{ kind: 'node', id: one, fields: { locked: true } }]);
+  assert.deepEqual(await locks(), [true, true]);
+  await history.undo();
+  assert.deepEqual(await locks(), [false, true], 'as before');
+  await history.redo();
+  assert.deepEqual(await locks(), [true, true]);
+  await assert.rejects(history.updateBy(['nothing'], [{ kind: 'node', id: one, fields: { locked: false } }]));
+  assert.equal(history.undoable.value, 2, 'a refused request leaves no step');
+});
+
 test('undo and redo that are asked for before the answers have come are counted at once', async (t) => {
   const { server, project, history, known } = await setUp(t);
   const node = await server.hub(project, 'One', { x: 10, y: 20 });

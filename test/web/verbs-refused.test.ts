@@ -47,7 +47,7 @@ function callsOf(): Set<string> {
     const path = join(entry.parentPath, entry.name);
     const text = readFileSync(path, 'utf8');
     for (const [, call] of text.matchAll(
-      /\b(api\.(?:post|put|delete|upload)|history\.(?:updateEach|update|copy|make|remove|schedule|undo|redo))\s*[<(]/g,
+      /\b(api\.(?:post|put|delete|upload)|history\.(?:updateEach|updateBy|update|copy|make|remove|schedule|undo|redo))\s*[<(]/g,
     )) {
       found.add(`${path.slice(WEB.length + 1)} ${call}`);
     }
@@ -329,6 +329,27 @@ test('every verb of the page that is refused or not answered says so, keeps what
     ask: () => command('Raise a layer'),
     done: () => until(async () => (await node(b.node_id)).z === 2, 'the layer'),
   });
+  await prove({
+    calls: ['verbs/nodes.ts history.updateBy'],
+    request: /^POST .*\/isolate$/,
+    ask: () => command('Isolate'),
+    undone: async () => assert.equal((await read(`/links/${link.link_id}`)).suspend, false),
+    done: () => until(async () => (await read(`/links/${link.link_id}`)).suspend, 'the suspended link'),
+  });
+  await command('End the isolation');
+  for (const [words, locked] of [
+    ['Lock the lab', true],
+    ['Unlock the lab', false],
+  ] as const) {
+    await prove({
+      calls: ['verbs/lab.ts history.updateBy'],
+      request: new RegExp(`^POST .*/${locked ? 'lock' : 'unlock'}$`),
+      ask: () => command(words),
+      undone: async () => assert.equal((await node(b.node_id)).locked, !locked),
+      done: () => until(async () => (await node(b.node_id)).locked === locked, words),
+    });
+  }
+  await until(async () => !(await read(`/links/${link.link_id}`)).suspend, 'the link in use again');
   const label = { ...(await node(b.node_id)).label, x: 30 };
   await server.expect(200, 'PUT', `${path}/nodes/${b.node_id}`, { label });
   await prove({

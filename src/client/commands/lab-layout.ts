@@ -1,7 +1,5 @@
 // `labwired lab layout`: arranges the nodes of a lab.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
-import { quoted } from '../../host/terminal/shell-word.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { isStyle, STYLES, type Style } from '../../layout/style.ts';
 import { verb } from '../frame/command.ts';
@@ -18,9 +16,7 @@ export const layoutVerb = verb({
   },
   run: async (session, [wanted], { style = 'auto' }) => {
     if (!isStyle(style)) throw new WrongUsage(`--style: there is no style "${style}"; ${suggestion(style, STYLES)}`);
-    const lab = await session.labNamed(wanted);
-    if (lab.status !== 'opened')
-      throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
+    const lab = await session.openLabNamed(wanted);
     const moved = await layOutLab(session, lab, style);
     session.tell(`Lab "${lab.name}" is laid out: ${counted(moved, 'node')} moved.`, lab.project_id, {
       project_id: lab.project_id,

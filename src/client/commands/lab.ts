@@ -259,6 +259,22 @@ export const lab: Noun = {
         session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
       },
     }),
+    ...(['lock', 'unlock'] as const).map((name) =>
+      verb({
+        name,
+        words: ['LAB'],
+        summary:
+          name === 'lock'
+            ? 'locks all nodes and drawings of an open lab against moving and deleting'
+            : 'unlocks all nodes and drawings of an open lab',
+        flags: {},
+        run: async (session, [wanted]) => {
+          const lab = await session.openLabNamed(wanted);
+          await session.api.post(`${pathOf(lab)}/${name}`);
+          session.tell(`Lab "${lab.name}" is ${name}ed.`, lab.project_id, lab);
+        },
+      }),
+    ),
     step('stop', 'stops all nodes', 'is stopped', (session, lab) => forAll(session, lab, 'stop')),
     share,
     layoutVerb,

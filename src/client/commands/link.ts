@@ -128,6 +128,25 @@ function impairmentsOf(given: readonly string[]): Record<string, unknown> {
   return body;
 }
 
+/** An action on each named link. */
+function step(name: 'reset' | 'delete', summary: string, act: (session: Session, path: string) => Promise<unknown>) {
+  return verb({
+    name,
+    words: ['LINK...'],
+    summary,
+    flags: {},
+    inLab: true,
+    run: async (session, words) => {
+      const { nodes, links, path } = await wiring(session);
+      const done = name === 'reset' ? 'is reset' : 'deleted';
+      for (const found of new Set(words.map((word) => findLink(nodes, links, word)))) {
+        const now = (await act(session, `${path}/${found.link_id}`)) as LinkObject | undefined;
+        session.tell(`Link between ${endsText(nodes, found)} ${done}.`, found.link_id, now);
+      }
+    },
+  });
+}
+
 export const link: Noun = {
   name: 'link',
   summary: 'links between nodes',
@@ -201,19 +220,11 @@ export const link: Noun = {
         }
       },
     }),
-    verb({
-      name: 'delete',
-      words: ['LINK...'],
-      summary: 'deletes links, named by id or by one end: PC1 or PC1:e0',
-      flags: {},
-      inLab: true,
-      run: async (session, words) => {
-        const { nodes, links, path } = await wiring(session);
-        for (const found of new Set(words.map((word) => findLink(nodes, links, word)))) {
-          await session.api.delete(`${path}/${found.link_id}`);
-          session.tell(`Link between ${endsText(nodes, found)} deleted.`, found.link_id);
-        }
-      },
-    }),
+    step('reset', 'makes both ends of links anew; settings stay, a capture continues in a new file', (session, path) =>
+      session.api.post(`${path}/reset`),
+    ),
+    step('delete', 'deletes links, named by id or by one end: PC1 or PC1:e0', (session, path) =>
+      session.api.delete(path),
+    ),
   ],
 };

@@ -176,7 +176,7 @@ function statusOf({ status, lost_reason: lost, halt_reason: halted }: NodeObject
 }
 
 /** An action on several nodes, one after the other. */
-function step(name: 'start' | 'stop' | 'reload', summary: string, done: string) {
+function step(name: 'start' | 'stop' | 'reload' | 'isolate' | 'unisolate', summary: string, done: string) {
   return verb({
     name,
     words: ['NODE...'],
@@ -287,6 +287,8 @@ export const node: Noun = {
     step('start', 'starts nodes one after the other', 'is started'),
     step('stop', 'stops nodes one after the other', 'is stopped'),
     step('reload', 'stops and starts nodes again', 'is reloaded'),
+    step('isolate', 'suspends all links of nodes, as if unplugged', 'is isolated'),
+    step('unisolate', 'resumes all links of nodes', 'is connected again'),
     verb({
       name: 'delete',
       words: ['NODE...'],

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
+import { quoted } from '../../host/terminal/shell-word.ts';
 import { tableLines } from '../../host/terminal/table.ts';
 import { harmless, jsonText } from '../../host/terminal/terminal-text.ts';
 import { Api } from '../server/api.ts';
@@ -116,6 +117,13 @@ export class Session {
   async labNamed(wanted: string): Promise<LabObject> {
     const named = ({ project_id: id, name }: LabObject) => ({ id, name });
     return findNamed('lab', await this.labs(), named, wanted);
+  }
+
+  /** The open lab of this name or id. @throws Failure */
+  async openLabNamed(wanted: string): Promise<LabObject> {
+    const lab = await this.labNamed(wanted);
+    if (lab.status === 'opened') return lab;
+    throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
   }
 
   /** The lab that `--lab` names, or the environment; else the one that is open. @throws Failure */

@@ -6,15 +6,19 @@ import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';
 import { BriefNotice, Message } from './message.tsx';
 import { OpenButton } from './open-button.tsx';
+import { VerbButton } from './verb-button.tsx';
 
 export function LabNotices({ context }: { context: LabContext }) {
   const { lab, attempt } = context;
+  lab.changes.value; // things are locked and unlocked meanwhile
+  const { isLocked } = lab;
   const time = timeInWords(new Date(lab.endedAt.value), { hour: '2-digit', minute: '2-digit' });
   return (
     <>
-      {lab.whyNotChange !== '' && (
+      {(lab.whyNotChange !== '' || isLocked) && (
         <section class="notice watching" aria-label={WORDS.may.title}>
-          {lab.whyNotChange}
+          {lab.whyNotChange} {isLocked && WORDS.lab.isLocked}{' '}
+          {isLocked && <VerbButton context={context} id="lab.lock" />}
         </section>
       )}
       <div class="notices">

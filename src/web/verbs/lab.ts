@@ -209,6 +209,25 @@ export const LAB_VERBS: readonly LabVerb[] = [
     isLocal: true,
     run: ({ lab, select }) => select({ nodes: [...lab.nodes.keys()], drawings: [...lab.drawings.keys()] }),
   },
+  {
+    id: 'lab.lock',
+    menu: 'edit',
+    words: ({ lab }) => (lab.isLocked ? words.unlockAll : words.lockAll),
+    check: { words: words.lockAll, isOn: ({ lab }) => lab.isLocked },
+    scope: 'lab',
+    enabled: ({ lab }) => {
+      lab.changes.value; // things come and go
+      return lab.nodes.size + lab.drawings.size > 0;
+    },
+    run: ({ lab, history, attempt }) => {
+      const fields = { locked: !lab.isLocked };
+      const updates = [
+        ...[...lab.drawings.values()].map((one) => ({ kind: 'drawing' as const, id: one.drawing_id, one })),
+        ...[...lab.nodes.values()].map((one) => ({ kind: 'node' as const, id: one.node_id, one })),
+      ].flatMap(({ kind, id, one }) => (one.locked === fields.locked ? [] : { kind, id, fields }));
+      void attempt(() => history.updateBy([fields.locked ? 'lock' : 'unlock'], updates));
+    },
+  },
   shown('labels', words.showLabels, words.hideLabels),
   shown('links', words.showLinks, words.hideLinks),
   shown('minimap', words.showMinimap, words.hideMinimap),

@@ -2,6 +2,7 @@
 import { webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { api } from '../model/server/api.ts';
+import type { LinkObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -44,6 +45,14 @@ export const NODE_VERBS: readonly LabVerb[] = [
     run: post('reload'),
   },
   { id: 'node.suspend', words: words.suspend, scope: 'nodes', enabled: some('started'), run: post('suspend') },
+  {
+    id: 'node.isolate',
+    words: (context) => (isIsolated(context) ? words.unisolate : words.isolate),
+    check: { words: words.isolate, isOn: isIsolated },
+    scope: 'nodes',
+    enabled: (context) => linksOfSelection(context).length > 0,
+    run: (context) => void context.attempt(() => isolate(context)),
+  },
   {
     id: 'node.console',
     startsGroup: true,
@@ -101,6 +110,30 @@ export const NODE_VERBS: readonly LabVerb[] = [
     },
   },
 ];
+
+function linksOfSelection({ lab, selection }: LabContext): LinkObject[] {
+  lab.changes.value; // links are suspended and resumed meanwhile
+  return [...new Set(selection.value.nodes.flatMap((id) => lab.linksOf(id)))];
+}
+
+/** Whether all links of the selected nodes are suspended. */
+function isIsolated(context: LabContext): boolean {
+  const links = linksOfSelection(context);
+  return links.length > 0 && links.every(({ suspend }) => suspend);
+}
+
+/** Isolates the selected nodes, or ends the isolation of all. */
+function isolate(context: LabContext): Promise<void> {
+  const fields = { suspend: !isIsolated(context) };
+  const updates = linksOfSelection(context)
+    .filter(({ suspend }) => suspend !== fields.suspend)
+    .map(({ link_id: id }) => ({ kind: 'link' as const, id, fields }));
+  const action = fields.suspend ? 'isolate' : 'unisolate';
+  return context.history.updateBy(
+    context.selection.value.nodes.map((id) => `nodes/${id}/${action}`),
+    updates,
+  );
+}
 
 /** Copies the selection to a free place nearby and selects the copies. */
 async function duplicate(context: LabContext): Promise<void> {

@@ -100,6 +100,12 @@ export class Lab {
     return whyNotChange(this.id);
   }
 
+  /** Whether the lab has nodes or drawings, and all of them are locked. */
+  get isLocked(): boolean {
+    const things = [...this.nodes.values(), ...this.drawings.values()];
+    return things.length > 0 && things.every(({ locked }) => locked);
+  }
+
   start(): void {
     this.#controllerEvents.start();
     this.events.start();

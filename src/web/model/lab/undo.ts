@@ -125,6 +125,18 @@ export class History {
     });
   }
 
+  /** Like `update`, but made by these requests of the server, which need not be one per change. @throws Refusal */
+  updateBy(actions: readonly string[], updates: readonly { kind: Thing; id: string; fields: Fields }[]): Promise<void> {
+    return this.#next(async () => {
+      const step = updates.map(({ kind, id, fields }): Part => {
+        const before = alike(fields, { ...this.#known(kind, id) });
+        return { type: 'changed', kind, id, before, after: fields };
+      });
+      for (const action of actions) await this.#requests.post(`${this.#project}/${action}`);
+      this.#record(step);
+    });
+  }
+
   /** Starts a schedule on a link, or ends the running one (`null`). @throws Refusal */
   schedule(id: string, plan: object | null): Promise<void> {
     return this.#next(async () => {

@@ -1,0 +1,137 @@
+// The context menus: at most ten entries, without faults of accessibility, and what they alone do: locking a lab, isolating a node.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../controller/lab-server.ts';
+import { accessibilityFaultsInAll } from './accessibility.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { serveInside } from './served.ts';
+
+test('a lab is locked and a node isolated by the menus, by keyboard, and undone', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('Locked', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const [a, b, c] = [
+    await server.hub(project, 'A', { x: -200, y: 0 }),
+    await server.hub(project, 'B', { x: 0, y: 0 }),
+    await server.hub(project, 'C', { x: 200, y: 0 }),
+  ];
+  for (const [one, other] of [
+    [
+      [a, 0],
+      [b, 0],
+    ],
+    [
+      [b, 1],
+      [c, 0],
+    ],
+    [
+      [a, 1],
+      [c, 1],
+    ],
+  ] as const)
+    await server.link(project, [...one], [...other]);
+  const svg = '<svg width="60" height="30"><rect width="60" height="30" fill="#ffffff" stroke="#000000" /></svg>';
+  const drawing = await server.expect(201, 'POST', `${path}/drawings`, { x: -100, y: 150, svg });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  const map = page.getByRole('main', { name: 'Topology' });
+  const list = page.getByRole('navigation', { name: 'Nodes and links' });
+  const pick = (name: RegExp) => list.getByRole('button', { name }).first().click();
+  const entries = page.getByRole('menu').locator('[role^=menuitem]');
+  const undo = page.getByRole('button', { name: 'Undo' });
+  await page.locator('[data-node]').nth(2).waitFor();
+
+  // Each menu and submenu by keyboard: no fault, and not too long for a phone.
+  const walk = async (): Promise<void> => {
+    await map.press('Shift+F10');
+    await entries.first().waitFor();
+    assert.ok((await entries.count()) <= 10, (await entries.allInnerTexts()).join());
+    const faults = await accessibilityFaultsInAll(page);
+    assert.deepEqual(faults, []);
+    const submenus = await page
+      .getByRole('menu')
+      .locator('[data-menu]')
+      .evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset['menu']!));
+    for (const submenu of submenus) {
+      await page.locator(`[data-menu="${submenu}"]`).focus();
+      await page.keyboard.press('ArrowRight');
+      await page.locator('.back').waitFor();
+      assert.ok((await entries.count()) <= 11, `${submenu}: ${(await entries.allInnerTexts()).join()}`);
+      await page.keyboard.press('ArrowLeft');
+      await page.locator(`[data-menu="${submenu}"]:focus`).waitFor();
+    }
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+  };
+  await walk();
+  for (const name of [/^B /, /^A .* – B /, /^Rectangle/]) {
+    await pick(name);
+    await walk();
+  }
+
+  // A node is isolated, and its links are back by one step.
+  const suspended = async (): Promise<number> =>
+    (await server.expect(200, 'GET', `${path}/links`)).filter(({ suspend }: { suspend: boolean }) => suspend).length;
+  const isolate = async (): Promise<void> => {
+    await pick(/^B /);
+    await map.press('Shift+F10');
+    await page.getByRole('menuitemcheckbox', { name: 'Isolate' }).press('Enter');
+  };
+  await isolate();
+  await until(async () => (await suspended()) === 2, 'the links of B suspended');
+  await map.press('Shift+F10');
+  await page.getByRole('menuitemcheckbox', { name: 'Isolate', checked: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await undo.click();
+  await until(async () => (await suspended()) === 0, 'no link suspended');
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await until(async () => (await suspended()) === 2, 'the links of B suspended again');
+  await isolate();
+  await until(async () => (await suspended()) === 0, 'the end of the isolation');
+
+  // A node that was locked before stays so when the lock of the lab is undone.
+  await server.expect(200, 'PUT', `${path}/nodes/${c.node_id}`, { locked: true });
+  const command = async (words: string): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill(words);
+    await page.getByRole('option').filter({ hasText: words }).first().waitFor();
+    await page.keyboard.press('Enter');
+  };
+  const locks = async (): Promise<boolean[]> => [
+    ...(await server.expect(200, 'GET', `${path}/nodes`)).map(({ locked }: { locked: boolean }) => locked),
+    ...(await server.expect(200, 'GET', `${path}/drawings`)).map(({ locked }: { locked: boolean }) => locked),
+  ];
+  await list.getByRole('button', { name: /^C / }).first().waitFor();
+  await map.press('Escape');
+  await command('Lock the lab');
+  await until(async () => (await locks()).every(Boolean), 'all locked');
+  const notice = page.getByText('This lab is locked');
+  await notice.waitFor();
+  assert.deepEqual(await accessibilityFaultsInAll(page), []);
+
+  // What is locked is neither moved nor deleted.
+  await pick(/^A /);
+  await map.press('m');
+  assert.equal(await page.getByText('Arrows move by 10 pixels').count(), 0);
+  const { x, y } = (await page.locator(`#node-${a.node_id} image`).boundingBox())!;
+  await page.mouse.move(x + 20, y + 20);
+  await page.mouse.down();
+  await page.mouse.move(x + 120, y + 20, { steps: 3 });
+  await page.mouse.up();
+  await map.press('Delete');
+  await page.getByText('A: locked. Unlock first.').waitFor();
+  assert.equal((await server.expect(200, 'GET', `${path}/nodes/${a.node_id}`)).x, a.x);
+  assert.equal((await server.call('DELETE', `${path}/nodes/${a.node_id}`)).status, 409);
+  assert.equal((await server.call('DELETE', `${path}/drawings/${drawing.drawing_id}`)).status, 409);
+
+  await undo.click();
+  await notice.waitFor({ state: 'detached' });
+  assert.equal((await locks()).filter(Boolean).length, 1, 'C, which was locked before');
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await page.getByRole('button', { name: 'Unlock the lab' }).click();
+  await until(async () => !(await locks()).some(Boolean), 'all unlocked');
+  await notice.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
