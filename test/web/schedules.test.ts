@@ -30,9 +30,9 @@ test('steps have values, errors stand at their fields, a second browser shows th
   await step(1).getByLabel('at s').fill('0');
   await step(1).getByLabel('for s').fill('300');
   await step(1).getByLabel('What holds then').selectOption('values');
-  await step(1).getByLabel('Step 1, Delay, delay, A → B').fill('40');
-  await step(1).getByLabel('Change both directions').uncheck();
-  await step(1).getByLabel('Step 1, Loss, share, B → A').fill('200');
+  await step(1).getByLabel('Step 1, Delay, both directions', { exact: true }).fill('40');
+  await step(1).getByLabel('Each direction on its own').check();
+  await step(1).getByLabel('Step 1, Loss, B → A').fill('200');
   await page.getByRole('button', { name: 'Add step' }).click();
   assert.equal(await step(2).getByLabel('at s').inputValue(), '300', 'where the first one ends');
   await step(2).getByLabel('What holds then').selectOption('adsl');
@@ -46,7 +46,7 @@ test('steps have values, errors stand at their fields, a second browser shows th
   const start = page.getByRole('button', { name: 'Start schedule' });
   await start.click();
   // Both, each at its field; nothing was started.
-  const loss = step(1).getByLabel('Step 1, Loss, share, B → A');
+  const loss = step(1).getByLabel('Step 1, Loss, B → A');
   await until(async () => (await loss.getAttribute('aria-invalid')) === 'true', 'the mark of the loss');
   assert.equal(await step(3).getByLabel('for s').getAttribute('aria-invalid'), 'true');
   assert.match((await step(3).locator('.problem').allTextContents()).join(''), /^expected number, received "soon"/);
@@ -69,7 +69,7 @@ test('steps have values, errors stand at their fields, a second browser shows th
   const other = await open();
   await other.page.getByText('Running, round 1').waitFor();
   await step(3, other.page).waitFor();
-  assert.equal(await step(1, other.page).getByLabel('Step 1, Loss, share, B → A').inputValue(), '2');
+  assert.equal(await step(1, other.page).getByLabel('Step 1, Loss, B → A').inputValue(), '2');
   assert.equal(await step(2, other.page).getByLabel('What holds then').inputValue(), 'adsl');
   assert.equal(await step(2, other.page).getByLabel('Subscriber').inputValue(), '1');
   assert.equal(await step(3, other.page).getByLabel('What holds then').inputValue(), 'clear');

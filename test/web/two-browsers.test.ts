@@ -54,7 +54,7 @@ test('each sees what the other does; what one drags and the other deletes is gon
     .getByRole('button', { name: /^PC1 e0 – PC2 e0/ })
     .click();
   await ada.page.getByRole('tab', { name: 'Impairments' }).click();
-  await ada.page.getByLabel('Delay, delay, PC1 → PC2').fill('7');
+  await ada.page.getByLabel('Delay, both directions', { exact: true }).fill('7');
   await ada.page.keyboard.press('Enter');
   await bob.page.locator('[data-link] .mark').filter({ hasText: '7 ms' }).waitFor({ state: 'attached' });
   await drag(ada.page, one, { x: 30, y: 60 });

@@ -527,7 +527,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     done: () => until(async () => (await read(`/links/${link.link_id}`)).link_style.type === 3, 'the dashes'),
   });
   await page.getByRole('tab', { name: 'Impairments' }).click();
-  const loss = details.getByLabel('Loss, share, A2 → B').first();
+  const loss = details.getByLabel('Loss, both directions', { exact: true });
   await prove({
     calls: ['panels/inspector/link/impairment-form.ts history.update'],
     request: /^PUT .*\/links\//,

@@ -1,6 +1,7 @@
 // Input for the impairments of both directions, with the link's present values.
 import { computed, type Signal, signal } from '@preact/signals';
 import type { Field } from '../../../forms/schema.ts';
+import { isSame } from '../../../model/browser/same-json.ts';
 import type { History } from '../../../model/lab/undo.ts';
 import { sentenceOf } from '../../../model/server/sentence.ts';
 import type { Directions, Impairments, LinkObject } from '../../../model/server/types.ts';
@@ -30,20 +31,36 @@ export class ImpairmentForm {
   readonly problems = signal<Readonly<Record<string, string>>>({});
   /** An error that belongs to no field. */
   readonly message = signal('');
-  /** Whether both directions are changed together. */
-  readonly chained = signal(false);
-  readonly changes = computed(() => Object.keys(this.typed.value).length);
+  /** Whether both directions are changed together; the form shows them as one. */
+  readonly chained: Signal<boolean>;
+  /** Number of changed fields; one for both directions counts once. */
+  readonly changes = computed(
+    () =>
+      new Set(Object.keys(this.typed.value).map((key) => (this.chained.value ? key.replace(/^\w+\./, '') : key))).size,
+  );
   readonly #has: Signal<Directions>;
 
   /** @param has the present values */
   constructor(members: readonly Member[], has: Directions | null | undefined) {
     this.members = members;
     this.#has = signal(has ?? NOTHING);
+    this.chained = signal(isAlike(this.#has.value));
   }
 
   /** Takes the link's new values; input stays. */
   take({ impairments }: LinkObject): void {
     this.#has.value = impairments ?? NOTHING;
+    // Nothing of the second direction may be hidden.
+    if (this.changes.value === 0 && !isAlike(this.#has.value)) this.chained.value = false;
+  }
+
+  /** Changes both directions together from now on: the second one takes the values of the first. */
+  chain(isChained: boolean): void {
+    this.chained.value = isChained;
+    if (!isChained) return;
+    for (const { name, fields } of this.members) {
+      for (const field of fields) this.type('forward', name, field, this.value('forward', name, field));
+    }
   }
 
   value(direction: Direction, member: string, field: Field): Typed {
@@ -58,9 +75,11 @@ export class ImpairmentForm {
 
   type(direction: Direction, member: string, field: Field, value: Typed): void {
     const typed = { ...this.typed.value };
-    for (const each of this.chained.value ? DIRECTIONS : [direction]) {
+    const directions = this.#directions(direction);
+    const isKept = directions.every((each) => value === this.#kept(each, member, field));
+    for (const each of directions) {
       const key = keyOf(each, member, field);
-      if (value === this.#kept(each, member, field)) delete typed[key];
+      if (isKept) delete typed[key];
       else typed[key] = value;
     }
     this.typed.value = typed;
@@ -68,7 +87,6 @@ export class ImpairmentForm {
 
   /** Fills the form as if typed. */
   fill(wanted: Directions): void {
-    const chained = this.chained.value;
     this.chained.value = false;
     for (const direction of DIRECTIONS) {
       for (const { name, fields } of this.members) {
@@ -78,18 +96,28 @@ export class ImpairmentForm {
         }
       }
     }
-    this.chained.value = chained;
+    this.chained.value = isAlike(wanted);
   }
 
   discard(): void {
     this.typed.value = {};
     this.problems.value = {};
     this.message.value = '';
+    this.chained.value = isAlike(this.#has.value);
   }
 
-  /** Whether either direction uses this kind. */
-  uses({ name, fields }: Member): boolean {
-    return DIRECTIONS.some((direction) => fields.some((field) => isGiven(this.value(direction, name, field))));
+  /** Whether this input is not applied yet. */
+  isTyped(direction: Direction, member: string, field: Field): boolean {
+    return this.#directions(direction).some((each) => keyOf(each, member, field) in this.typed.value);
+  }
+
+  /** The directions that a field shown for this one belongs to. */
+  #directions(direction: Direction): readonly Direction[] {
+    return this.chained.value ? DIRECTIONS : [direction];
+  }
+
+  isGiven(direction: Direction, member: string, field: Field): boolean {
+    return isGiven(this.value(direction, member, field));
   }
 
   /** The impairments of a direction, as the API takes them. */
@@ -139,6 +167,8 @@ export class ImpairmentForm {
 export function keyOf(direction: Direction, member: string, field: Field): string {
   return `${direction}.${member}.${field.name}`;
 }
+
+const isAlike = ({ forward, backward }: Directions): boolean => isSame(forward, backward);
 
 const isGiven = (value: Typed): boolean => value !== '' && value !== false;
 

@@ -1,5 +1,4 @@
 // The impairments of a link: both directions side by side, requested and achieved values.
-import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { impairmentMembers } from '../../../forms/document.ts';
 import { api } from '../../../model/server/api.ts';
@@ -13,10 +12,13 @@ import { Achieved } from './achieved.tsx';
 import { Filters } from './filters.tsx';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
-import { presetTitle } from './preset-title.ts';
+import { presetOf, presetTitle } from './presets.ts';
 import { Schedule } from './schedule.tsx';
 
 const words = WORDS.impairments;
+/** Choices beside the presets, whose names are words: no impairments, and values of no preset. */
+const NONE = '-';
+const OWN = '';
 
 export function ImpairmentsTab(props: TabProps<LinkObject>) {
   const {
@@ -91,15 +93,14 @@ interface PresetsProps {
   names: readonly string[];
 }
 
+/** The preset with the values of the form, or another one to fill them in. */
 function Presets({ form, presets, names }: PresetsProps) {
-  const chosen = useSignal('');
-  const subscriber = useSignal(0);
-  const preset = presets.find(({ name }) => name === chosen.value);
-  const fill = (): void => {
-    const found = presets.find(({ name }) => name === chosen.value);
-    if (!found) return;
-    const { up, down } = found;
-    form.fill(subscriber.value === 0 ? { forward: up, backward: down } : { forward: down, backward: up });
+  const [forward, backward] = [form.body('forward'), form.body('backward')];
+  const { preset, subscriber = 0 } = presetOf(presets, { forward, backward }) ?? {};
+  const isNone = Object.keys({ ...forward, ...backward }).length === 0;
+  const fill = (name: string, end: number): void => {
+    const { up, down } = presets.find((one) => one.name === name) ?? { up: {}, down: {} };
+    form.fill(end === 0 ? { forward: up, backward: down } : { forward: down, backward: up });
   };
   return (
     <>
@@ -107,13 +108,11 @@ function Presets({ form, presets, names }: PresetsProps) {
         <label>
           {words.preset}{' '}
           <select
-            value={chosen.value}
-            onChange={({ currentTarget }) => {
-              chosen.value = currentTarget.value;
-              fill();
-            }}
+            value={preset?.name ?? (isNone ? NONE : OWN)}
+            onChange={({ currentTarget }) => fill(currentTarget.value, subscriber)}
           >
-            <option value="">{words.noPreset}</option>
+            <option value={NONE}>{WORDS.links.noImpairments}</option>
+            {!preset && !isNone && <option value={OWN}>{words.ownValues}</option>}
             {presets.map(({ name }) => (
               <option key={name} value={name}>
                 {presetTitle(name)}
@@ -121,22 +120,21 @@ function Presets({ form, presets, names }: PresetsProps) {
             ))}
           </select>
         </label>{' '}
-        <label>
-          {words.subscriber}{' '}
-          <select
-            value={String(subscriber.value)}
-            onChange={({ currentTarget }) => {
-              subscriber.value = Number(currentTarget.value);
-              fill();
-            }}
-          >
-            {names.map((name, index) => (
-              <option key={name} value={String(index)}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        {preset && !form.chained.value && (
+          <label>
+            {words.subscriber}{' '}
+            <select
+              value={String(subscriber)}
+              onChange={({ currentTarget }) => fill(preset.name, Number(currentTarget.value))}
+            >
+              {names.map((name, index) => (
+                <option key={name} value={String(index)}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
       </p>
       {preset && (
         <p>

@@ -1,11 +1,42 @@
-// The impairment fields of both directions, side by side.
-import { useComputed } from '@preact/signals';
+// The fields of impairments: those that most links need in one row for each direction, all others folded.
 import { Control } from '../../../forms/control.tsx';
 import type { Field } from '../../../forms/schema.ts';
 import { WORDS } from '../../../words.ts';
-import { DIRECTIONS, type Direction, type ImpairmentForm, keyOf, type Member } from './impairment-form.ts';
+import { DIRECTIONS, type Direction, type ImpairmentForm, keyOf } from './impairment-form.ts';
 
 const words = WORDS.impairments;
+
+/** The fields of the row, by kind of impairment. */
+const USUAL: Readonly<Record<string, readonly string[]>> = {
+  delay: ['ms', 'jitter'],
+  loss: ['percent'],
+  rate: ['kbit'],
+};
+
+/** A field of one kind of impairment. */
+interface Place {
+  member: string;
+  field: Field;
+  title: string;
+  unit: string;
+}
+
+function placesOf({ members }: ImpairmentForm): { usual: Place[]; others: Place[] } {
+  const all = members.flatMap(({ name: member, fields }) =>
+    fields.map((field) => {
+      const isUsual = USUAL[member]?.includes(field.name) ?? false;
+      const of = words.members[member] ?? member;
+      const title = isUsual ? (words.usual[field.name] ?? of) : `${of}, ${words.fields[field.name] ?? field.label}`;
+      const unit = words.units[`${member}.${field.name}`] ?? words.units[field.name] ?? '';
+      // The range would not fit into the row; the server's message has it.
+      const shown = { ...field, required: false, ...(isUsual && { lowest: undefined, highest: undefined }) };
+      return { isUsual, place: { member, field: shown, title, unit } };
+    }),
+  );
+  const chosen = (wanted: boolean): Place[] =>
+    all.filter(({ isUsual }) => isUsual === wanted).map(({ place }) => place);
+  return { usual: chosen(true), others: chosen(false) };
+}
 
 interface FieldsProps {
   /** Prefix of the labels if there are several such forms. */
@@ -14,75 +45,94 @@ interface FieldsProps {
   titles: Readonly<Record<Direction, string>>;
 }
 
-/** All kinds of impairments, and the switch to change both directions together. */
+/** All kinds of impairments, for both directions together or for each on its own. */
 export function ImpairmentFields({ of = '', form, titles }: FieldsProps) {
+  const { usual, others } = placesOf(form);
+  const ofOthers = (holds: (direction: Direction, member: string, field: Field) => boolean): number =>
+    others.filter(({ member, field }) => DIRECTIONS.some((direction) => holds(direction, member, field))).length;
+  const given = ofOthers((...place) => form.isGiven(...place));
+  const refused = ofOthers((...place) => keyOf(...place) in form.problems.value);
+  const rows = form.chained.value
+    ? [{ direction: 'forward' as const, title: words.both }]
+    : DIRECTIONS.map((direction) => ({ direction, title: titles[direction] }));
   return (
     <>
+      <div class="impairment-usual" aria-hidden="true">
+        {usual.map(({ title, unit }) => (
+          <span key={title}>
+            {title} <small>{unit}</small>
+          </span>
+        ))}
+      </div>
+      {rows.map(({ direction, title }) => (
+        <fieldset key={direction} class="bare" aria-label={`${of}${title}`}>
+          {!form.chained.value && <small>{title}</small>}
+          <div class="impairment-usual">
+            {usual.map((place) => (
+              <OneField key={place.title} {...{ of, form, direction, title }} place={place} />
+            ))}
+          </div>
+        </fieldset>
+      ))}
       <label class="chain">
         <input
           type="checkbox"
-          checked={form.chained.value}
-          onChange={({ currentTarget }) => {
-            form.chained.value = currentTarget.checked;
-          }}
+          checked={!form.chained.value}
+          onChange={({ currentTarget }) => form.chain(!currentTarget.checked)}
         />{' '}
-        {words.chain}
+        {words.each}
       </label>
-      <div class="impairment-row" aria-hidden="true">
-        <span />
-        {DIRECTIONS.map((direction) => (
-          <b key={direction}>{titles[direction]}</b>
+      <details open={refused > 0}>
+        <summary>{words.more(given)}</summary>
+        {!form.chained.value && (
+          <div class="impairment-row" aria-hidden="true">
+            <span />
+            {rows.map(({ title }) => (
+              <small key={title}>{title}</small>
+            ))}
+          </div>
+        )}
+        {others.map((place) => (
+          <div key={place.title} class="impairment-row">
+            <span>
+              {place.title} <small>{place.unit}</small>
+            </span>
+            {rows.map(({ direction, title }) => (
+              <OneField key={direction} {...{ of, form, direction, title, place }} />
+            ))}
+          </div>
         ))}
-      </div>
-      {form.members.map((member) => (
-        <MemberFields key={member.name} of={of} form={form} member={member} titles={titles} />
-      ))}
+      </details>
     </>
-  );
-}
-
-function MemberFields({ of, form, member, titles }: Required<FieldsProps> & { member: Member }) {
-  const used = useComputed(() => form.uses(member));
-  return (
-    <details open={used.value || ['rate', 'delay', 'loss'].includes(member.name)}>
-      <summary>{words.members[member.name] ?? member.name}</summary>
-      {member.fields.map((field) => (
-        <div key={field.name} class="impairment-row">
-          <span>
-            {words.fields[field.name] ?? field.label}{' '}
-            <small>{words.units[`${member.name}.${field.name}`] ?? words.units[field.name]}</small>
-          </span>
-          {DIRECTIONS.map((direction) => (
-            <OneField key={direction} {...{ of, form, member, direction, field, title: titles[direction] }} />
-          ))}
-        </div>
-      ))}
-    </details>
   );
 }
 
 interface OneFieldProps {
   of: string;
   form: ImpairmentForm;
-  member: Member;
   direction: Direction;
-  field: Field;
+  /** Of the direction, or of both. */
   title: string;
+  place: Place;
 }
 
-function OneField({ of, form, member, direction, field, title }: OneFieldProps) {
-  const key = keyOf(direction, member.name, field);
+function OneField({ of, form, direction, title, place: { member, field, title: name } }: OneFieldProps) {
+  const key = keyOf(direction, member, field);
   const problem = form.problems.value[key];
   const id = `impairment-${of}${key}`;
-  const label = `${of}${words.members[member.name] ?? member.name}, ${words.fields[field.name] ?? field.label}, ${title}`;
+  const marks = {
+    'aria-label': `${of}${name}, ${title}`,
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': `${id}-problem`,
+  };
   return (
-    <span data-changed={key in form.typed.value}>
+    <span data-changed={form.isTyped(direction, member, field)}>
       <Control
         id={id}
-        field={{ ...field, required: false }}
-        typed={form.value(direction, member.name, field)}
-        marks={{ 'aria-label': label, 'aria-invalid': problem !== undefined, 'aria-describedby': `${id}-problem` }}
-        change={(typed) => form.type(direction, member.name, field, typed)}
+        field={field}
+        typed={form.value(direction, member, field)}
+        marks={marks}
+        change={(typed) => form.type(direction, member, field, typed)}
       />
       <span class="problem" id={`${id}-problem`}>
         {problem}

@@ -4,6 +4,7 @@ import { placed } from '../../../forms/refusal.ts';
 import { isSame } from '../../../model/browser/same-json.ts';
 import type { Directions, Impairments, PresetObject, ScheduleObject } from '../../../model/server/types.ts';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
+import { presetOf } from './presets.ts';
 
 /** What a step can do besides presets, which have their own names. */
 export const DEAD = 'dead';
@@ -28,7 +29,6 @@ export class StepDraft {
     this.for = signal(length);
     this.what = signal(what);
     this.form = new ImpairmentForm(members, undefined);
-    this.form.chained.value = true;
   }
 
   /** Creates a step from the server's. */
@@ -36,17 +36,13 @@ export class StepDraft {
     const { forward = {}, backward = {} } = told;
     const step = new StepDraft(members, String(told.at), told.for === undefined ? '' : String(told.for), VALUES);
     const isBoth = (wanted: object): boolean => isSame(forward, wanted) && isSame(backward, wanted);
-    const preset = presets.find(({ up, down }) => isSame([forward, backward], [up, down]));
-    const turned = presets.find(({ up, down }) => isSame([forward, backward], [down, up]));
+    const known = presetOf(presets, { forward, backward } as Directions);
     if (isBoth(LOST)) step.what.value = DEAD;
     else if (isBoth(nothing(members))) step.what.value = CLEAR;
-    else if (preset ?? turned) {
-      step.what.value = (preset ?? turned)!.name;
-      step.subscriber.value = preset ? '0' : '1';
-    } else {
-      step.form.fill({ forward, backward } as Directions);
-      step.form.chained.value = isSame(forward, backward);
-    }
+    else if (known) {
+      step.what.value = known.preset.name;
+      step.subscriber.value = String(known.subscriber);
+    } else step.form.fill({ forward, backward } as Directions);
     return step;
   }
 

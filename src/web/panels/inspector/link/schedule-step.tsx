@@ -5,7 +5,7 @@ import type { PresetObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { Direction } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
-import { presetTitle } from './preset-title.ts';
+import { presetTitle } from './presets.ts';
 import { CLEAR, DEAD, type ScheduleDraft, type StepDraft, VALUES } from './schedule-draft.ts';
 
 const words = WORDS.schedule;
