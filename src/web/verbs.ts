@@ -17,11 +17,13 @@ export const VERBS: readonly Verb[] = [
 ];
 
 /** Whether the selection suits a verb. */
-export function fits({ scope }: Verb, { selection }: LabContext): boolean {
-  if (scope === 'nodes') return selection.value.nodes.length > 0;
-  if (scope === 'link') return selection.value.link !== undefined;
-  if (scope === 'drawing') return selection.value.drawings.length > 0;
-  return true;
+export function fits(verb: Verb, context: LabContext): boolean {
+  const { nodes, link, drawings } = context.selection.value;
+  const { scope } = verb;
+  if (scope === 'nodes' && nodes.length === 0) return false;
+  if (scope === 'link' && link === undefined) return false;
+  if (scope === 'drawing' && drawings.length === 0) return false;
+  return verb.suits?.(context) ?? true;
 }
 
 /** Why the logged-in account may not use a verb; empty if it may. */

@@ -21,6 +21,7 @@ test('the look of a label is chosen, drawn and undone; a console that is a web p
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
   const lists = page.getByRole('navigation', { name: 'Nodes and links' });
   await lists.getByRole('button', { name: /^Firewall / }).click();
+  await page.getByRole('tab', { name: 'General' }).click();
   const link = page.getByRole('link', { name: 'https://192.0.2.9:8443/login' });
   assert.equal(await link.getAttribute('href'), 'https://192.0.2.9:8443/login');
   assert.deepEqual(
@@ -29,6 +30,7 @@ test('the look of a label is chosen, drawn and undone; a console that is a web p
   );
 
   await lists.getByRole('button', { name: /^Hub / }).click();
+  await page.getByRole('tab', { name: 'General' }).click();
   await page.getByText('Look of the label').click();
   const label = async (): Promise<{ style: string; rotation: number; text: string }> =>
     (await server.expect(200, 'GET', `${nodes}/${hub.node_id}`)).label;

@@ -240,7 +240,10 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   await prove({
     loads: ['panels/symbol-chooser.tsx /symbols'],
     request: /\/symbols$/,
-    show: () => button('Choose a symbol', details).click(),
+    show: async () => {
+      await details.getByText('More', { exact: true }).click();
+      await button('Choose a symbol', details).click();
+    },
     done: () => dialog.getByRole('button').nth(3).waitFor(),
   });
   await page.keyboard.press('Escape');

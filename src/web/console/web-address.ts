@@ -3,6 +3,12 @@ import type { NodeObject } from '../model/server/types.ts';
 
 const EVERYWHERE = ['0.0.0.0', '::', ''];
 
+/** Whether the node, or the device behind a cloud, has a console of any type. */
+export function hasConsole(node: NodeObject): boolean {
+  const { console, console_type: type } = node;
+  return (console !== null && (type ?? 'none') !== 'none') || webAddress(node) !== undefined;
+}
+
 /** Undefined for a node without one. */
 export function webAddress(node: NodeObject): string | undefined {
   const { console_type: type, console_host: host, console: port, properties } = node;

@@ -17,6 +17,10 @@ export interface FormViewProps {
   offers?: (field: Field) => readonly string[];
   /** When a change of the field takes effect. */
   note?: (field: Field) => string;
+  /** Groups begin folded; otherwise the first ones are open. */
+  isFolded?: boolean;
+  /** Draws a field in a way of its own; undefined for all others. */
+  special?: (field: Field) => ComponentChildren;
   /** Shown before the fields. */
   children?: ComponentChildren;
   saved?: () => void;
@@ -45,17 +49,19 @@ export function FormFrame({ form, save, saveWords, saved, before, children }: Fo
   );
 }
 
-export function FormView({ form, save, saveWords, offers, note, children, saved }: FormViewProps) {
+export function FormView(props: FormViewProps) {
+  const { form, save, saveWords, offers, note, isFolded = false, special, children, saved } = props;
   const groups = Map.groupBy(form.fields, ({ group }) => group);
-  const view = (field: Field) => (
-    <FieldView
-      key={field.name}
-      form={form}
-      field={field}
-      {...(offers && { offers: offers(field) })}
-      {...(note && { note: note(field) })}
-    />
-  );
+  const view = (field: Field) =>
+    special?.(field) || (
+      <FieldView
+        key={field.name}
+        form={form}
+        field={field}
+        {...(offers && { offers: offers(field) })}
+        {...(note && { note: note(field) })}
+      />
+    );
   return (
     <FormFrame form={form} save={save} {...(saved && { saved })} {...(saveWords !== undefined && { saveWords })}>
       {children}
@@ -63,7 +69,7 @@ export function FormView({ form, save, saveWords, offers, note, children, saved 
         group === '' || groups.size === 1 ? (
           fields.map(view)
         ) : (
-          <details key={group} open={index < 2 || fields.some((field) => hasProblem(form, field))}>
+          <details key={group} open={(!isFolded && index < 2) || fields.some((field) => hasProblem(form, field))}>
             <summary>{group}</summary>
             {fields.map(view)}
           </details>

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { keyText } from '../shell/key-text.ts';
 import type { LabVerb } from '../verbs/verb.ts';
-import { isDangerous, isUsable, VERBS, whyNotUse, wordsOf } from '../verbs.ts';
+import { fits, isDangerous, isUsable, VERBS, whyNotUse, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 
 type Submenu = NonNullable<LabVerb['menu']>;
@@ -53,7 +53,9 @@ export function ContextMenu({ context }: { context: LabContext }) {
 
   if (!at) return null;
   const scope = isEmpty ? 'lab' : link !== undefined ? 'link' : nodes.length > 0 ? 'nodes' : 'drawing';
-  const verbs = VERBS.filter((verb): verb is LabVerb => verb.scope === scope && whyNotUse(verb, context) === '');
+  const verbs = VERBS.filter(
+    (verb): verb is LabVerb => verb.scope === scope && fits(verb, context) && whyNotUse(verb, context) === '',
+  );
   const why = context.lab.whyNotChange;
   const entries = entriesOf(verbs, open);
 
@@ -99,9 +101,9 @@ export function ContextMenu({ context }: { context: LabContext }) {
             <span>‹ {WORDS.menus[open]}</span>
           </button>
         )}
-        {entries.map(({ verb, opens }) => (
+        {entries.map(({ verb, opens }, index) => (
           <Fragment key={opens ?? verb.id}>
-            {verb.startsGroup && open === undefined && <hr />}
+            {verb.startsGroup && open === undefined && index > 0 && <hr />}
             {opens !== undefined ? (
               <button
                 type="button"

@@ -1,30 +1,34 @@
-// A form with a symbol: its picture precedes the fields and opens the chooser.
+// A form with a symbol: its picture opens the chooser.
 import { useSignal } from '@preact/signals';
 import { FormView, type FormViewProps } from '../forms/form-view.tsx';
 import { WORDS } from '../words.ts';
 import { SymbolChooser } from './symbol-chooser.tsx';
 
 /** The symbol is the field of that name, if there is one. */
-export function SymbolForm(props: Omit<FormViewProps, 'children'>) {
+export function SymbolForm(props: Omit<FormViewProps, 'children' | 'special'>) {
   const { form } = props;
   const choosing = useSignal(false);
   const symbol = form.fields.find(({ name }) => name === 'symbol');
   return (
     <>
-      <FormView {...props}>
-        {symbol && (
-          <button
-            type="button"
-            class="symbol"
-            onClick={() => {
-              choosing.value = true;
-            }}
-          >
-            <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
-            {WORDS.node.chooseSymbol}
-          </button>
-        )}
-      </FormView>
+      <FormView
+        {...props}
+        special={(field) =>
+          field === symbol && (
+            <button
+              key="symbol"
+              type="button"
+              class="symbol"
+              onClick={() => {
+                choosing.value = true;
+              }}
+            >
+              <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
+              {WORDS.node.chooseSymbol}
+            </button>
+          )
+        }
+      />
       {/* Outside the form, because Enter in its search field must not save. */}
       {choosing.value && symbol && (
         <SymbolChooser

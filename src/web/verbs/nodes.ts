@@ -1,8 +1,9 @@
 // Verbs for the selected nodes.
-import { webAddress } from '../console/web-address.ts';
+import { hasConsole, webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
+import { alwaysRuns, canSuspend } from '../model/lab/abilities.ts';
 import { api } from '../model/server/api.ts';
-import type { LinkObject } from '../model/server/types.ts';
+import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
@@ -19,12 +20,19 @@ function some(...statuses: readonly string[]): (context: LabContext) => boolean 
   return (context) => context.selectedNodes().some(({ status }) => statuses.includes(status));
 }
 
+function can(ability: (node: NodeObject) => boolean): (context: LabContext) => boolean {
+  return (context) => context.selectedNodes().some(ability);
+}
+
+const starts = can((node) => !alwaysRuns(node));
+
 export const NODE_VERBS: readonly LabVerb[] = [
   {
     id: 'node.start',
     words: words.start,
     keys: ['s'],
     scope: 'nodes',
+    suits: starts,
     enabled: some('stopped', 'suspended'),
     run: post('start'),
   },
@@ -33,6 +41,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
     words: words.stop,
     keys: ['x'],
     scope: 'nodes',
+    suits: starts,
     enabled: some('started', 'suspended'),
     run: post('stop'),
   },
@@ -41,10 +50,18 @@ export const NODE_VERBS: readonly LabVerb[] = [
     words: words.reload,
     keys: ['r'],
     scope: 'nodes',
+    suits: starts,
     enabled: some('started'),
     run: post('reload'),
   },
-  { id: 'node.suspend', words: words.suspend, scope: 'nodes', enabled: some('started'), run: post('suspend') },
+  {
+    id: 'node.suspend',
+    words: words.suspend,
+    scope: 'nodes',
+    suits: can(canSuspend),
+    enabled: some('started'),
+    run: post('suspend'),
+  },
   {
     id: 'node.isolate',
     words: (context) => (isIsolated(context) ? words.unisolate : words.isolate),
@@ -60,9 +77,9 @@ export const NODE_VERBS: readonly LabVerb[] = [
     keys: ['c', 'Enter'],
     scope: 'nodes',
     isReading: () => true,
-    enabled: (context) => context.selectedNodes().some(({ console }) => console !== null),
+    suits: can(hasConsole),
     run: (context) => {
-      for (const { node_id } of context.selectedNodes()) openConsole(context, node_id);
+      for (const node of context.selectedNodes()) if (hasConsole(node)) openConsole(context, node.node_id);
     },
   },
   {
@@ -90,6 +107,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
     menu: 'place',
     words: WORDS.arrange.title,
     scope: 'nodes',
+    suits: ({ selection }) => selection.value.nodes.length > 1,
     enabled: (context) => context.selectedNodes().filter(({ locked }) => !locked).length > 1,
     run: ({ arranging, selection }) => {
       arranging.value = selection.value.nodes;

@@ -18,7 +18,9 @@ interface Common<Context> {
   check?: { words: string; isOn(context: Context): boolean };
   /** Menus put a separator before it. */
   startsGroup?: boolean;
-  /** Always, if omitted. */
+  /** Whether the selection can ever do it; otherwise it is not offered. */
+  suits?(context: Context): boolean;
+  /** Whether it can be done now; always, if omitted. */
   enabled?(context: Context): boolean;
   run(context: Context): void;
 }

@@ -1,10 +1,10 @@
 // A node: its verbs and tabs.
 import type { LabContext } from '../../lab-context.ts';
+import { alwaysRuns, hasFiles } from '../../model/lab/abilities.ts';
 import type { NodeObject } from '../../model/server/types.ts';
-import { WORDS } from '../../words.ts';
+import { STATUS, stateOf, WORDS } from '../../words.ts';
 import { lazily } from '../lazily.tsx';
 import { VerbButton } from '../verb-button.tsx';
-import { hasFiles } from './node/node-files.ts';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 
 type Parts = typeof import('./node/tabs.ts');
@@ -13,7 +13,10 @@ type TabName = Exclude<keyof Parts, 'Several'>;
 const parts = (): Promise<Parts> => import('./node/tabs.ts');
 const tab = (name: TabName) => lazily<TabProps<NodeObject>>(async () => (await parts())[name]);
 
+const PORTS: Tab<NodeObject> = { id: 'ports', title: WORDS.nodes.ports, component: tab('Ports') };
 const NODE_TABS: readonly Tab<NodeObject>[] = [
+  // Ports are all that there is to most parts of the server, such as switches.
+  { ...PORTS, shown: alwaysRuns },
   { id: 'general', title: WORDS.nodes.general, component: tab('General') },
   {
     id: 'settings',
@@ -21,7 +24,7 @@ const NODE_TABS: readonly Tab<NodeObject>[] = [
     component: tab('Settings'),
     shown: (node) => hasFiles(node) || node.node_type === 'cloud',
   },
-  { id: 'ports', title: WORDS.nodes.ports, component: tab('Ports') },
+  { ...PORTS, shown: hasFiles },
   { id: 'files', title: WORDS.node.files, component: tab('Files'), shown: hasFiles },
   { id: 'log', title: WORDS.node.log, component: tab('Log') },
 ];
@@ -48,6 +51,9 @@ export function NodeDetails({ context, object: node }: TabProps<NodeObject>) {
       <h2>
         <span class="state" data-status={node.status} /> {node.name}
       </h2>
+      <p class="about">
+        {STATUS[stateOf(node)]}, {WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type}
+      </p>
       <NodeVerbs context={context} />
       {node.halt_reason !== undefined && (
         <p class="hint" role="status">

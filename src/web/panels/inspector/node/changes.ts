@@ -2,6 +2,7 @@
 import type { Field } from '../../../forms/schema.ts';
 import { isEqual } from '../../../forms/values.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
+import { WORDS } from '../../../words.ts';
 
 /** Members of the node itself; all other settings are properties. */
 const MEMBERS: readonly string[] = [
@@ -22,9 +23,9 @@ const MEMBERS: readonly string[] = [
 /** Settings shown elsewhere, as on a tab of their own. */
 const ELSEWHERE: readonly string[] = ['ports_mapping', 'mappings'];
 
-/** The settings of the General tab, in order. */
-export const GENERAL: readonly string[] = [
-  'name',
+/** The settings of the General tab, in order: those that people need first, and those that are folded. */
+const FIRST: readonly string[] = ['name', 'usage'];
+const FOLDED: readonly string[] = [
   'symbol',
   'console_type',
   'console',
@@ -34,6 +35,7 @@ export const GENERAL: readonly string[] = [
   'start_order',
   'start_delay',
 ];
+const GENERAL: readonly string[] = [...FIRST, ...FOLDED];
 
 /** All settings of a node. */
 export function valuesOf(node: NodeObject): Record<string, unknown> {
@@ -43,32 +45,32 @@ export function valuesOf(node: NodeObject): Record<string, unknown> {
     ...Object.fromEntries(MEMBERS.map((name) => [name, members[name]])),
     start_order: members['start_order'] ?? 0,
     start_delay: members['start_delay'] ?? 0,
-    label: node.label.text,
   };
 }
 
 /** The request body for a change. */
-export function bodyOf(changes: Readonly<Record<string, unknown>>, node: NodeObject): Record<string, unknown> {
+export function bodyOf(changes: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const properties: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(changes)) {
-    // Reset the position, which may not suit the new text.
-    if (name === 'label') body['label'] = { ...node.label, text: value, x: null };
-    else if (MEMBERS.includes(name)) body[name] = value;
+    if (MEMBERS.includes(name)) body[name] = value;
     else properties[name] = value;
   }
   return Object.keys(properties).length > 0 ? { ...body, properties } : body;
 }
 
-/** The fields of the General tab for a node with these settings. */
-export function generalFields(members: readonly Field[], settings: readonly Field[], label: Field): Field[] {
-  const fields = GENERAL.flatMap((name) => {
-    const own = settings.find((field) => field.name === name);
+/** The fields of the General tab. @param isStarted whether the node is started, and thus has an order among others */
+export function generalFields(members: readonly Field[], settings: readonly Field[], isStarted: boolean): Field[] {
+  const field = (name: string): Field | undefined => {
+    const own = settings.find((each) => each.name === name);
     // The type's own field is narrower; a type without a console has none.
-    if (name.startsWith('console') && !settings.some((field) => field.name === 'console_type')) return [];
-    return own ?? members.find((field) => field.name === name && name !== 'aux') ?? [];
-  });
-  return [fields[0]!, label, ...fields.slice(1)].map((field) => ({ ...field, group: '' }));
+    if (name.startsWith('console') && !settings.some((each) => each.name === 'console_type')) return undefined;
+    if (name.startsWith('start_') && !isStarted) return undefined;
+    return own ?? members.find((each) => each.name === name && name !== 'aux');
+  };
+  const inGroup = (names: readonly string[], group: string): Field[] =>
+    names.flatMap((name) => field(name) ?? []).map((each) => ({ ...each, group }));
+  return [...inGroup(FIRST, ''), ...inGroup(FOLDED, WORDS.node.more)];
 }
 
 /** The fields of the Settings tab: those of this type only. */

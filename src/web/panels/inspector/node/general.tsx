@@ -1,8 +1,8 @@
-// Settings of every node: name, symbol, label, console, start order.
+// What people need first of a node: name, console, addresses, notes; the settings that every node has are folded.
 import { webAddress } from '../../../console/web-address.ts';
-import { type Field, fieldsOf } from '../../../forms/schema.ts';
+import { addressesOf, alwaysRuns } from '../../../model/lab/abilities.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
-import { STATUS, stateOf, WORDS } from '../../../words.ts';
+import { WORDS } from '../../../words.ts';
 import { CopyLine } from '../../copy-line.tsx';
 import { Message } from '../../message.tsx';
 import { SymbolForm } from '../../symbol-form.tsx';
@@ -15,21 +15,15 @@ import { useNodeForm } from './use-node-form.ts';
 
 const words = WORDS.node;
 
-const [LABEL] = fieldsOf({
-  properties: { label: { type: 'string', title: words.label, description: words.labelHelp } },
-}) as [Field];
-
 export function General({ context, object: node }: TabProps<NodeObject>) {
   const { form, problem, again, save } = useNodeForm(context.history, node, (members, settings) =>
-    generalFields(members, settings, LABEL),
+    generalFields(members, settings, !alwaysRuns(node)),
   );
   const aux = node.properties['aux'];
   const web = webAddress(node);
+  const addresses = addressesOf(node);
   return (
     <>
-      <p>
-        {STATUS[stateOf(node)]}, {WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type}
-      </p>
       {node.lost_reason !== undefined && <Message text={node.lost_reason} />}
       <HostField context={context} nodes={[node]} />
       {web !== undefined && (
@@ -44,9 +38,15 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
         <CopyLine label={words.consoleAddress} text={addressOf(node, node.console)} />
       )}
       {typeof aux === 'number' && <CopyLine label={words.auxAddress} text={addressOf(node, aux, 'telnet')} />}
+      {addresses.length > 0 && (
+        <dl>
+          <dt>{words.addresses}</dt>
+          <dd>{addresses.join(', ')}</dd>
+        </dl>
+      )}
       {problem && <Message text={problem} again={again} />}
       <Changing context={context}>
-        {form && <SymbolForm form={form} save={save} />}
+        {form && <SymbolForm form={form} save={save} isFolded />}
         <LabelStyleFields context={context} node={node} />
       </Changing>
     </>

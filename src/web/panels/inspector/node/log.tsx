@@ -1,7 +1,9 @@
 // The history of a node, and the end of the logs in its directory.
+
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { dateInWords, timeInWords } from '../../../language.ts';
+import { hasFiles } from '../../../model/lab/abilities.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
@@ -9,7 +11,7 @@ import { STATUS, WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { WindowedList } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
-import { diskUse, hasFiles, pathOfFile } from './node-files.ts';
+import { diskUse, pathOfFile } from './node-files.ts';
 
 const words = WORDS.node;
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -4,10 +4,6 @@ import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { TextFile } from '../file-editor.tsx';
 
-/** Types without a directory or settings other than ports. */
-const WITHOUT_FILES = ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch', 'nat', 'cloud'];
-export const hasFiles = ({ node_type: type }: NodeObject): boolean => !WITHOUT_FILES.includes(type);
-
 export interface DiskUse {
   /** Size of all files on disk. */
   bytes: number;

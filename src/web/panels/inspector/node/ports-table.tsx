@@ -4,13 +4,13 @@ import { FormFrame } from '../../../forms/form-view.tsx';
 import { ListControl } from '../../../forms/list-control.tsx';
 import type { TypedRow } from '../../../forms/values.ts';
 import { emptyRow } from '../../../forms/values.ts';
-import { linkAt } from '../../../model/lab/linked-ports.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
+import { Cable } from './cable.tsx';
 import type { HostInterface } from './host-interfaces.tsx';
 import { useNodeForm } from './use-node-form.ts';
 
@@ -22,7 +22,6 @@ function numbered(rows: readonly TypedRow[]): readonly TypedRow[] {
 }
 
 export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
-  const { lab } = context;
   const isCloud = node.node_type === 'cloud';
   const { form, problem, again, save } = useNodeForm(context.history, node, (_members, settings) =>
     settings.filter(({ name }) => name === 'ports_mapping').map((field) => ({ ...field, group: '' })),
@@ -103,12 +102,10 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
           isCloud
             ? { title: words.needsTitle, cell: (row) => words.needs[row['type'] ?? ''] ?? '' }
             : {
-                title: words.plugged,
+                title: words.leadsTo,
                 cell: (_row, index) => {
                   const port = node.ports.find(({ port_number }) => port_number === index);
-                  const link = port && linkAt(lab, node, port)?.link;
-                  const other = link?.nodes.find(({ node_id }) => node_id !== node.node_id);
-                  return other ? lab.nodes.get(other.node_id)?.name : '–';
+                  return port ? <Cable context={context} node={node} port={port} /> : WORDS.nodes.free;
                 },
               }
         }

@@ -1,13 +1,12 @@
 // The ports of a node, the other ends of their links, and the port settings.
 
 import type { ComponentType } from 'preact';
-import { endName } from '../../../model/lab/link-name.ts';
-import { linkAt } from '../../../model/lab/linked-ports.ts';
-import type { NodeObject, PortObject } from '../../../model/server/types.ts';
+import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
+import { Cable } from './cable.tsx';
 import { Circuits } from './circuits.tsx';
 import { HostInterfaces } from './host-interfaces.tsx';
 import { MacTable } from './mac-table.tsx';
@@ -25,6 +24,9 @@ const EDITORS: Readonly<Record<string, readonly ComponentType<TabProps<NodeObjec
   atm_switch: [Circuits],
 };
 
+/** Types whose table of ports has the other ends, too. */
+const HAS_PEERS: readonly string[] = ['ethernet_switch', 'ethernet_hub'];
+
 export function Ports(props: TabProps<NodeObject>) {
   const { context, object: node } = props;
   return (
@@ -34,6 +36,14 @@ export function Ports(props: TabProps<NodeObject>) {
           <Editor key={index} {...props} />
         ))}
       </Changing>
+      {!HAS_PEERS.includes(node.node_type) && <Cables {...props} />}
+    </>
+  );
+}
+
+function Cables({ context, object: node }: TabProps<NodeObject>) {
+  return (
+    <>
       <h3>{words.links}</h3>
       <table class="plain" aria-label={words.links}>
         <Columns titles={[words.port, words.leadsTo]} />
@@ -49,22 +59,5 @@ export function Ports(props: TabProps<NodeObject>) {
         </tbody>
       </table>
     </>
-  );
-}
-
-/** The other end of a port's link, or that there is none. */
-export function Cable({
-  context,
-  node,
-  port,
-}: Pick<TabProps<NodeObject>, 'context'> & { node: NodeObject; port: PortObject }) {
-  const { lab, select } = context;
-  const found = linkAt(lab, node, port);
-  const other = found?.link.nodes.find((end) => end !== found.end);
-  if (!found || !other) return <>{WORDS.nodes.free}</>;
-  return (
-    <button type="button" onClick={() => select({ link: found.link.link_id })}>
-      {endName(lab, other)}
-    </button>
   );
 }

@@ -31,7 +31,7 @@ export function Several({ context, nodes }: { context: LabContext; nodes: readon
     const failures: string[] = [];
     const reasons = new Set<string>();
     const results = await context.history.updateEach(
-      nodes.map((node) => ({ kind: 'node', id: node.node_id, fields: bodyOf(changes, node) })),
+      nodes.map((node) => ({ kind: 'node', id: node.node_id, fields: bodyOf(changes) })),
     );
     for (const [index, result] of results.entries()) {
       if (result.status === 'fulfilled') continue;

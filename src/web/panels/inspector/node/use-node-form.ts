@@ -55,6 +55,6 @@ export function useNodeForm(
     form,
     problem: loaded.problem.value,
     again: loaded.again,
-    save: async (changes) => valuesOf(await changedNode(history, known, bodyOf(changes, node))),
+    save: async (changes) => valuesOf(await changedNode(history, known, bodyOf(changes))),
   };
 }
