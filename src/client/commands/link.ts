@@ -220,7 +220,7 @@ export const link: Noun = {
         }
       },
     }),
-    step('reset', 'makes both ends of links anew; settings stay, a capture continues in a new file', (session, path) =>
+    step('reset', 'recreates both ends of links; settings stay, a capture continues in a new file', (session, path) =>
       session.api.post(`${path}/reset`),
     ),
     step('delete', 'deletes links, named by id or by one end: PC1 or PC1:e0', (session, path) =>
