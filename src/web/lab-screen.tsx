@@ -18,6 +18,7 @@ import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
 import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
+import { keyName } from './shell/key-text.ts';
 import { shownLab } from './shell/shown.ts';
 // Loaded with the lab, so that the question before a deletion is there at once.
 import './tasks/confirmation.tsx';
@@ -25,7 +26,7 @@ import { TopologyMap } from './topology/map.ts';
 import { followLoad } from './topology/node-load.ts';
 import { followTraffic } from './topology/traffic.ts';
 import { openConsole } from './verbs/nodes.ts';
-import { keyName, verbOfKey, whyNotKey } from './verbs.ts';
+import { verbOfKey, whyNotKey } from './verbs.ts';
 import { WORDS } from './words.ts';
 
 /** The toolbar above the map, in groups. */

@@ -54,14 +54,6 @@ export function labVerb(id: string): LabVerb {
   return verb;
 }
 
-/** Formats the key of an event as in `Verb.keys`. */
-export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string {
-  const isNamed = key.length > 1 || key === ' ';
-  const shift = shiftKey && (isNamed || ctrlKey || metaKey) ? 'Shift+' : '';
-  const name = ctrlKey || metaKey ? key.toLowerCase() : key;
-  return `${ctrlKey || metaKey ? 'Ctrl+' : ''}${altKey ? 'Alt+' : ''}${shift}${isNamed ? key : name}`;
-}
-
 /** Why a key does nothing: the logged-in account may not use its verb. Empty for all other keys. */
 export function whyNotKey(key: string, context: LabContext): string {
   const verb = VERBS.find((each) => each.keys?.includes(key) && fits(each, context) && whyNotUse(each, context) !== '');

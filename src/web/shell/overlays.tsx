@@ -5,9 +5,10 @@ import { useEffect } from 'preact/hooks';
 import { go } from '../address.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { shownDialog } from '../tasks/dialogs.tsx';
-import { keyName, VERBS } from '../verbs.ts';
+import { PAGE_VERBS } from '../verbs/page.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
+import { keyName } from './key-text.ts';
 import { type Early, isCommandShown, isKeysShown, shownLab } from './shown.ts';
 
 interface OverlayProps {
@@ -69,8 +70,8 @@ function keys(event: KeyboardEvent): void {
   const name = keyName(event);
   const isTyping = (event.target as Element).closest?.('input, textarea, select, [contenteditable], .xterm');
   if (isTyping && name.length === 1) return;
-  const verb = VERBS.find(({ scope, keys: own }) => scope === 'everywhere' && own?.includes(name));
-  if (verb?.scope !== 'everywhere') return;
+  const verb = PAGE_VERBS.find(({ keys: own }) => own?.includes(name));
+  if (!verb) return;
   event.preventDefault();
   verb.run(shownLab.value ?? { go });
 }
