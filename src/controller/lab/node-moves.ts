@@ -23,7 +23,7 @@ import type { Project } from './project.ts';
 export interface Restored {
   /** When the files were like that. */
   taken: Date;
-  /** Files that were too large for the copy. */
+  /** Files that the copy does not have: they were too large, or too many. */
   missing: number;
 }
 
@@ -160,7 +160,7 @@ export class NodeMoves {
 function filesOf(restored: Restored | undefined): string {
   if (!restored) return 'without its files';
   const { taken, missing } = restored;
-  const larger = missing === 0 ? '' : ` (${missing} too large for a copy ${missing === 1 ? 'is' : 'are'} missing)`;
+  const larger = missing === 0 ? '' : ` (${missing} not in the copy ${missing === 1 ? 'is' : 'are'} missing)`;
   return `with its files of ${taken.toISOString().slice(0, 19).replace('T', ' ')} UTC${larger}`;
 }
 

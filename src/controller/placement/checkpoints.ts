@@ -1,8 +1,8 @@
 // Copies of the files of nodes on other hosts of the cluster, from which a node is made again elsewhere when its host is lost. A file is
 // stored under a name that follows from its path, size and time, so that only what changed is fetched again.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
@@ -24,6 +24,8 @@ const MIB = 2 ** 20;
 const LARGEST_FILE_BYTES = 16 * MIB;
 const LARGEST_NODE_BYTES = 64 * MIB;
 const LARGEST_BYTES = 2048 * MIB;
+/** Of a node. */
+const MOST_FILES = 2_000;
 
 const Listing = v.array(v.object({ path: v.string(), size: v.number(), modified: v.number() }));
 type Listed = v.InferOutput<typeof Listing>[number];
@@ -115,20 +117,24 @@ export class Checkpoints {
   async #copy(project: Project, node: Node, listed: readonly Listed[], left: number): Promise<number> {
     const directory = this.#place(project.id, node.id);
     const before = await manifestOf(directory);
-    const held = new Set(before?.files.map(({ key }) => key));
+    const former = new Map(before?.files.map((file) => [file.path, file]));
     const files: Manifest['files'] = [];
     let [bytes, fetched] = [0, 0];
     for (const { path, size, modified } of listed) {
       const key = createHash('sha256').update(`${path}\n${size}\n${modified}`).digest('hex');
-      const isNew = !held.has(key);
-      if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_NODE_BYTES || (isNew && fetched + size > left)) continue;
-      if (isNew) {
-        // Changed meanwhile: the next round has it; until then the former copy stays.
-        if (!(await this.#fetch(project, node.compute, path, { directory, key, size }))) return fetched;
-        fetched += size;
+      let file = former.get(path);
+      if (file?.key !== key) {
+        const hasRoom = bytes + size <= LARGEST_NODE_BYTES && fetched + size <= left && files.length < MOST_FILES;
+        if (size > LARGEST_FILE_BYTES || !hasRoom) continue;
+        // One that changes while it is read stays as it was; the next round has it.
+        if (await this.#fetch(project, node.compute, path, { directory, key, size })) {
+          file = { path, key, size };
+          fetched += size;
+        }
       }
-      bytes += size;
-      files.push({ path, key, size });
+      if (!file) continue;
+      bytes += file.size;
+      files.push(file);
     }
     const missing = listed.length - files.length;
     const now = new Date();
@@ -162,14 +168,21 @@ export class Checkpoints {
     return true;
   }
 
-  /** Sends the last copy of a node's files to a host that has its project. Undefined without a copy. */
+  /** Sends the last copy of a node's files to a host that has its project. Undefined if there is none, or no file in it. */
   async restore(project: Project, node: Node, target: Compute): Promise<Restored | undefined> {
     const directory = this.#place(project.id, node.id);
     const manifest = await manifestOf(directory);
-    if (!manifest) return undefined;
-    for (const { path, key } of manifest.files)
-      await sendFile(target, filePath(project.id, path), createReadStream(join(directory, key)));
-    return { taken: this.#confirmed.get(node) ?? new Date(manifest.taken), missing: manifest.missing };
+    // Without files the texts of its creation are all that there is.
+    if (!manifest || manifest.files.length === 0) return undefined;
+    let { missing } = manifest;
+    for (const { path, key } of manifest.files) {
+      const copy = await open(join(directory, key)).catch(() => undefined);
+      // If the upload is rejected, nothing may have read and closed the file.
+      await using opened = copy;
+      if (opened) await sendFile(target, filePath(project.id, path), opened.createReadStream({ autoClose: false }));
+      else missing += 1;
+    }
+    return { taken: this.#confirmed.get(node) ?? new Date(manifest.taken), missing };
   }
 
   /** Copies of projects that are gone, and of nodes that are deleted or on this host now. */
