@@ -44,9 +44,10 @@ function parsed(entry: KvWatchEntry | { string(): string }): Lease | undefined {
 
 /** All valid leases, by name. */
 export async function readLeases(kv: KV): Promise<Lease[]> {
-  const names: string[] = [];
-  for await (const name of await kv.keys()) names.push(name);
-  const entries = await Promise.all(names.map((name) => kv.get(name)));
+  // A lease that is renewed meanwhile is listed twice.
+  const names = new Set<string>();
+  for await (const name of await kv.keys()) names.add(name);
+  const entries = await Promise.all([...names].map((name) => kv.get(name)));
   return entries
     .map((entry) => (entry ? parsed(entry) : undefined))
     .filter((lease) => lease !== undefined)
