@@ -39,7 +39,7 @@ test('u shows rates, widths and drops on the map, and links say what they are as
     }, what);
   };
   await whileSending('the rate', async () => /^ \d+(\.\d)? [kM]bit\/s$/.test((await rate.textContent()) ?? ''));
-  assert.ok(Number(await link.getAttribute('data-traffic')) >= 2, 'a line that is wider');
+  await whileSending('a line that is wider', async () => Number(await link.getAttribute('data-traffic')) >= 2);
   assert.match((await link.getAttribute('aria-label'))!, /^Link A .* – B .*bit\/s/);
   assert.equal(await link.evaluate((element) => element.classList.contains('dropping')), false);
 
