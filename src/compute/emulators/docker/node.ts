@@ -117,7 +117,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       await this.#cables.unplug();
       await runtime.restart();
       this.#process = runtime.pid;
-      await this.#cables.plug(runtime.pid);
+      await runtime.unlessEnded(() => this.#cables.plug(runtime.pid));
       if (this.status !== 'started') this.status = 'started';
     });
   }
@@ -279,7 +279,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   async #join(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
     this.#process = runtime.pid;
     resources.defer(() => this.#cables.unplug());
-    await this.#cables.plug(runtime.pid);
+    await runtime.unlessEnded(() => this.#cables.plug(runtime.pid));
   }
 
   /** Creates another container, and starts it if this one ran. */

@@ -162,12 +162,23 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     this.#pid = State.Pid;
     this.isSuspended = State.Paused;
     if (!State.Running || State.Pid === 0) throw await this.#endedAtOnce('It has ended at once.');
+    await this.unlessEnded(() => giveInterfaces(State.Pid, interfaces, this.#shared.interfaces));
+  }
+
+  /** Runs what needs the container, and reports its end instead of what failed because of it. */
+  async unlessEnded(task: () => void | Promise<void>): Promise<void> {
     try {
-      giveInterfaces(State.Pid, interfaces, this.#shared.interfaces);
+      await task();
     } catch (error) {
-      const { State: now } = await inspect(this.#shared.engine, container);
-      throw now.Running ? error : await this.#endedAtOnce(messageOf(error));
+      throw (await this.#hasEnded()) ? await this.#endedAtOnce(messageOf(error)) : error;
     }
+  }
+
+  /** Its interfaces go with its first process, of whose end the Engine hears a moment later. */
+  async #hasEnded(): Promise<boolean> {
+    const status = await readFile(`/proc/${this.#pid}/status`, 'latin1').catch(() => '');
+    if (status === '' || /^State:\s*[ZX]/m.test(status)) return true;
+    return !(await inspect(this.#shared.engine, this.#start.container)).State.Running;
   }
 
   async #endedAtOnce(why: string): Promise<Failure> {
