@@ -1,4 +1,4 @@
-/** What a test, or a benchmark, calls when it ends: the last given first, or the first, as the caller has it. */
+/** A test, or a benchmark, that cleans up when it ends. */
 export interface Cleanup {
   after(act: () => unknown): void;
 }

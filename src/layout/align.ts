@@ -1,5 +1,5 @@
 // Lines nodes up, or spaces them evenly, in the way of drawing programs. Pure.
-import type { Point, Rectangle } from './faults.ts';
+import type { Point, Rectangle } from './rectangles.ts';
 
 export const ALIGNMENTS = ['left', 'centre', 'right', 'top', 'middle', 'bottom', 'across', 'down'] as const;
 /** `across` and `down` leave the same gap between neighbours; the outermost nodes stay. */

@@ -1,6 +1,6 @@
 // Arranges nodes that are already on a map, around the place where they are. Pure.
 import { arrange, type Box, type Link } from './arrange.ts';
-import type { Point, Rectangle } from './faults.ts';
+import { around, centreOf, type Point, type Rectangle } from './rectangles.ts';
 import type { Style } from './style.ts';
 
 /** A node as the API has it: its top left corner, the size of its symbol, and its name, all in pixels. */
@@ -35,21 +35,9 @@ export function arrangeNodes(nodes: readonly PlacedNode[], links: readonly Link[
     const { x, y } = places.get(node.key)!;
     return { ...node, x: Math.round(x - node.width / 2), y: Math.round(y - node.height / 2) };
   });
-  const [from, to] = [middleOf(nodes), middleOf(corners)];
+  const [before, after] = [around(nodes), around(corners)];
+  if (!before || !after) return new Map();
+  const [from, to] = [centreOf(before), centreOf(after)];
   const [dx, dy] = [Math.round(from.x - to.x), Math.round(from.y - to.y)];
   return new Map(corners.map(({ key, x, y }) => [key, { x: x + dx, y: y + dy }]));
-}
-
-function middleOf(boxes: readonly Readonly<Rectangle>[]): Point {
-  const middle = (starts: number[], ends: number[]): number => (Math.min(...starts) + Math.max(...ends)) / 2;
-  return {
-    x: middle(
-      boxes.map(({ x }) => x),
-      boxes.map(({ x, width }) => x + width),
-    ),
-    y: middle(
-      boxes.map(({ y }) => y),
-      boxes.map(({ y, height }) => y + height),
-    ),
-  };
 }

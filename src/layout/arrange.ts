@@ -1,6 +1,6 @@
 // Positions a lab's nodes by their links: draws each part in several ways and takes the one that is easiest to read. Pure.
 import { circle } from './circle.ts';
-import { faultsOf, type Point } from './faults.ts';
+import { faultsOf } from './faults.ts';
 import { force } from './force.ts';
 import {
   type Box,
@@ -18,6 +18,7 @@ import {
   rootsOf,
 } from './graph.ts';
 import { layered } from './layered.ts';
+import { around, centreOf, type Point } from './rectangles.ts';
 import type { Style } from './style.ts';
 import { radialTree, tidyTree } from './tidy-tree.ts';
 
@@ -124,28 +125,24 @@ function shelved(parts: readonly ReadonlyMap<string, Readonly<Point>>[], byKey: 
   let [left, top, bottom] = [0, 0, 0];
   for (const part of parts) {
     const edges = edgesOf(part, byKey);
-    const width = edges.right - edges.left;
-    if (left > 0 && left + width > SHELF) [left, top] = [0, bottom + GAP_Y];
-    for (const [key, { x, y }] of part) placed.set(key, { x: x - edges.left + left, y: y - edges.top + top });
-    left += width + 2 * GAP_X;
-    bottom = Math.max(bottom, top + edges.bottom - edges.top);
+    if (left > 0 && left + edges.width > SHELF) [left, top] = [0, bottom + GAP_Y];
+    for (const [key, { x, y }] of part) placed.set(key, { x: x - edges.x + left, y: y - edges.y + top });
+    left += edges.width + 2 * GAP_X;
+    bottom = Math.max(bottom, top + edges.height);
   }
   if (placed.size === 0) return placed;
-  const all = edgesOf(placed, byKey);
-  const middle = { x: (all.left + all.right) / 2, y: (all.top + all.bottom) / 2 };
+  const middle = centreOf(edgesOf(placed, byKey));
   return new Map(
     [...placed].map(([key, { x, y }]) => [key, { x: Math.round(x - middle.x), y: Math.round(y - middle.y) }]),
   );
 }
 
-function edgesOf(part: ReadonlyMap<string, Point>, byKey: ReadonlyMap<string, Box>) {
-  const edges = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
-  for (const [key, { x, y }] of part) {
-    const { width, height } = byKey.get(key)!;
-    edges.left = Math.min(edges.left, x - width / 2);
-    edges.right = Math.max(edges.right, x + width / 2);
-    edges.top = Math.min(edges.top, y - height / 2);
-    edges.bottom = Math.max(edges.bottom, y + height / 2);
-  }
-  return edges;
+/** The rectangle around nodes that are given by their middles; some node is given. */
+function edgesOf(part: ReadonlyMap<string, Readonly<Point>>, byKey: ReadonlyMap<string, Box>) {
+  return around(
+    [...part].map(([key, { x, y }]) => {
+      const { width, height } = byKey.get(key)!;
+      return { x: x - width / 2, y: y - height / 2, width, height };
+    }),
+  )!;
 }

@@ -1,14 +1,5 @@
 // Counts what makes a lab's drawing hard to read, with straight links. Pure.
-export interface Point {
-  x: number;
-  y: number;
-}
-
-/** A rectangle by its top left corner. */
-export interface Rectangle extends Point {
-  width: number;
-  height: number;
-}
+import type { Point, Rectangle } from './rectangles.ts';
 
 export interface Drawing {
   /** Each with its middle and the room that it takes. */

@@ -8,8 +8,8 @@ import {
   forceY,
   type SimulationNodeDatum,
 } from 'd3-force';
-import type { Point } from './faults.ts';
 import { GAP_X, type Part, type Places } from './graph.ts';
+import type { Point } from './rectangles.ts';
 
 interface Body extends SimulationNodeDatum {
   key: string;

@@ -1,5 +1,5 @@
 // A lab as its layouts see it: nodes with the room that they take, and which are linked. Pure.
-import type { Point } from './faults.ts';
+import type { Point } from './rectangles.ts';
 
 /** A node with the size of its symbol and name, in pixels. */
 export interface Box {

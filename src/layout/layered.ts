@@ -1,7 +1,7 @@
 // Draws a part in layers by dagre, which orders each layer so that few links cross. This code chooses the layers. Pure.
 import { Graph, layout } from '@dagrejs/dagre';
-import type { Point } from './faults.ts';
 import { depthsFrom, GAP_X, type Part, type Places, unitsOf, unpacked } from './graph.ts';
+import type { Point } from './rectangles.ts';
 
 export interface Layers {
   /** The nodes of the first layer. */

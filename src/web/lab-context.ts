@@ -1,11 +1,12 @@
 // Shared state of a lab's screen: the lab, the selection, open panels, and how requests are run.
 import { signal } from '@preact/signals';
+import { around } from '../layout/rectangles.ts';
 import { DockEntries } from './dock/entries.ts';
 import { remembered } from './model/browser/remembered.ts';
 import { ViewSettings } from './model/browser/view-settings.ts';
 import { type Drawn, pictureSize, type Shape, sizeOf, writeShape } from './model/lab/drawing.ts';
 import { nodeTakes, takenIn, wayToRoom, withName } from './model/lab/free-place.ts';
-import { around, type Box, type Point, snapped } from './model/lab/geometry.ts';
+import { type Box, type Point, snapped } from './model/lab/geometry.ts';
 import { Lab } from './model/lab/lab.ts';
 import { LoadOfNodes } from './model/lab/node-load.ts';
 import { NOTHING, type Selection } from './model/lab/selection.ts';

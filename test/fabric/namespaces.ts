@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findLink } from '../../src/host/network/kernel-interfaces.ts';
+import type { Cleanup } from '../cleanup.ts';
 
 const run = promisify(execFile);
 
@@ -55,13 +56,8 @@ export async function ip(...args: string[]): Promise<string> {
   return (await run('ip', args)).stdout;
 }
 
-/** A test, or a bench, that cleans up when it ends. */
-interface Undoing {
-  after(undo: () => Promise<void>): void;
-}
-
 /** Deletes the interface when the test ends, if it is still there. */
-export function removeAfter(t: Undoing, name: string): void {
+export function removeAfter(t: Cleanup, name: string): void {
   t.after(async () => {
     if (findLink(name) === undefined) return;
     // It may go at this moment with a namespace or a bridge.
@@ -79,7 +75,7 @@ export class Namespace {
     this.name = name;
   }
 
-  static async create(t: Undoing): Promise<Namespace> {
+  static async create(t: Cleanup): Promise<Namespace> {
     const namespace = new Namespace(uniqueName());
     await ip('netns', 'add', namespace.name);
     t.after(() => namespace.remove());
@@ -117,7 +113,7 @@ export class Namespace {
 }
 
 /** A pair of interfaces of the host: what is sent into one comes out of the other. Nobody else says anything on them. */
-export async function cablePair(t: Undoing): Promise<[string, string]> {
+export async function cablePair(t: Cleanup): Promise<[string, string]> {
   const pair: [string, string] = [uniqueName(), uniqueName()];
   await ip('link', 'add', pair[0], 'type', 'veth', 'peer', 'name', pair[1]);
   removeAfter(t, pair[0]);

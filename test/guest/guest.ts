@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../eventually.ts';
 
 const MADE = join(import.meta.dirname, 'made');
@@ -37,11 +38,6 @@ export function carrier(wanted: 0 | 1): string {
   return `for i in $(seq 200); do [ $(cat ${file}) = ${wanted} ] && break; sleep 0.1; done; echo carrier $(cat ${file})`;
 }
 
-/** A test, or a bench, that cleans up when it ends. */
-interface Undoing {
-  after(undo: () => void): unknown;
-}
-
 /** Guests take what a busy machine gives them. */
 const PATIENCE_MS = 90_000;
 
@@ -52,7 +48,7 @@ export class Typist {
   readonly socket: Socket;
   heard = '';
 
-  constructor(t: Undoing, port: number) {
+  constructor(t: Cleanup, port: number) {
     this.socket = connect(port, '127.0.0.1');
     this.socket.on('data', (bytes) => {
       this.heard += bytes.toString('latin1');

@@ -1,7 +1,7 @@
 // Positions nodes that have no position in the file.
 import { arrange } from '../../layout/arrange.ts';
 import { boxOf } from '../../layout/arrange-nodes.ts';
-import type { Point } from '../../layout/faults.ts';
+import type { Point } from '../../layout/rectangles.ts';
 import { nodeKey, type WantedLab } from './model.ts';
 
 /** Distance below positioned nodes. */

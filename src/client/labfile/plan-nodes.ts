@@ -6,7 +6,7 @@ import { nodeRequest } from '../../controller/templates/node-request.ts';
 import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
-import type { Point } from '../../layout/faults.ts';
+import type { Point } from '../../layout/rectangles.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';

@@ -1,5 +1,6 @@
 // A small picture of a lab's map, drawn from its .gns3 file.
 
+import { around, centreOf, type Rectangle } from '../../layout/rectangles.ts';
 import type { Outline } from '../../store/topology/outline.ts';
 import { pictureSize } from '../symbols/picture-size.ts';
 import type { Symbols } from '../symbols/symbols.ts';
@@ -17,13 +18,6 @@ const LEAST_SYMBOL = 11;
 /** Visible on light and on dark ground. */
 const LINK_COLOUR = '#8592a0';
 const NODE_COLOUR = '#3f83c9';
-
-interface Box {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 export function thumbnailOf({ nodes, links, drawings }: Outline, symbols: Pick<Symbols, 'read'>): string {
   const drawn = drawings.map((drawing) => ({ ...drawing, ...sizeOf(drawing.svg), svg: withNamespace(drawing.svg) }));
@@ -69,25 +63,16 @@ interface Frame {
 }
 
 /** Where the scene lies in the picture: the middle of all boxes in its middle. */
-function frameOf(boxes: readonly Box[]): Frame {
-  let [west, north, east, south] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const { x, y, width, height } of boxes) {
-    west = Math.min(west, x);
-    north = Math.min(north, y);
-    east = Math.max(east, x + width);
-    south = Math.max(south, y + height);
-  }
-  if (west > east) return { scale: 1, left: 0, top: 0 };
+function frameOf(boxes: readonly Rectangle[]): Frame {
+  const whole = around(boxes);
+  if (!whole) return { scale: 1, left: 0, top: 0 };
   const scale = Math.min(
-    (WIDTH - 2 * MARGIN) / Math.max(east - west, 1),
-    (HEIGHT - 2 * MARGIN) / Math.max(south - north, 1),
+    (WIDTH - 2 * MARGIN) / Math.max(whole.width, 1),
+    (HEIGHT - 2 * MARGIN) / Math.max(whole.height, 1),
     LARGEST_SCALE,
   );
-  return {
-    scale,
-    left: WIDTH / 2 - ((west + east) / 2) * scale,
-    top: HEIGHT / 2 - ((north + south) / 2) * scale,
-  };
+  const middle = centreOf(whole);
+  return { scale, left: WIDTH / 2 - middle.x * scale, top: HEIGHT / 2 - middle.y * scale };
 }
 
 /** All nodes as one path of round caps, which takes a few bytes for each. */

@@ -1,7 +1,8 @@
 // Drag gestures: pan, rectangle selection, move, connect, resize, move a label.
 
+import { centreOf } from '../../layout/rectangles.ts';
 import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
-import { type Box, centreOf, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
+import { type Box, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
 import { portKey, type Stage } from './stage.ts';

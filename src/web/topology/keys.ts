@@ -1,6 +1,7 @@
 // Keyboard navigation on the map. The map is one tab stop; `aria-activedescendant` names the current object for screen readers, so that the
 // focus stays when another client deletes that object.
-import { centreOf, nearest, type Point } from '../model/lab/geometry.ts';
+import { centreOf } from '../../layout/rectangles.ts';
+import { nearest, type Point } from '../model/lab/geometry.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { toggled } from './gestures.ts';
 import type { Stage } from './stage.ts';

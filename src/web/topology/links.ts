@@ -1,5 +1,6 @@
 // The links of the map: lines between nodes, curved for parallel links; states and names of their ports.
-import { centreOf, type Point } from '../model/lab/geometry.ts';
+import { centreOf } from '../../layout/rectangles.ts';
+import type { Point } from '../model/lab/geometry.ts';
 import { dashesOf, readLinkStyle } from '../model/lab/label-style.ts';
 import { portName } from '../model/lab/linked-ports.ts';
 import type { LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';

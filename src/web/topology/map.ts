@@ -1,7 +1,8 @@
 // The map of a lab in plain SVG. Reads the model, draws changes once per frame, and handles gestures.
 import { effect } from '@preact/signals';
+import { around, centreOf } from '../../layout/rectangles.ts';
 import type { LabContext, LabMap } from '../lab-context.ts';
-import { around, type Box, centreOf, isWithin, type Point } from '../model/lab/geometry.ts';
+import { type Box, isWithin, type Point } from '../model/lab/geometry.ts';
 import { NOTHING } from '../model/lab/selection.ts';
 import { DrawingLayer } from './drawings.ts';
 import { type GestureEvents, Gestures } from './gestures.ts';

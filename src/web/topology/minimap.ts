@@ -1,5 +1,6 @@
 // The whole lab in a corner, with the visible part; click or drag to move the view.
-import { around, type Box, centreOf } from '../model/lab/geometry.ts';
+import { around, centreOf } from '../../layout/rectangles.ts';
+import type { Box } from '../model/lab/geometry.ts';
 import { WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
 

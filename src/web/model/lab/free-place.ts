@@ -1,8 +1,9 @@
 // Finds a free place on the map, clear of nodes and their names, links and drawings.
 import { isCrossed } from '../../../layout/faults.ts';
+import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../server/types.ts';
 import { pictureSize, readShape } from './drawing.ts';
-import { around, type Box, centreOf, overlap, type Point } from './geometry.ts';
+import { type Box, overlap, type Point } from './geometry.ts';
 import { readStyle } from './label-style.ts';
 
 type Line = readonly [Point, Point];

@@ -1,30 +1,8 @@
 // Geometry of the map: boxes, the grid, and the nearest object in a direction.
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
+import type { Point as LayoutPoint, Rectangle } from '../../../layout/rectangles.ts';
 
-export interface Box extends Point {
-  readonly width: number;
-  readonly height: number;
-}
-
-export function centreOf({ x, y, width, height }: Box): Point {
-  return { x: x + width / 2, y: y + height / 2 };
-}
-
-/** The bounding box; undefined for an empty list. */
-export function around(boxes: readonly Box[]): Box | undefined {
-  if (boxes.length === 0) return undefined;
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const { x, y, width, height } of boxes) {
-    left = Math.min(left, x);
-    top = Math.min(top, y);
-    right = Math.max(right, x + width);
-    bottom = Math.max(bottom, y + height);
-  }
-  return { x: left, y: top, width: right - left, height: bottom - top };
-}
+export type Point = Readonly<LayoutPoint>;
+export type Box = Readonly<Rectangle>;
 
 export function overlap(one: Box, other: Box): boolean {
   return (
