@@ -36,11 +36,10 @@ export async function examineCluster(state: string, configured: string): Promise
     const nats = await connectMember(files, membership, { reconnect: false, timeout: CONNECT_MS });
     try {
       const names = (await readLeases(await leasesOf(nats, false))).map(({ name }) => name);
-      const held = names.includes(host) ? '' : '; this host holds none: see the log of its server';
-      const others = `${names.length} ${names.length === 1 ? 'host holds a lease' : 'hosts hold a lease'}`;
-      return (held === '' ? ok : (detail: string) => warning(detail, commands('systemctl restart labwired')))(
-        `${cluster}, as ${host}${controller ? ' (the controller)' : ''}; ${others}${held}`,
-      );
+      const count = `${names.length} ${names.length === 1 ? 'host holds' : 'hosts hold'} a lease`;
+      const found = `${cluster}, as ${host}${controller ? ' (the controller)' : ''}; ${count}`;
+      if (names.includes(host)) return ok(found);
+      return warning(`${found}, but not this one: see the log of its server`, commands('systemctl restart labwired'));
     } finally {
       await nats.close();
     }

@@ -28,16 +28,15 @@ export class Hosts {
   readonly #missing = new Map<string, NodeJS.Timeout | undefined>();
   #isReached = false;
 
-  /** @param patience how long (ms) a host may hold no lease; 0: for ever */
-  constructor(files: ClusterFiles, events: HostEvents, patience: number) {
+  /**
+   * @param known hosts that may hold a lease
+   * @param patience how long (ms) one of them may hold none; 0: for ever
+   */
+  constructor(files: ClusterFiles, known: readonly NamedHost[], events: HostEvents, patience: number) {
+    for (const { id, name } of known) this.#known.set(name, id);
     this.#files = files;
     this.#events = events;
     this.#patience = patience;
-  }
-
-  /** Hosts that may hold a lease. */
-  know(hosts: readonly NamedHost[]): void {
-    for (const { id, name } of hosts) this.#known.set(name, id);
   }
 
   holds(name: string): boolean {

@@ -78,8 +78,7 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
     );
   }
   const known = membership.controller ? (await files.hosts()).filter(({ id }) => id !== membership.id) : [];
-  const service = new Service(parts, files, membership);
-  service.know(known);
+  const service = new Service(parts, files, membership, known);
   void service.run();
   return { known, dial: (host) => service.dial(host), relay: service.relay, stop: () => service.stop() };
 }
@@ -100,13 +99,13 @@ class Service {
   #reason = '';
   #admissions: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership) {
+  constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership, known: readonly NamedHost[]) {
     this.#parts = parts;
     this.#files = files;
     this.#membership = membership;
     this.relay = new FrameRelay(membership.host);
     this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
-    this.#hosts = new Hosts(files, this.#hostEvents(), parts.failoverMs);
+    this.#hosts = new Hosts(files, known, this.#hostEvents(), parts.failoverMs);
   }
 
   #hostEvents(): HostEvents {
@@ -127,10 +126,6 @@ class Service {
         forgotten(host);
       },
     };
-  }
-
-  know(hosts: readonly NamedHost[]): void {
-    this.#hosts.know(hosts);
   }
 
   /** Takes part until `stop`, and again after each failure. */

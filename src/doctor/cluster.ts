@@ -1,5 +1,5 @@
 // Checks the cluster that this host is in.
-import { isInCluster } from '../config/membership.ts';
+import { isClustered } from '../config/membership.ts';
 import { loadCluster } from '../start/load-cluster.ts';
 import type { Check } from './check.ts';
 
@@ -7,8 +7,7 @@ export const cluster: Check = {
   subject: 'cluster',
   see: 'cluster#commands',
   async examine({ loaded: { config } }) {
-    const { name } = config.Cluster;
-    if (name === '' && !isInCluster(config.state)) return undefined;
-    return (await loadCluster()).examineCluster(config.state, name);
+    if (!isClustered(config)) return undefined;
+    return (await loadCluster()).examineCluster(config.state, config.Cluster.name);
   },
 };

@@ -1,7 +1,7 @@
 // The server's life cycle: store -> fabric -> compute -> controller -> http -> ready, and the reverse.
 import type { AddressInfo } from 'node:net';
 import type { Compute } from '../compute/compute.ts';
-import { isInCluster } from '../config/membership.ts';
+import { isClustered } from '../config/membership.ts';
 import type { Config } from '../config/schema.ts';
 import type { Controller } from '../controller/controller.ts';
 import type { StartingFabric } from '../fabric/fabric.ts';
@@ -86,7 +86,7 @@ export async function startDaemon({
   const server = new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
   undo.defer(() => server.stop());
   const address = await server.start();
-  if (config.Cluster.name !== '' || isInCluster(config.state)) {
+  if (isClustered(config)) {
     const { takePart } = await import('./cluster.ts');
     const cluster = await takePart({ config, port: address.port, computeApp, controller, compute });
     undo.defer(() => cluster.stop());

@@ -120,12 +120,13 @@ export class Checkpoints {
     const former = new Map(before?.files.map((file) => [file.path, file]));
     const files: Manifest['files'] = [];
     let [bytes, fetched] = [0, 0];
-    for (const { path, size, modified } of listed) {
+    // Always in one order, so that what is left out stays the same.
+    for (const { path, size, modified } of listed.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+      if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_NODE_BYTES || files.length === MOST_FILES) continue;
       const key = createHash('sha256').update(`${path}\n${size}\n${modified}`).digest('hex');
       let file = former.get(path);
       if (file?.key !== key) {
-        const hasRoom = bytes + size <= LARGEST_NODE_BYTES && fetched + size <= left && files.length < MOST_FILES;
-        if (size > LARGEST_FILE_BYTES || !hasRoom) continue;
+        if (fetched + size > left) continue;
         // One that changes while it is read stays as it was; the next round has it.
         if (await this.#fetch(project, node.compute, path, { directory, key, size })) {
           file = { path, key, size };
