@@ -1,6 +1,7 @@
 // Structured log lines on standard error: one line per entry, with the priority prefix that journald understands.
 
 import { openSync, writeSync } from 'node:fs';
+import { systemCode } from '../failures.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Record<string, string | number | boolean | null | undefined>;
@@ -8,11 +9,21 @@ type Fields = Record<string, string | number | boolean | null | undefined>;
 /** syslog priorities, as `<N>` at the start of a line (sd-daemon(3)). */
 const PRIORITY: Record<Level, number> = { debug: 7, info: 6, warn: 4, error: 3 };
 
-const settings = {
-  threshold: PRIORITY.info,
-  journal: false,
-  write: (line: string): void => void process.stderr.write(line),
-};
+const STANDARD_ERROR = 2;
+
+/** Writes lines to a file or pipe. Drops what cannot be written: a log on a full disk must not end what goes on. */
+function writerTo(descriptor: number): (line: string) => void {
+  return (line) => {
+    try {
+      writeSync(descriptor, line);
+    } catch (error) {
+      // A terminal or pipe that another program has made non-blocking: the stream waits until it takes the line.
+      if (descriptor === STANDARD_ERROR && systemCode(error) === 'EAGAIN') process.stderr.write(line);
+    }
+  };
+}
+
+const settings = { threshold: PRIORITY.info, journal: false, write: writerTo(STANDARD_ERROR) };
 
 /** Sets the output: `debug` adds debug lines, `journal` replaces time and level by journald's prefix. */
 export function configureLog(options: {
@@ -29,7 +40,7 @@ export function configureLog(options: {
 /** Appends the log to a file instead of writing it to standard error. */
 export function logToFile(path: string): void {
   const file = openSync(path, 'a', 0o640);
-  configureLog({ journal: false, write: (line) => void writeSync(file, line) });
+  configureLog({ journal: false, write: writerTo(file) });
 }
 
 /** A value as `key=value`, quoted if it contains a blank, a quote or a control character. */

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { Failure, messageOf } from '../failures.ts';
+import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { describeIssue } from '../store/issues.ts';
 import { launchSupervisor } from './launch.ts';
@@ -23,7 +23,11 @@ import { ProgramExit, type ProgramState, Welcome } from './welcome.ts';
 
 /** Limit of input in flight to a program that does not read. */
 const INPUT_BYTES = 256 * 1024;
-const WELCOME_MS = 2_000;
+/** How long a supervisor may take to greet: the programs of one that does not are ended, so a busy host gets time. */
+const WELCOME_MS = 15_000;
+const GOODBYE_MS = 2_000;
+/** Errors of connect(2) that say that no process listens at a socket. */
+const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED'];
 
 export interface ProgramListener {
   /** Bytes from the program, unchanged. */
@@ -101,6 +105,13 @@ export interface SupervisorOptions {
 
 /** A supervisor of a previous run that is incompatible or does not answer. */
 export class StrangeSupervisor extends Failure {}
+
+function strange(reason: string): StrangeSupervisor {
+  return new StrangeSupervisor(
+    'conflict',
+    `The process that holds programs of a former run cannot be used: ${reason}.`,
+  );
+}
 
 export class SupervisorClient {
   readonly #options: SupervisorOptions;
@@ -187,7 +198,7 @@ export class SupervisorClient {
     this.#pid = undefined;
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.end(); // after the pending data
-    await Promise.race([closed, sleep(WELCOME_MS, undefined, { ref: false })]);
+    await Promise.race([closed, sleep(GOODBYE_MS, undefined, { ref: false })]);
     socket.destroy();
   }
 
@@ -216,14 +227,20 @@ export class SupervisorClient {
     await this.#introduce(socket);
   }
 
-  /** A connection, if the supervisor listens. */
+  /**
+   * A connection, if the supervisor listens.
+   * @throws StrangeSupervisor if it may, but cannot be reached
+   */
   async #dial(): Promise<Socket | undefined> {
     using opened = new DisposableStack();
     const path = socketPath(supervisorDirectory(this.#options.state), opened);
     const socket = connect(path);
-    return await new Promise((resolve) => {
+    return await new Promise((resolve, reject) => {
       socket.once('connect', () => resolve(socket));
-      socket.once('error', () => resolve(undefined));
+      socket.once('error', (error) => {
+        if (NOT_LISTENING.includes(systemCode(error) ?? '')) resolve(undefined);
+        else reject(strange(messageOf(error)));
+      });
     });
   }
 
@@ -231,8 +248,6 @@ export class SupervisorClient {
   async #introduce(socket: Socket): Promise<Welcome> {
     const reader = new FrameReader();
     const greeted = Promise.withResolvers<Record<string, unknown>>();
-    const strange = (reason: string): StrangeSupervisor =>
-      new StrangeSupervisor('conflict', `The process that holds programs of a former run cannot be used: ${reason}.`);
     const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MS);
     socket.on('error', () => {}); // 'close' follows
     socket.on('data', (part: Buffer) => {

@@ -4,6 +4,7 @@
 import { rmSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../failures.ts';
+import { log } from '../host/log.ts';
 import { ownUser } from '../host/processes/own-user.ts';
 import { peerUser } from '../host/processes/peer-user.ts';
 import { nextExit } from '../host/processes/spawn.ts';
@@ -77,7 +78,7 @@ export class Supervisor {
       try {
         for (const received of reader.read(part)) this.#receive(socket, received);
       } catch (error) {
-        process.stderr.write(`what a daemon says is not understood: ${messageOf(error)}\n`);
+        log.error('what a daemon says is not understood', { reason: messageOf(error) });
         socket.destroy();
       }
     });

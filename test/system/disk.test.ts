@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fill, remountReadOnly, scratchFileSystem } from '../store/scratch.ts';
-import { type Daemon, eventually, startDaemon } from './daemon.ts';
+import { type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
 import { Lab, type ProjectObject } from './lab.ts';
 import { Listener } from './notifications.ts';
 
@@ -131,4 +132,18 @@ test('a full disk below a project refuses files whole, and no change of its lab 
   rmSync(ballast);
   await daemon.post(`${lab.path}/open`);
   assert.deepEqual((await lab.nodes()).map(({ name }) => name).sort(), ['PC1', 'PC2']);
+});
+
+test('a log that cannot be written, as on a full disk, ends neither the server nor a request', async (t) => {
+  for (const redirection of ['2> /dev/full', '--log /dev/full']) {
+    const daemon = ownDaemon(t, { program: ['sh', '-c', `exec "$0" "$@" ${redirection}`, ...executable()] });
+    await daemon.spawn();
+    await eventually(
+      'an answer',
+      async () => (await daemon.ask('GET', '/v2/version').catch(() => undefined))?.status === 200,
+    );
+    const lab = await Lab.create(daemon);
+    await lab.pc('PC1');
+    assert.equal((await daemon.end('SIGTERM')).code, 0);
+  }
 });

@@ -184,6 +184,18 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
   });
 
+  test('a supervisor that is slow to answer, as on a busy host, keeps its programs', { skip }, async (t) => {
+    const { daemon, lab, pcs } = await startedLab(t);
+    const pids = pidsOf(pcs);
+    const supervisor = supervisorOf(daemon)!;
+    await daemon.kill();
+    process.kill(supervisor, 'SIGSTOP');
+    setTimeout(() => process.kill(supervisor, 'SIGCONT'), 4000);
+    await daemon.start();
+    await openAgain(lab);
+    assert.deepEqual(pidsOf(pcs), pids, daemon.log);
+  });
+
   test('what cannot be reattached is ended and reported: a supervisor without its socket, one that does not answer', {
     skip,
   }, async (t) => {
