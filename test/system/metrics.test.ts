@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Client } from '../consoles/harness.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { Lab } from './lab.ts';
-import { ping } from './survivors.ts';
+import { ping, pingIsAnswered } from './survivors.ts';
 
 async function figures(daemon: Daemon): Promise<Map<string, number>> {
   const { text } = await daemon.ask('GET', '/metrics');
@@ -22,7 +22,7 @@ test('/metrics counts frames, drops, captures and looks at consoles, and forgets
   const quiet = await figures(daemon);
   assert.deepEqual([quiet.get('labwire_captures'), quiet.get('labwire_programs')], [0, 0]);
   await daemon.post(`${link}/start_capture`, { capture_file_name: 'a.pcap' });
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   const client = await Client.open(t, pcs[1]!.console);
   await client.sees(/> $/);
   const busy = await figures(daemon);

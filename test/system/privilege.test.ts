@@ -10,7 +10,7 @@ import { Lab, missing } from './lab.ts';
 import { Listener } from './notifications.ts';
 import { OuterNetwork } from './outer-network.ts';
 import { processesIn } from './processes.ts';
-import { pidOf, ping } from './survivors.ts';
+import { pidOf, pingIsAnswered } from './survivors.ts';
 import { noNamespaces } from './two-daemons-network.ts';
 import { NO_RIGHTS, NOBODY, unprivileged } from './unprivileged.ts';
 
@@ -98,7 +98,7 @@ test('a user without any right runs labs; what needs a capability names it and w
   await weak.start();
   const lab = await Lab.create(weak);
   const { pcs } = await lab.pcsOnHub(2);
-  assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+  await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   for (const pid of [weak.pid, ...pcs.map((pc) => pidOf(pc)!)]) {
     assert.equal(statusOf(pid, 'Uid'), Array(4).fill(NOBODY).join('\t'));
     assert.deepEqual(

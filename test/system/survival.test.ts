@@ -11,7 +11,7 @@ import { executable } from './executable.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
 import { Listener } from './notifications.ts';
 import { processesIn } from './processes.ts';
-import { openAgain, pidOf, pidsOf, ping } from './survivors.ts';
+import { openAgain, pidOf, pidsOf, pingIsAnswered } from './survivors.ts';
 
 const skip = missing('vpcs');
 
@@ -90,7 +90,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     await daemon.start();
     await openAgain(lab);
     assert.deepEqual(pidsOf(pcs), pids);
-    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   });
 
   test('SIGTERM ends the nodes and what holds them, unless nodes_on_stop = keep', { skip }, async (t) => {
@@ -105,7 +105,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.deepEqual(pidsOf(kept.pcs), pids);
     await kept.daemon.start();
     await openAgain(kept.lab);
-    assert.match(await ping(kept.pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(kept.lab, kept.pcs[0]!, '10.0.0.2');
     assert.deepEqual(pidsOf(kept.pcs), pids);
   });
 
@@ -132,7 +132,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.deepEqual(seen(await lab.nodes()), seen(before));
     const lines = (nodes: NodeObject[]) => nodes.slice(1, 3).map(({ command_line }) => command_line);
     assert.deepEqual(lines(await lab.nodes()), lines(before));
-    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
     await daemon.end('SIGTERM');
     await daemon.start();
     await daemon.post(`${lab.path}/open`);
@@ -150,7 +150,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     assert.deepEqual(await statuses(lab), ['started', 'started', 'stopped']);
     await eventually('the news in the log', () => /a node ended while the server was away .*SIGKILL/.test(daemon.log));
     await lab.start(pcs[1]!);
-    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   });
 
   test('a supervisor that is killed takes its PCs along: clients are informed, nothing stays, and nodes start again', {
@@ -165,7 +165,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     await listener.sees('log.error');
     await eventually('the end of the PCs', () => pidsOf(pcs).every((pid) => pid === undefined));
     await daemon.post(`${lab.path}/nodes/start`);
-    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   });
 
   test('kill -9 in the middle of reattaching, again and again, loses no PC', { skip }, async (t) => {
@@ -181,7 +181,7 @@ suite('labs that run', { concurrency: 3 }, () => {
     await openAgain(lab);
     assert.deepEqual(pidsOf(pcs), pids);
     assert.deepEqual(await statuses(lab), ['started', ...pcs.map(() => 'started')]);
-    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   });
 
   test('a supervisor that is slow to answer, as on a busy host, keeps its programs', { skip }, async (t) => {
@@ -221,7 +221,7 @@ suite('labs that run', { concurrency: 3 }, () => {
       () => !processesIn(join(daemon.state, 'supervisor')).includes(supervisor),
     );
     await daemon.post(`${lab.path}/nodes/start`);
-    assert.match(await ping(pcs[0]!, '10.0.0.2'), /icmp_seq=1/);
+    await pingIsAnswered(lab, pcs[0]!, '10.0.0.2');
   });
 
   test('a lab whose file is gone when the daemon is back has its PCs ended', { skip }, async (t) => {

@@ -1,4 +1,5 @@
 // Labs that outlive the daemon, as a test sees them.
+import assert from 'node:assert/strict';
 import { PcConsole } from '../pc-console.ts';
 import { eventually } from './daemon.ts';
 import type { Lab, NodeObject } from './lab.ts';
@@ -17,4 +18,15 @@ export async function openAgain(lab: Lab): Promise<void> {
 export async function ping(from: NodeObject, address: string): Promise<string> {
   using console = await PcConsole.open('127.0.0.1', from.console);
   return (await console.command(`ping ${address} -c 1`)).join('\n');
+}
+
+/** Fails, with what each link has carried and what the daemon wrote, unless the ping is answered. */
+export async function pingIsAnswered(lab: Lab, from: NodeObject, address: string): Promise<void> {
+  const said = await ping(from, address);
+  if (/icmp_seq=1/.test(said)) return;
+  const links = await lab.links();
+  const carried = await Promise.all(
+    links.map(({ link_id }) => lab.daemon.get(`${lab.path}/links/${link_id}/statistics`)),
+  );
+  assert.fail(`${said}\n${JSON.stringify(carried)}\n${lab.daemon.log}`);
 }
