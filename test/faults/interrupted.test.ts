@@ -6,10 +6,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { Database } from '../../src/store/database.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { type Figure, rig } from './rig.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -258,30 +259,43 @@ function sample(images: Images): Images {
   return { directories: taken.map((at) => directories[at]!), steps: taken.map((at) => steps[at]!) };
 }
 
-for (const { name, prepare, run } of VERBS) {
-  test(`${name}: cut off anywhere, all or nothing of it has happened`, { timeout: 300_000 }, async (t) => {
-    const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-    const prepared = await prepare(server);
-    const before = await seen(server);
-    const all = await imagesOf(t, server.state, () => run(server, prepared));
-    const images = sample(all);
-    const after = await seen(server);
-    assert.ok(images.directories.length > 1, 'steps were seen');
-    assert.notDeepEqual(before, after);
-    const counts = { old: 0, new: 0 };
-    for (const [index, directory] of images.directories.entries()) {
-      await server.stop();
-      fs.rmSync(server.state, { recursive: true });
-      fs.renameSync(directory, server.state);
-      await server.start();
-      const now = await seen(server);
-      const kind = isSame(now, before) ? 'old' : 'new';
-      if (kind === 'new') assert.deepEqual(now, after, `cut off before step ${index}, ${images.steps[index]}`);
-      counts[kind] += 1;
-    }
-    const places = `${images.directories.length} of ${all.directories.length} places`;
-    t.diagnostic(`${name}: cut off at ${places}, ${JSON.stringify(counts)}`);
-  });
+const OPTIONS = {
+  name: 'interrupted',
+  promise: 'a change of a whole lab that is cut off anywhere has happened, or has not',
+};
+
+rig(OPTIONS, async (t) => {
+  const figures: Figure[] = [];
+  for (const verb of VERBS) {
+    await t.test(verb.name, async (inner) => {
+      figures.push(await cutOff(inner, verb));
+    });
+  }
+  return figures;
+});
+
+async function cutOff(t: TestContext, { name, prepare, run }: (typeof VERBS)[number]): Promise<Figure> {
+  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
+  const prepared = await prepare(server);
+  const before = await seen(server);
+  const all = await imagesOf(t, server.state, () => run(server, prepared));
+  const images = sample(all);
+  const after = await seen(server);
+  assert.ok(images.directories.length > 1, 'steps were seen');
+  assert.notDeepEqual(before, after);
+  const counts = { old: 0, new: 0 };
+  for (const [index, directory] of images.directories.entries()) {
+    await server.stop();
+    fs.rmSync(server.state, { recursive: true });
+    fs.renameSync(directory, server.state);
+    await server.start();
+    const now = await seen(server);
+    const kind = isSame(now, before) ? 'old' : 'new';
+    if (kind === 'new') assert.deepEqual(now, after, `cut off before step ${index}, ${images.steps[index]}`);
+    counts[kind] += 1;
+  }
+  const places = `${images.directories.length} of ${all.directories.length} places`;
+  return { what: `${name}: cut off at ${places}`, value: `${counts.old} as before, ${counts.new} done` };
 }
 
 function isSame(one: object, other: object): boolean {

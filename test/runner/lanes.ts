@@ -37,8 +37,8 @@ const LONG = [
   'test/system/reproducible.test.ts',
   // compiles the frame loop with sanitizers and fuzzes it
   'test/fabric/frame-loop-memory.test.ts',
-  // the attacks
-  'test/faults/*.test.ts',
+  // the attacks, but for the walk through all routes
+  'test/faults/!(accounts-walk).test.ts',
   'test/system/@(inodes|joint-survival|large-import|survival).test.ts',
   'test/@(compute|controller)/failing-awaits.test.ts',
   // a Docker Engine for each file; docker-containers.test.ts has what every change might break

@@ -3,13 +3,12 @@
 // LABWIRE_FAULTS=full walks with every lab and every spelling of its identifier.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { Failure } from '../../src/failures.ts';
 import { basicHeader, bearerOf } from '../../src/http/access/authentication.ts';
 import type { Route } from '../../src/http/app/route.ts';
-import { addPeople, PASSWORD, serve } from './people-here.ts';
-
-const isFull = process.env['LABWIRE_FAULTS'] === 'full';
+import { addPeople, PASSWORD, serve } from '../controller/people-here.ts';
+import { FULL, rig } from './rig.ts';
 
 const LABS = ['private', 'watched', 'changed', 'unknown'] as const;
 type Lab = (typeof LABS)[number];
@@ -196,7 +195,7 @@ async function prepare(t: TestContext) {
       for (const route of daemon.app.routes) {
         if (hole && !hole.test(`${route.method} ${route.pattern}`)) continue;
         const isOfLab = route.pattern.includes('{project_id}');
-        for (const lab of isOfLab && walker.role ? (isFull ? LABS : LABS.slice(0, 2)) : LABS.slice(0, 1)) {
+        for (const lab of isOfLab && walker.role ? (FULL ? LABS : LABS.slice(0, 2)) : LABS.slice(0, 1)) {
           const expected = refusals(route, walker, lab);
           // What is allowed may be done; only what it tells is of interest.
           if (expected === undefined && (route.method !== 'GET' || route.kind === 'socket')) continue;
@@ -204,7 +203,7 @@ async function prepare(t: TestContext) {
           const { id } = labs[lab];
           const encoded = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`;
           const spelled = [plain, plain.replaceAll(id, id.toUpperCase()), plain.replaceAll(id, encoded)];
-          for (const path of new Set(isFull && isOfLab ? spelled : [plain])) {
+          for (const path of new Set(FULL && isOfLab ? spelled : [plain])) {
             asked += 1;
             const { status, text } = await send(route, path, walker, hole);
             const what = `${walker.name}: ${route.method} ${path}: ${status} ${text.slice(0, 120)}`;
@@ -222,14 +221,15 @@ async function prepare(t: TestContext) {
   return { walk, state, walkers, routes: daemon.app.routes, send, pathOf };
 }
 
-test('no route shows an account or lets it change what it may not', async (t) => {
+const OPTIONS = { name: 'accounts-walk', promise: 'no route shows an account or lets it change what it may not' };
+
+rig(OPTIONS, async (t) => {
   const { walk, state, walkers, routes, send, pathOf } = await prepare(t);
   const before = await state();
   const { asked, findings } = await walk();
   assert.deepEqual(findings, []);
   assert.ok(asked > 2_500, `${asked} requests`);
   assert.equal(await state(), before);
-  t.diagnostic(`${asked} requests of ${walkers.length} identities to ${routes.length} routes`);
 
   // The paths of the walk are real ones: for an admin the lab is there.
   const lists = routes.filter(
@@ -257,4 +257,11 @@ test('no route shows an account or lets it change what it may not', async (t) =>
     const seen = await walk(hole);
     assert.ok(seen.findings.length > 0, `a hole is not seen: ${name}`);
   }
+  return [
+    { what: 'routes, WebSockets and streams', value: routes.length },
+    { what: 'identities: none, removed, expired, users, observers, tokens', value: walkers.length },
+    { what: 'requests', value: asked },
+    { what: 'answers that told or changed too much', value: findings.length },
+    { what: 'planted holes that the same walk found', value: Object.keys(planted).length },
+  ];
 });
