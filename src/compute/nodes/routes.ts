@@ -1,4 +1,5 @@
 // The routes common to all kinds of node, generated for each kind from its definition (as in release 2.2.57).
+import type { Kept } from '../../api/deleted-nodes.ts';
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
@@ -58,9 +59,12 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
         ahead: ({ project_id, node_id }: NodeParameters) =>
           projects.get(project_id).find(kind, node_id)?.cancelStart('removed'),
       },
-      async ({ params }) => {
-        await projects.get(params.project_id).deleteNode(kind, mustBeUuid('node_id', params.node_id));
-        return undefined;
+      async ({ params, query }) => {
+        const keep = query['keep'] === 'yes';
+        const kept = await projects
+          .get(params.project_id)
+          .deleteNode(kind, mustBeUuid('node_id', params.node_id), { keep });
+        return keep ? Response.json({ kept } satisfies Kept) : undefined;
       },
     ),
 

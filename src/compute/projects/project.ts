@@ -11,6 +11,7 @@ import { type Node, nodeDirectory } from '../nodes/node.ts';
 import type { NodeProject } from '../nodes/owner.ts';
 import type { Services } from '../services.ts';
 import { endUnclaimed } from '../unclaimed.ts';
+import { DeletedFiles } from './deleted-files.ts';
 import { DirectoryWatcher } from './watcher.ts';
 
 export interface ProjectSettings {
@@ -28,6 +29,7 @@ export class Project implements NodeProject {
   #variables: Variables;
   readonly #services: Services;
   readonly #watcher: DirectoryWatcher;
+  readonly #deleted: DeletedFiles;
   readonly #nodes = new Map<string, Node>();
   /** Nodes that are being created, by their identifier. */
   readonly #coming = new Map<string, Promise<Node>>();
@@ -39,6 +41,7 @@ export class Project implements NodeProject {
     this.path = settings.path;
     this.#variables = settings.variables;
     this.#services = services;
+    this.#deleted = new DeletedFiles(this.path);
     this.#watcher = new DirectoryWatcher(this.path, {
       file: (change, file) => services.events.emit(`file.${change}`, { project_id: this.id, ...file }, this.id),
       problem: (message) => services.events.emit('log.warning', { message }, this.id),
@@ -94,7 +97,10 @@ export class Project implements NodeProject {
     return node?.type === kind.type ? node : undefined;
   }
 
-  /** Creates a node. An existing one with the identifier is returned unchanged. */
+  /**
+   * Creates a node. An existing one with the identifier is returned unchanged; one that was deleted with `keep` has its
+   * files again.
+   */
   async createNode(kind: NodeKind, body: { name: string; node_id?: string | undefined }): Promise<Node> {
     if (this.#closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
     const id = body.node_id ?? randomUUID();
@@ -102,8 +108,7 @@ export class Project implements NodeProject {
     const known = this.#nodes.get(id) ?? (coming && (await coming));
     if (known?.type === kind.type) return known;
     if (known) throw new Failure('conflict', `node_id: ${id} is taken by a ${known.type} node; choose another.`);
-    const host = this.#services.kindHosts.get(kind.type);
-    const making = kind.make({ id, project: this, name: body.name }, body, this.#services, host);
+    const making = this.#make(kind, { ...body, node_id: id });
     this.#coming.set(id, making);
     try {
       const node = await making;
@@ -114,11 +119,29 @@ export class Project implements NodeProject {
     }
   }
 
+  async #make(kind: NodeKind, body: { name: string; node_id: string }): Promise<Node> {
+    const { node_id: id, name } = body;
+    const directory = kind.module === undefined ? undefined : nodeDirectory(kind.module, id);
+    const isBack = directory !== undefined && (await this.#deleted.bringBack(directory));
+    try {
+      return await kind.make(
+        { id, project: this, name },
+        body,
+        this.#services,
+        this.#services.kindHosts.get(kind.type),
+      );
+    } catch (error) {
+      if (isBack) await this.#deleted.keep(directory);
+      throw error;
+    }
+  }
+
   /**
-   * Stops the node and removes its directory.
+   * Stops the node and removes its directory, or keeps it for an hour.
+   * @returns whether the files are kept
    * @throws Failure `not-found` for an unknown node; leftovers of it from the previous run are removed all the same
    */
-  async deleteNode(kind: NodeKind, id: string): Promise<void> {
+  async deleteNode(kind: NodeKind, id: string, { keep = false } = {}): Promise<boolean> {
     const node = this.find(kind, id);
     if (node === undefined) {
       if (!this.#nodes.has(id) && !this.#coming.has(id)) await this.#removeLeft(kind, id);
@@ -129,7 +152,19 @@ export class Project implements NodeProject {
     // back.
     this.#nodes.delete(node.id);
     this.#services.events.emit('node.deleted', node.describe(), this.id);
+    if (keep && (await this.#keepFiles(kind, id))) return true;
     await this.#removeNodeFiles(kind, id, node.name);
+    return false;
+  }
+
+  async #keepFiles({ module }: NodeKind, id: string): Promise<boolean> {
+    if (module === undefined) return true;
+    try {
+      return await this.#deleted.keep(nodeDirectory(module, id));
+    } catch (error) {
+      log.warn('the files of a deleted node cannot be kept', { project: this.id, reason: messageOf(error) });
+      return false;
+    }
   }
 
   /** Removes a node that its lab deleted while this process was not running: ends its program, deletes its files. */
@@ -183,6 +218,7 @@ export class Project implements NodeProject {
   }
 
   async #removeTemporary(): Promise<void> {
+    await this.#deleted.removeAll();
     await removeDirectory(join(this.path, 'tmp'), 'tmp');
   }
 }

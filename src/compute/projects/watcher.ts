@@ -27,8 +27,8 @@ const QUIET_MS = 1000;
 
 /** Captures grow with every frame: only report that they exist. */
 const GROWING = /^project-files\/captures\//;
-/** The topology with its backups, and the snapshots, all written by the controller. */
-const CONTROLLERS = /^([^/]+\.gns3(\.backup.*)?|snapshots(\/.*)?)$/;
+/** The topology with its backups, and the snapshots, all written by the controller; and the files of deleted nodes. */
+const OURS = /^([^/]+\.gns3(\.backup.*)?|snapshots(\/.*)?|project-files\/tmp\/deleted(\/.*)?)$/;
 
 export class DirectoryWatcher {
   readonly #directory: string;
@@ -98,7 +98,7 @@ export class DirectoryWatcher {
 
   #isOurs(path: string): boolean {
     const name = this.#name(path);
-    return CONTROLLERS.test(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1));
+    return OURS.test(name) || isTemporaryName(name.slice(name.lastIndexOf('/') + 1));
   }
 
   #changed(file: WatchedFile): void {

@@ -81,6 +81,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
   ],
   'Node.Audit': [
     `GET ${LAB}/nodes`,
+    `GET ${LAB}/deleted_nodes`,
     `GET ${NODE}`,
     `GET ${NODE}/mac_table`,
     `GET ${NODE}/disk_use`,
@@ -91,6 +92,7 @@ const ROUTES: Readonly<Partial<Record<Privilege, readonly string[]>>> = {
     `POST ${LAB}/placement`,
     `POST ${LAB}/templates/{template_id}`,
     `DELETE ${NODE}`,
+    `POST ${LAB}/deleted_nodes/{node_id}/restore`,
     `POST ${NODE}/duplicate`,
     `POST ${NODE}/resize_disk`,
     ...['POST', 'PUT', 'DELETE'].map((method) => `${method} ${NODE}/disks/{disk_name}`),

@@ -279,12 +279,13 @@ export class Compute {
     }
   }
 
-  /** Deletes something; a missing one is ignored. */
-  async remove(path: string, options: { connect?: boolean } = {}): Promise<void> {
+  /** Deletes something; a missing one is ignored. Returns the answer, if it was not lost. */
+  async remove(path: string, options: { connect?: boolean } = {}): Promise<unknown> {
     let isLost = false;
+    let answer: unknown;
     await this.retryOnce(async (connect) => {
       try {
-        await this.delete(path, { connect, ...options });
+        answer = await this.delete(path, { connect, ...options });
       } catch (error) {
         // After a lost answer, any rejection means that nothing is left.
         if (error instanceof ComputeRefusal && (isLost || error.status === 404)) return;
@@ -292,6 +293,7 @@ export class Compute {
         throw error;
       }
     });
+    return answer;
   }
 
   /**

@@ -13,6 +13,7 @@ import type { LinkBody, LinkEndBody } from '../links/schema.ts';
 import { discardWire, nioPath, removeStaleNios, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { newLink } from './claims.ts';
+import type { KeptLink } from './deleted-nodes.ts';
 import type { LabWriter } from './lab-writer.ts';
 import { LinkCaptures } from './link-captures.ts';
 import { changeLink, LinkRecords } from './link-changes.ts';
@@ -55,6 +56,18 @@ export class Links {
       };
       await this.build(project, link, wanted, () => this.#records.keep(project, link.kept));
       return link;
+    });
+  }
+
+  /**
+   * Makes a link again that went with a node which is restored.
+   * @throws Failure if an end is missing or linked by now
+   */
+  restore(project: Project, { id, ends, settings }: KeptLink): Promise<void> {
+    return project.changes.run(newLink(id, ends), async () => {
+      project.requireOpen();
+      const link = new Link(project.id, id);
+      await this.build(project, link, { ...settings, ends }, () => this.#records.keep(project, link.kept));
     });
   }
 

@@ -1,5 +1,6 @@
 // Creates, recreates, changes, deletes and duplicates nodes.
 import { randomUUID } from 'node:crypto';
+import type { Kept } from '../../api/deleted-nodes.ts';
 import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
@@ -15,7 +16,7 @@ import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
-import { Node, nodePath, withComputeState } from '../nodes/node.ts';
+import { keepingFiles, lastingProperties, Node, nodePath, withComputeState } from '../nodes/node.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { type Action, cancelStartsOf, type LeftOut } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
@@ -146,6 +147,8 @@ export class Nodes {
   }
 
   #join(project: Project, node: Node): void {
+    node.returning = false;
+    project.deleted.forget(node.id);
     // Its host may have become unreachable meanwhile.
     if (!node.compute.connected) node.lost = true;
     project.nodes.set(node.id, node);
@@ -166,6 +169,8 @@ export class Nodes {
     const properties = { ...given.properties };
     const texts = await takeBaseConfigs(properties, this.#options.configs);
     const node = new Node(project.id, compute, nodeRecord({ ...given, properties }, name, this.#options.symbols));
+    // The compute gives it the files back.
+    node.returning = project.deleted.has(node.id);
     node.mayWriteImages = () => this.#options.mayWriteImages(project.id);
     node.appear = () => this.#appear(project, node);
     const { startSettings } = nodeKind(node.type);
@@ -177,7 +182,7 @@ export class Nodes {
       ? this.#placeStored(project, node, all, tolerance)
       : this.#place(project, node, all));
     if (object === undefined) return node;
-    undo.defer(() => compute.remove(node.path).catch(ignore));
+    undo.defer(async () => void (await compute.remove(node.removal).catch(ignore)));
     node.applyRuntime(object);
     node.record = withComputeState(node.record, object, (wanted) => renaming.take(wanted));
     undo.defer(() => node.end());
@@ -223,7 +228,7 @@ export class Nodes {
       return macNumbers.answered(project, node, mustBeObject(answer, `POST ${path}`));
     } catch (error) {
       // Unless the compute rejected it, the node may exist all the same.
-      if (!(error instanceof ComputeRefusal)) await compute.remove(node.path, { connect: false }).catch(ignore);
+      if (!(error instanceof ComputeRefusal)) await compute.remove(node.removal, { connect: false }).catch(ignore);
       throw error;
     }
   }
@@ -332,17 +337,45 @@ export class Nodes {
     return this.#records.compare(project, node, object);
   }
 
-  /** @throws Failure `conflict` for a locked node */
-  delete(project: Project, id: string): Promise<void> {
+  /**
+   * Deletes a node with its links.
+   * @param keep keeps it for `restore`, if its compute keeps the files
+   * @returns until when (ms since 1970) it is kept; undefined if it is gone for good
+   * @throws Failure `conflict` for a locked node
+   */
+  delete(project: Project, id: string, { keep = false } = {}): Promise<number | undefined> {
     const node = project.nodes.get(id);
     const cancelled = cancelStartsOf(node && !node.record.locked ? [node] : []);
     return project.changes.run(wholeNode(id), async () => {
       await cancelled;
-      await this.#deleteNow(project, project.node(id));
+      return this.#deleteNow(project, project.node(id), keep);
     });
   }
 
-  async #deleteNow(project: Project, node: Node): Promise<void> {
+  /**
+   * Brings a deleted node back, with its files, and those of its links whose ports are free.
+   * @throws Failure `not-found` if it is not kept; of the compute, and then it is kept further on
+   */
+  async restore(project: Project, id: string): Promise<Node> {
+    const { links } = this.#options;
+    const { node, kept } = await project.changes.run(wholeNode(id), async () => {
+      project.requireOpen();
+      const kept = project.deleted.get(id);
+      kept.compute.requireAccepting();
+      const { record, compute } = kept;
+      const given = { ...record, properties: lastingProperties(record), compute_id: compute.id } as NodeCreate;
+      return { kept, node: await this.#createFrom(project, compute, given) };
+    });
+    for (const link of kept.links) {
+      await links.restore(project, link).catch((error: unknown) => {
+        const message = `${node.name} is restored without one of its links. ${messageOf(error)}`;
+        this.#records.tell(project, 'log.warning', message);
+      });
+    }
+    return node;
+  }
+
+  async #deleteNow(project: Project, node: Node, keep: boolean): Promise<number | undefined> {
     if (node.record.locked)
       throw new Failure('conflict', `locked: the node "${node.name}" is locked; unlock it before deleting it.`);
     const { links, writer } = this.#options;
@@ -358,8 +391,10 @@ export class Nodes {
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
     await links.forgetAll(project, own);
     let failure: unknown;
+    let isKept = false;
     try {
-      await node.compute.remove(node.path);
+      const answer = await node.compute.remove(keep ? keepingFiles(node.path) : node.path);
+      isKept = keep && (answer as Partial<Kept> | undefined)?.kept === true;
       void trace.settle();
     } catch (error) {
       // If the compute refuses, it still has the node, without its cables; the lab keeps it likewise.
@@ -380,10 +415,12 @@ export class Nodes {
     }
     undo.move();
     project.nodes.delete(node.id);
+    const until = isKept ? project.deleted.add(node, own) : undefined;
     node.end();
     project.names.release(node.name);
     this.#records.announce('node.deleted', node);
     if (failure !== undefined) throw failure;
+    return until;
   }
 
   /** Copies a stopped node, without its links. */

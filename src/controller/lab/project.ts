@@ -8,6 +8,7 @@ import { nioPath } from '../links/wiring.ts';
 import { NamePool } from '../nodes/names.ts';
 import type { Node } from '../nodes/node.ts';
 import { ChangeQueue } from './change-queue.ts';
+import { DeletedNodes } from './deleted-nodes.ts';
 import type { PendingRemoteChanges } from './pending-remote-changes.ts';
 import { Rounds } from './rounds.ts';
 import { isWay, type ProjectState } from './state.ts';
@@ -30,6 +31,7 @@ export class Project {
   readonly nodes = new Map<string, Node>();
   readonly links = new Map<string, Link>();
   readonly drawings = new Map<string, Drawing>();
+  readonly deleted = new DeletedNodes();
   names = new NamePool();
   /** Computes that have had this project since it was opened. */
   readonly hosts = new Set<Compute>();
@@ -174,6 +176,7 @@ export class Project {
     this.nodes.clear();
     this.links.clear();
     this.drawings.clear();
+    this.deleted.clear();
     this.hosts.clear();
     this.#linksByPort.clear();
     this.#linksByNode.clear();

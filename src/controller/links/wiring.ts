@@ -109,8 +109,8 @@ async function changeNio(end: LinkEnd, options: { body: object; limit?: number }
   }
 }
 
-function removeNio(end: LinkEnd, options: { connect?: boolean } = {}): Promise<void> {
-  return end.node.compute.remove(nioPath(end), options);
+async function removeNio(end: LinkEnd, options: { connect?: boolean } = {}): Promise<void> {
+  await end.node.compute.remove(nioPath(end), options);
 }
 
 /** Removes both NIOs; a missing one is ignored. If one cannot be removed, the other is recreated if possible. */

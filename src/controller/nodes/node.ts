@@ -93,6 +93,8 @@ export class Node {
   directory: string | null = null;
   /** It is being deleted: its compute's notifications are ignored. */
   leaving = false;
+  /** It is being restored: if that fails its files are kept further on. */
+  returning = false;
   /** Why the compute rejected the node when the lab was opened; it is created there before its first start. */
   absent: string | undefined;
   /** Creates a missing node on its compute. @throws the compute's rejection */
@@ -189,6 +191,11 @@ export class Node {
   /** Path of this node's routes below /v2/compute. */
   get path(): string {
     return nodePath(this.projectId, this.type, this.id);
+  }
+
+  /** The path that removes the node there, with its files unless it is being restored. */
+  get removal(): string {
+    return this.returning ? keepingFiles(this.path) : this.path;
   }
 
   /** Aborted when the node is about to stop or be deleted: earlier requests do not start it any more. */
@@ -321,6 +328,11 @@ export function withName(record: NodeRecord, name: string): NodeRecord {
 /** The properties without the creation texts, whose files may have been edited since. */
 export function lastingProperties({ properties }: NodeRecord): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).filter(([member]) => !CREATION_TEXTS.includes(member)));
+}
+
+/** Path of the deletion of a node whose compute keeps the files. */
+export function keepingFiles(path: string): string {
+  return `${path}?keep=yes`;
 }
 
 /** A node's properties and members for its compute. */

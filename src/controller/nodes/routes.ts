@@ -107,10 +107,19 @@ export function nodeRoutes({
       return (await nodes.move(project, node.id, host, body)).json();
     }),
 
-    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params, query }) => {
       const { project, node } = await find(params);
-      await nodes.delete(project, node.id);
-      return undefined;
+      const until = await nodes.delete(project, node.id, { keep: query['keep'] === 'yes' });
+      return until === undefined ? undefined : Response.json({ until: new Date(until).toISOString() });
+    }),
+
+    route('GET /v2/projects/{project_id}/deleted_nodes', {}, async ({ params }) => {
+      return (await projects.opened(params.project_id)).deleted.list();
+    }),
+
+    route('POST /v2/projects/{project_id}/deleted_nodes/{node_id}/restore', { status: 201 }, async ({ params }) => {
+      const project = await projects.opened(params.project_id);
+      return (await nodes.restore(project, params.node_id)).json();
     }),
 
     route(

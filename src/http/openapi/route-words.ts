@@ -241,7 +241,14 @@ export const ROUTE_WORDS: Readonly<Record<string, RouteWords>> = {
   'POST /v2/projects/{project_id}/nodes/console/reset': { summary: 'Reset the consoles of all nodes of a project' },
   'GET /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Read a node' },
   'PUT /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Update a node, or move it to another host' },
-  'DELETE /v2/projects/{project_id}/nodes/{node_id}': { summary: 'Delete a node' },
+  'DELETE /v2/projects/{project_id}/nodes/{node_id}': {
+    summary: 'Delete a node',
+    query: { keep: 'yes: keeps it for an hour, and answers 200 with `until` if its files are kept (an extension)' },
+  },
+  'GET /v2/projects/{project_id}/deleted_nodes': { summary: 'List deleted nodes that are kept (an extension)' },
+  'POST /v2/projects/{project_id}/deleted_nodes/{node_id}/restore': {
+    summary: 'Restore a deleted node with its files and links (an extension)',
+  },
   'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate': { summary: 'Duplicate a node' },
   'POST /v2/projects/{project_id}/nodes/{node_id}/start': { summary: 'Start a node', errors: [408] },
   'POST /v2/projects/{project_id}/nodes/{node_id}/stop': { summary: 'Stop a node', errors: [408] },

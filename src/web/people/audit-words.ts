@@ -76,6 +76,8 @@ const ENGLISH = {
     `Change the node ${thing} of the lab ${lab}`,
   'DELETE projects/{project_id}/nodes/{node_id}': (thing: string, lab: string) =>
     `Delete the node ${thing} of the lab ${lab}`,
+  'POST projects/{project_id}/deleted_nodes/{node_id}/restore': (thing: string, lab: string) =>
+    `Restore the deleted node ${thing} of the lab ${lab}`,
   'POST projects/{project_id}/nodes/{node_id}/duplicate': (thing: string, lab: string) =>
     `Duplicate a node of the lab ${lab} as ${thing}`,
   'DELETE projects/{project_id}/nodes/{node_id}/mac_table': (thing: string, lab: string) =>
