@@ -565,7 +565,11 @@ const ENGLISH = {
     duplicate: 'Duplicate',
     centreLabel: 'Centre the name',
     countOf: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),
-    askRemove: (names: string) => `${names}: the disks go, too. This cannot be undone.`,
+    askRemove: (names: string) =>
+      `${names}: running. Undo brings the disks back for an hour, but not what is in memory.`,
+    removed: (names: string) => `${names}: deleted. Undo brings the disks back for an hour.`,
+    removedForGood: (names: string) =>
+      `${names}: deleted for good. The host keeps nothing, as its disk is nearly full or it does not run Labwire.`,
     lockedOnes: (names: string) => `${names}: locked. Unlock first.`,
     noConsole: (name: string, type: string) => `${name}: its console is of type ${type}, which the page does not show.`,
   },

@@ -8,19 +8,20 @@ import { LabServer } from '../controller/lab-server.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
 
-async function setUp(t: TestContext) {
+/** @param keeps false: hosts keep no nodes, as those of other releases do not */
+async function setUp(t: TestContext, { keeps = true } = {}) {
   const server = await LabServer.start(t);
   const project = await server.project();
   const call = async (method: string, path: string, body?: object): Promise<Body> => {
     const { status, json } = await server.call(method, `/v2${path}`, body);
     if (status >= 400) throw Object.assign(new Error(json.message), { status });
-    return json;
+    return status === 204 ? undefined : json;
   };
   const requests: Requests = {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body ?? {}),
     put: (path, body) => call('PUT', path, body),
-    delete: (path) => call('DELETE', path),
+    delete: (path) => call('DELETE', keeps ? path : path.replace('?keep=yes', '')),
   };
   const path = `/projects/${project.project_id}`;
   const known = new Map<string, object>();
@@ -334,4 +335,29 @@ test('taken names are reported with those that the server has chosen, also when 
   assert.equal(otherNamesInWords(named.slice(0, 1)), 'The name "Hub1" is taken: "Hub3" was chosen instead.');
   const many = otherNamesInWords(Array.from({ length: 7 }, () => ['a', 'b'] as const));
   assert.match(many, /^(The name "a" is taken: "b" was chosen instead\. ){5}2 other names were chosen, too\.$/);
+});
+
+test('deleted nodes come back with their links, and go again', async (t) => {
+  const { server, project, path, history, call } = await setUp(t);
+  const [one, two] = [await server.hub(project, 'One'), await server.hub(project, 'Two')];
+  const link = await server.link(project, [one, 0], [two, 0]);
+  const ids = async (kind: string): Promise<string[]> =>
+    (await call('GET', `${path}/${kind}s`)).map((each: Body) => each[`${kind}_id`]).toSorted();
+  const nodes = [one.node_id, two.node_id].toSorted();
+  assert.deepEqual(await history.remove(nodes.map((id) => ({ kind: 'node' as const, id }))), []);
+  assert.deepEqual([await ids('node'), await ids('link')], [[], []]);
+  await history.undo();
+  assert.deepEqual([await ids('node'), await ids('link')], [nodes, [link.link_id]]);
+  await history.redo();
+  assert.deepEqual([await ids('node'), await ids('link')], [[], []]);
+  await history.undo();
+  assert.deepEqual([await ids('node'), await ids('link')], [nodes, [link.link_id]]);
+});
+
+test('a deletion that the host does not keep is no step, and is reported', async (t) => {
+  const { server, project, history, known } = await setUp(t, { keeps: false });
+  const hub = await server.hub(project, 'Foreign');
+  known.set(hub.node_id, hub);
+  assert.deepEqual(await history.remove([{ kind: 'node', id: hub.node_id }]), ['Foreign']);
+  assert.equal(history.undoable.value, 0);
 });

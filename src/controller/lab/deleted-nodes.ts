@@ -45,6 +45,15 @@ export class DeletedNodes {
     );
   }
 
+  /** Gives a link to its other node, which is restored later. Returns false if that is not kept. */
+  handOver(link: KeptLink, id: string): boolean {
+    const kept = this.#present().get(id);
+    if (kept === undefined) return false;
+    const others = kept.links.filter((other) => other.id !== link.id);
+    this.#kept.set(id, { ...kept, links: [...others, link] });
+    return true;
+  }
+
   forget(id: string): void {
     this.#kept.delete(id);
   }

@@ -367,6 +367,7 @@ export class Nodes {
       return { kept, node: await this.#createFrom(project, compute, given) };
     });
     for (const link of kept.links) {
+      if (link.ends.some(({ node_id: end }) => end !== id && project.deleted.handOver(link, end))) continue;
       await links.restore(project, link).catch((error: unknown) => {
         const message = `${node.name} is restored without one of its links. ${messageOf(error)}`;
         this.#records.tell(project, 'log.warning', message);

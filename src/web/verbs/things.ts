@@ -1,13 +1,15 @@
 // Verbs for selected nodes and drawings alike: move, layers, lock, delete.
 
 import type { LabContext } from '../lab-context.ts';
+import { alwaysRuns } from '../model/lab/abilities.ts';
 import type { Update } from '../model/lab/undo.ts';
-import { api } from '../model/server/api.ts';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import type { LabVerb } from './verb.ts';
 
 const words = WORDS.lab;
+/** Names in a sentence. */
+const MOST_NAMES = 12;
 
 interface Thing {
   kind: 'node' | 'drawing';
@@ -29,7 +31,13 @@ function change(context: LabContext, fields: (thing: Thing) => Update['fields'])
   void context.attempt(() => context.history.update(updates));
 }
 
-/** Deletes selected nodes and drawings. Asks first for nodes, because their disks are deleted for good. */
+/** The first names, for a sentence. */
+function namesOf(nodes: readonly { name: string }[]): string {
+  const names = nodes.slice(0, MOST_NAMES).map(({ name }) => name);
+  return `${names.join(', ')}${nodes.length > MOST_NAMES ? ' …' : ''}`;
+}
+
+/** Deletes selected nodes and drawings. Asks first if nodes run: Undo brings back their disks, but not what is in memory. */
 async function remove(context: LabContext): Promise<void> {
   const { lab, history } = context;
   const nodes = context.selectedNodes();
@@ -39,24 +47,18 @@ async function remove(context: LabContext): Promise<void> {
     lab.message.value = WORDS.nodes.lockedOnes(locked.map(({ name }) => name).join(', ') || WORDS.drawings.title);
     return;
   }
-  const names =
-    nodes.length > 12
-      ? `${nodes
-          .slice(0, 12)
-          .map(({ name }) => name)
-          .join(', ')} …`
-      : nodes.map(({ name }) => name).join(', ');
-  if (nodes.length > 0) {
-    const { askRemove, countOf } = WORDS.nodes;
-    if (!(await confirmRemoval(countOf(nodes.length), askRemove(names)))) return;
-  }
-  const drawn = drawings.map(({ drawing_id: id }) => ({ kind: 'drawing' as const, id }));
-  void context.remove(() =>
-    Promise.all([
-      ...(drawn.length > 0 ? [history.remove(drawn)] : []),
-      ...nodes.map(({ node_id }) => api.delete(`${lab.path}/nodes/${node_id}`)),
-    ]),
-  );
+  const { askRemove, countOf, removed, removedForGood } = WORDS.nodes;
+  const running = nodes.filter((node) => node.status !== 'stopped' && !alwaysRuns(node));
+  if (running.length > 0 && !(await confirmRemoval(countOf(nodes.length), askRemove(namesOf(running))))) return;
+  const things = [
+    ...drawings.map(({ drawing_id: id }) => ({ kind: 'drawing' as const, id })),
+    ...nodes.map(({ node_id: id }) => ({ kind: 'node' as const, id })),
+  ];
+  void context.remove(async () => {
+    const gone = await history.remove(things);
+    if (gone.length > 0) lab.notice.value = removedForGood(namesOf(gone.map((name) => ({ name }))));
+    else if (nodes.length > 0) lab.notice.value = removed(namesOf(nodes));
+  });
 }
 
 function both(verb: Omit<LabVerb, 'scope'>): LabVerb[] {

@@ -12,7 +12,7 @@ export interface Requests {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body?: object): Promise<T>;
   put<T>(path: string, body: object): Promise<T>;
-  delete(path: string): Promise<void>;
+  delete(path: string): Promise<unknown>;
 }
 
 /** The schedule of a link has the link's id and one field, `plan`: the requested schedule or null. */
@@ -38,7 +38,7 @@ interface CopyPart {
 }
 type Part =
   | { type: 'changed'; kind: Kind; id: string; before: Fields; after: Fields }
-  | { type: 'made' | 'removed'; kind: Made; id: string; object: Fields }
+  | { type: 'made' | 'removed'; kind: Thing; id: string; object: Fields }
   | CopyPart;
 
 /** A node to copy, with the request's body. */
@@ -48,8 +48,9 @@ export interface Copy {
 }
 type Step = readonly Part[];
 
-/** Fields to recreate a removed object, which must be unchanged for undoing its creation. */
-const SUBSTANCE: Readonly<Record<Made, readonly string[]>> = {
+/** Fields to recreate a removed object, which must be unchanged for undoing its creation. The server keeps removed nodes. */
+const SUBSTANCE: Readonly<Record<Thing, readonly string[]>> = {
+  node: [],
   link: ['nodes', 'filters', 'suspend', 'link_style', 'impairments'],
   drawing: ['x', 'y', 'z', 'rotation', 'locked', 'svg'],
 };
@@ -185,20 +186,38 @@ export class History {
     return { type: 'copied', kind: 'node', id: idOf('node', made), source, body, object: pick(made, OF_COPY) };
   }
 
-  /** Removes links and drawings as one step. @throws Refusal */
-  remove(things: readonly { kind: Made; id: string }[]): Promise<void> {
+  /**
+   * Removes nodes, links and drawings as one step. Returns the names of nodes that their hosts did not keep, so that
+   * they cannot be restored. @throws Refusal
+   */
+  remove(things: readonly { kind: Thing; id: string }[]): Promise<string[]> {
     return this.#next(async () => {
       const step: Part[] = [];
-      try {
-        for (const { kind, id } of things) {
-          const object = pick(await this.#read(kind, id), SUBSTANCE[kind]);
-          await this.#requests.delete(this.#path(kind, id));
-          step.push({ type: 'removed', kind, id, object });
-        }
-      } finally {
-        this.#record(step);
-      }
+      const gone: string[] = [];
+      const removals = await Promise.allSettled(
+        things.map(async ({ kind, id }) => {
+          const name = this.#name(kind, id);
+          const part = await this.#removed(kind, id);
+          if (part) step.push(part);
+          else gone.push(name);
+        }),
+      );
+      this.#record(step);
+      for (const removal of removals) if (removal.status === 'rejected') throw removal.reason;
+      return gone;
     });
+  }
+
+  /** Undefined for a node that cannot be restored. */
+  async #removed(kind: Thing, id: string): Promise<Part | undefined> {
+    const path = this.#path(kind, id);
+    if (kind === 'node') {
+      const kept = await this.#requests.delete(`${path}?keep=yes`);
+      return kept === undefined ? undefined : { type: 'removed', kind, id, object: {} };
+    }
+    const object = pick(await this.#read(kind, id), SUBSTANCE[kind]);
+    await this.#requests.delete(path);
+    return { type: 'removed', kind, id, object };
   }
 
   /** Undoes the last step. @throws Error if another client has changed the object since; Refusal */
@@ -252,7 +271,8 @@ export class History {
     const opposite: Part[] = [];
     const left = new Set(step);
     const turn = async (part: Part): Promise<void> => {
-      opposite.push(await this.#opposite(part));
+      const other = await this.#opposite(part);
+      if (other) opposite.push(other);
       left.delete(part);
     };
     try {
@@ -324,16 +344,18 @@ export class History {
     return made;
   }
 
-  async #opposite(part: Part): Promise<Part> {
+  /** Undefined if it cannot be reversed in turn. */
+  async #opposite(part: Part): Promise<Part | undefined> {
     if ('source' in part) return this.#oppositeOfCopy(part);
     const { kind, id } = part;
     if (part.type === 'changed') {
       const after = await this.#put(kind, id, part.before);
       return { ...part, before: part.after, after };
     }
-    if (part.type === 'made') {
-      await this.#requests.delete(this.#path(part.kind, id));
-      return { ...part, type: 'removed' };
+    if (part.type === 'made') return this.#removed(part.kind, id);
+    if (kind === 'node') {
+      await this.#requests.post(`${this.#project}/deleted_nodes/${id}/restore`);
+      return { ...part, type: 'made' };
     }
     const made = await this.#requests.post<Fields>(`${this.#project}/${kind}s`, part.object);
     this.#rename(id, idOf(part.kind, made));

@@ -132,8 +132,9 @@ export const api = {
   async put<T>(path: string, body: object): Promise<T> {
     return (await call('PUT', `/v2${path}`, object, { body: JSON.stringify(body) })) as T;
   },
-  async delete(path: string): Promise<void> {
-    await call('DELETE', `/v2${path}`, text);
+  /** Gives the answer, mostly undefined. */
+  delete(path: string): Promise<unknown> {
+    return call('DELETE', `/v2${path}`, object);
   },
   /** Sends a file unchanged. */
   async upload(path: string, file: Blob): Promise<void> {
