@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
-import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { doubleClick } from './firefox.ts';
 
 test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_BROWSER }, async (t) => {
@@ -111,11 +111,18 @@ test('what others change is shown, and what a hand moves is kept', { skip: WITHO
   const off = (moved.x + moved.width / 2) % 25;
   assert.ok(off <= 0.5, `${off} pixels beside the grid`);
 
-  // Deleting asks first.
+  // A deletion can be undone, and done again.
+  const line = page.locator(`[data-link="${link.link_id}"]`);
   await page.getByRole('main', { name: 'Topology' }).press('Delete');
-  await confirmIn(page);
   await picture.waitFor({ state: 'detached' });
-  await page.locator(`[data-link="${link.link_id}"]`).waitFor({ state: 'detached' });
+  await line.waitFor({ state: 'detached' });
+  await page.getByText('Undo brings the disks back for an hour').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await picture.waitFor();
+  await line.waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await picture.waitFor({ state: 'detached' });
+  await line.waitFor({ state: 'detached' });
 
   await server.expect(204, 'POST', `${path}/close`);
   await page.getByText('This lab is closed.').waitFor();

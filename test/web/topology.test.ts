@@ -407,11 +407,13 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
     return Math.max(...middles) - Math.min(...middles) <= 1;
   });
 
-  // Everything is deleted only after a question that tells how much it is.
+  // Nodes that run are deleted only after a question that tells how much it is.
+  await daemon.post(`${lab.path}/nodes/start`);
+  await page.getByRole('navigation').getByRole('button', { name: 'PC2 on' }).first().waitFor();
   await map(page).press('Control+a');
   await page.keyboard.press('Delete');
   const question = page.getByRole('dialog', { name: 'Delete 3 nodes' });
-  await question.getByText(/cannot be undone/).waitFor();
+  await question.getByText(/not what is in memory/).waitFor();
   assert.deepEqual(await accessibilityFaultsInAll(page), []);
   await page.keyboard.press('Escape');
   await question.waitFor({ state: 'detached' });

@@ -463,11 +463,11 @@ test('every verb of the page that is refused or not answered says so, keeps what
     done: () => until(async () => (await node(b.node_id)).start_order === 7, 'the order'),
   });
   await prove({
-    calls: ['verbs/things.ts api.delete'],
+    calls: ['verbs/things.ts history.remove'],
     request: /^DELETE .*\/nodes\//,
     open: () => pick(/^C /),
     // It stays selected.
-    ask: () => press('Delete').then(confirmed),
+    ask: () => press('Delete'),
     undone: () => page.locator(`[data-node="${c.node_id}"]`).waitFor(),
     done: () => page.locator(`[data-node="${c.node_id}"]`).waitFor({ state: 'detached' }),
   });
