@@ -1,11 +1,14 @@
 // Nodes deleted with `keep=yes`: they come back with files and links, and what is over is over.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { KEPT_MS } from '../../src/api/deleted-nodes.ts';
 import { DeletedNodes } from '../../src/controller/lab/deleted-nodes.ts';
 import type { Node } from '../../src/controller/nodes/node.ts';
+import { disk, noQemu, SMALL } from '../compute/qemu-support.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { entriesOf } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -115,6 +118,29 @@ test('kept files are in no archive, and go with the closing of the lab', async (
   assert.equal(existsSync(kept), false);
   await server.expect(201, 'POST', `${path}/open`);
   assert.equal((await server.call('POST', restored)).status, 404);
+});
+
+test('the disk of a QEMU machine is as it was', { skip: noQemu }, async (t) => {
+  const images = await scratchDirectory(t);
+  const server = await LabServer.start(t, { images_path: images });
+  const folder = join(images, 'QEMU');
+  mkdirSync(folder);
+  await disk(folder, 'empty.qcow2');
+  const project = await server.project();
+  const path = `/v2/projects/${project.project_id}/nodes`;
+  const properties = { ...SMALL, hda_disk_image: 'empty.qcow2' };
+  const body = { name: 'M', node_type: 'qemu', compute_id: 'local', console_type: 'none', properties };
+  const machine = await server.expect(201, 'POST', path, body);
+  for (const action of ['start', 'stop']) await server.expect(200, 'POST', `${path}/${machine.node_id}/${action}`);
+  const overlay = join(project.path, 'project-files/qemu', machine.node_id, 'hda_disk.qcow2');
+  const qemuIo = (...commands: string[]) =>
+    execFileSync('qemu-io', [...commands.flatMap((one) => ['-c', one]), overlay]);
+  qemuIo('write -P 0x5a 0 512');
+  await server.expect(200, 'DELETE', `${path}/${machine.node_id}?keep=yes`);
+  assert.equal(existsSync(overlay), false);
+  await server.expect(201, 'POST', `/v2/projects/${project.project_id}/deleted_nodes/${machine.node_id}/restore`);
+  assert.doesNotMatch(qemuIo('read -P 0x5a 0 512').toString(), /verification failed/);
+  await server.expect(200, 'POST', `${path}/${machine.node_id}/start`);
 });
 
 test('after an hour a deleted node is over', (t) => {

@@ -106,7 +106,14 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   assert.equal((await labwired.say('node', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 3);
 
   await labwired.say('snapshot', 'create', 'empty hand', '-l', 'Kopie');
-  await labwired.say('node', 'delete', 'PC1', 'Hubä', '-l', 'Kopie');
+  assert.match(
+    await labwired.say('node', 'delete', 'PC1', 'Hubä', '-l', 'Kopie'),
+    /"PC1" deleted\.\nNode "Hubä" deleted/,
+  );
+  assert.match(await labwired.say('node', 'restore', 'PC1', '-l', 'Kopie'), /Node "PC1" restored\./);
+  await labwired.say('node', 'delete', 'PC1', '--permanently', '-l', 'Kopie');
+  const none = /No deleted node "PC1" is kept\. Kept for an hour, while the lab is open: Hubä\./;
+  await labwired.fails(1, none, 'node', 'restore', 'PC1', '-l', 'Kopie');
   await labwired.say('snapshot', 'restore', 'empty hand', '-l', 'Kopie');
   assert.equal((await labwired.say('link', 'list', '--lab', 'Kopie', '-q')).split('\n').length, 2, 'all is back');
   for (const name of ['Kopie', 'Büro 1']) await labwired.say('lab', 'delete', name);

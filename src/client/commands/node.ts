@@ -1,5 +1,6 @@
 // `labwired node`: the nodes of a lab, and their consoles.
 import * as v from 'valibot';
+import type { DeletedNode } from '../../api/deleted-nodes.ts';
 import { builtinProperties, findNodeKind, usualSymbol } from '../../api/kinds/kinds.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import type { NodeDuplicate } from '../../controller/nodes/schema.ts';
@@ -175,6 +176,17 @@ function statusOf({ status, lost_reason: lost, halt_reason: halted }: NodeObject
   return halted === undefined ? status : `${status}: ${halted}`;
 }
 
+/** The last deleted one of this name or id. @throws Failure `not-found` */
+function deletedNamed(deleted: readonly DeletedNode[], wanted: string): DeletedNode {
+  const found = deleted.find(({ node_id: id, name }) => id === wanted || name === wanted);
+  if (found !== undefined) return found;
+  const names = deleted.map(({ name }) => name).join(', ') || 'none';
+  throw new Failure(
+    'not-found',
+    `No deleted node "${wanted}" is kept. Kept for an hour, while the lab is open: ${names}.`,
+  );
+}
+
 /** An action on several nodes, one after the other. */
 function step(name: 'start' | 'stop' | 'reload' | 'isolate' | 'unisolate', summary: string, done: string) {
   return verb({
@@ -292,14 +304,31 @@ export const node: Noun = {
     verb({
       name: 'delete',
       words: ['NODE...'],
-      summary: 'deletes nodes permanently, with links and files',
+      summary: 'deletes nodes with links and files; restore brings them back for an hour',
+      flags: { permanently: { summary: 'keep nothing' } },
+      inLab: true,
+      run: async (session, wanted, { permanently }) => {
+        const lab = await session.lab();
+        for (const node of await session.nodesNamed(lab, wanted)) {
+          const kept = await session.api.request('DELETE', `${pathOf(lab, node)}${permanently ? '' : '?keep=yes'}`);
+          const isGone = kept === undefined && !permanently;
+          session.tell(`Node "${node.name}" deleted${isGone ? ' permanently' : ''}.`, node.node_id);
+        }
+      },
+    }),
+    verb({
+      name: 'restore',
+      words: ['NODE...'],
+      summary: 'brings deleted nodes back, with files and links',
       flags: {},
       inLab: true,
       run: async (session, wanted) => {
         const lab = await session.lab();
-        for (const node of await session.nodesNamed(lab, wanted)) {
-          await session.api.delete(pathOf(lab, node));
-          session.tell(`Node "${node.name}" deleted.`, node.node_id);
+        const path = `/v2/projects/${lab.project_id}/deleted_nodes`;
+        const deleted = await session.api.get<DeletedNode[]>(path);
+        for (const { node_id: id } of wanted.map((one) => deletedNamed(deleted, one))) {
+          const { name } = await session.api.post<NodeObject>(`${path}/${id}/restore`, {});
+          session.tell(`Node "${name}" restored.`, id);
         }
       },
     }),
