@@ -15,7 +15,7 @@ export interface ListControlProps {
   rows: readonly TypedRow[];
   /** Columns to omit because they follow from the row's position. */
   without?: readonly string[];
-  /** The row's heading, if it is not one of the fields. */
+  /** The row's heading, if it follows from its position; then only the last row can be removed, so that others keep theirs. */
   heading?: { title: string; text: (row: TypedRow, index: number) => string };
   /** An additional read-only column. */
   beside?: { title: string; cell: (row: TypedRow, index: number) => ComponentChildren };
@@ -90,13 +90,15 @@ export function ListControl({ form, field, rows, without = [], heading, beside, 
                   })}
                   {beside && <td>{beside.cell(row, index)}</td>}
                   <td>
-                    <button
-                      type="button"
-                      aria-label={words.removeRow(index + 1)}
-                      onClick={() => change(rows.filter((_, at) => at !== index))}
-                    >
-                      ×
-                    </button>
+                    {(!heading || index === rows.length - 1) && (
+                      <button
+                        type="button"
+                        aria-label={words.removeRow(index + 1)}
+                        onClick={() => change(rows.filter((_, at) => at !== index))}
+                      >
+                        ×
+                      </button>
+                    )}
                   </td>
                 </tr>
               ))}
