@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/api/kinds/kinds.ts';
+import { NODE_TYPES } from '../src/api/vocabulary.ts';
 import { KINDS } from '../src/compute/emulators/registry.ts';
-import { NODE_TYPES } from '../src/store/vocabulary.ts';
 import { alwaysRuns } from '../src/web/model/lab/abilities.ts';
 import { LabServer } from './controller/lab-server.ts';
 

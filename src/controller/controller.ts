@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import type { Relayed } from '../api/events.ts';
+import type { NodeType } from '../api/vocabulary.ts';
 import type { Config } from '../config/schema.ts';
 import { type OperationAction, Operations } from '../events/operations.ts';
 import { messageOf } from '../failures.ts';
@@ -12,7 +13,6 @@ import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
 import { inV3Form } from '../http/v3/form.ts';
 import type { Store } from '../store/store.ts';
-import type { NodeType } from '../store/vocabulary.ts';
 import { Access } from './accounts/access.ts';
 import { AccessList } from './accounts/access-list.ts';
 import { accessListRoutes } from './accounts/access-list-routes.ts';

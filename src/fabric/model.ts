@@ -1,7 +1,7 @@
 // Types of what can be connected: ports, devices, cables and impairments, shared by both threads of the fabric.
 
+import type { DirectionImpairments } from '../api/impairments.ts';
 import type { CaptureFormat } from '../store/captures.ts';
-import type { DirectionImpairments } from '../store/impairments.ts';
 
 /** A UDP socket on this host and its one peer. */
 export interface UdpAddress {

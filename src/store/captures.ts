@@ -1,8 +1,8 @@
 // Options of a capture beyond the release's: members shared by the routes of links and of computes.
 import { parse } from 'node:path';
 import * as v from 'valibot';
-import { wholeFrom } from './impairments.ts';
-import { Text } from './vocabulary.ts';
+import { wholeFrom } from '../api/impairments.ts';
+import { Text } from '../api/vocabulary.ts';
 
 /**
  * Formats of a capture file, by editcap's names: with times in microseconds, in nanoseconds, or with names, directions

@@ -1,10 +1,10 @@
 // `labwired link`: links between nodes.
 import * as v from 'valibot';
+import { PRESETS } from '../../api/impairment-presets.ts';
+import { DirectionImpairments } from '../../api/impairments.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { PRESETS } from '../../controller/links/presets.ts';
 import type { LinkBody } from '../../controller/links/schema.ts';
 import { nearest, suggestion } from '../../host/values/nearest-name.ts';
-import { DirectionImpairments } from '../../store/impairments.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import { endText, findLink, parseEnd, portsToJoin } from '../server/link-ends.ts';

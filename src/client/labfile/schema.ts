@@ -1,8 +1,6 @@
 // The format of lab files. The reader checks files with it; the JSON Schema for editors is made from it.
 import * as v from 'valibot';
-import { LinkImpairmentsBody } from '../../controller/links/impairments.ts';
-import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { START_MEMBERS } from '../../store/topology/start-order.ts';
+import { PROJECT_SETTINGS } from '../../api/topology.ts';
 import {
   AnyObject,
   ConsolePort,
@@ -13,7 +11,9 @@ import {
   Rotation,
   Text,
   Uuid,
-} from '../../store/vocabulary.ts';
+} from '../../api/vocabulary.ts';
+import { LinkImpairmentsBody } from '../../controller/links/impairments.ts';
+import { START_MEMBERS } from '../../store/topology/start-order.ts';
 
 const { variables: _variables, ...SETTINGS } = PROJECT_SETTINGS;
 

@@ -4,13 +4,13 @@
 import { posix } from 'node:path';
 import * as v from 'valibot';
 import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
+import { Uuid } from '../../api/vocabulary.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { counted } from '../../host/values/progress.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import { Uuid } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
 import { UploadAnnounced, Uploads } from './uploads.ts';
 

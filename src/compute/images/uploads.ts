@@ -4,10 +4,10 @@ import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as v from 'valibot';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
+import { Text } from '../../api/vocabulary.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
-import { Text } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
 
 export const UploadAnnounced = v.strictObject({

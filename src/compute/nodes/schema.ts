@@ -1,8 +1,8 @@
 // Bodies common to all kinds of node.
 import * as v from 'valibot';
+import { Text, Uuid } from '../../api/vocabulary.ts';
 import { LINK_TYPES, type LinkType } from '../../fabric/model.ts';
 import { CAPTURE_EXTENSIONS } from '../../store/captures.ts';
-import { Text, Uuid } from '../../store/vocabulary.ts';
 
 export const NodeDuplicate = v.strictObject({ destination_node_id: Uuid });
 

@@ -1,8 +1,8 @@
 // Bodies of the compute's project routes. The release validates them like the controller's, though a compute uses only
 // four members.
 import * as v from 'valibot';
-import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { Text, Uuid } from '../../store/vocabulary.ts';
+import { PROJECT_SETTINGS } from '../../api/topology.ts';
+import { Text, Uuid } from '../../api/vocabulary.ts';
 
 export const ProjectCreate = v.strictObject({
   ...PROJECT_SETTINGS,

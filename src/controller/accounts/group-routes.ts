@@ -1,9 +1,9 @@
 // Groups of accounts by name, for the page and `labwired group`. Extensions of the release's API; /v3 has them by identifier.
 import * as v from 'valibot';
+import { Text } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { normalName } from '../../store/roles.ts';
-import { Text } from '../../store/vocabulary.ts';
 import type { AccessList } from './access-list.ts';
 import { type Group, isBuiltIn } from './access-records.ts';
 import { type AccountDirectory, loggedIn } from './routes.ts';

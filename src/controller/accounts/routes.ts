@@ -1,5 +1,6 @@
 // Accounts, tokens, lab sharing and the audit trail over HTTP. Extensions of the release's API.
 import * as v from 'valibot';
+import { Name, Text } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { type Authentication, HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
@@ -9,7 +10,6 @@ import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accou
 import type { AuditFile } from '../../store/audit.ts';
 import type { Documents } from '../../store/documents.ts';
 import { normalName, ROLES, TOKEN_ROLES } from '../../store/roles.ts';
-import { Name, Text } from '../../store/vocabulary.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';

@@ -1,10 +1,10 @@
 // Appliances over HTTP: the list as in release 2.2.57; as extensions the appliances whose images a compute has, and templates made from them.
 import * as v from 'valibot';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
+import { Text } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
 import { validated } from '../../http/app/validation.ts';
-import { Text } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';

@@ -1,12 +1,12 @@
 // Duplicates projects over HTTP.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { PROJECT_SETTINGS } from '../../api/topology.ts';
+import { Name, Text, Uuid } from '../../api/vocabulary.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { Name, Text, Uuid } from '../../store/vocabulary.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';

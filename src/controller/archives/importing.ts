@@ -3,13 +3,13 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { Topology } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
-import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';

@@ -2,13 +2,13 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import * as v from 'valibot';
+import { requireName, Uuid } from '../../api/vocabulary.ts';
 import type { Operations, Wanted } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { within } from '../../host/values/progress.ts';
 import { uploaded } from '../../http/app/forms.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import { requireName, Uuid } from '../../store/vocabulary.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import { compressionOf } from './compression.ts';

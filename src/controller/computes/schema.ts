@@ -1,6 +1,6 @@
 // Bodies of the compute routes (`ComputeCreate`, `ComputeUpdate` of the API).
 import * as v from 'valibot';
-import { Integer } from '../../store/vocabulary.ts';
+import { Integer } from '../../api/vocabulary.ts';
 
 const MEMBERS = {
   compute_id: v.optional(v.string()),

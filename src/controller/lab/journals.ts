@@ -1,8 +1,8 @@
 // Keeps each lab's last messages and status changes, for clients that missed the events. In memory only.
 
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import type { Message } from '../../events/message.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { Label } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
-import type { Label } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { normalizedFilters } from '../links/filters.ts';
 import { linkImpairments, plainStyle } from '../links/impairments.ts';

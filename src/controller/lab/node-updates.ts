@@ -1,10 +1,10 @@
 // Changes nodes for clients: checks the request, forwards it to the compute and records the answer.
 import { isDeepStrictEqual } from 'node:util';
 import { nodeKind, portsOf } from '../../api/kinds/kinds.ts';
+import { requireName } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
-import { requireName } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';

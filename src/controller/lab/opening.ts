@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import type { Topology, TopologyLink, TopologyNode } from '../../api/topology.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import type { Lab } from '../../store/labs.ts';
 import type { Store } from '../../store/store.ts';
 import { hasTopologyFile, readTopologyFile, type TopologyFile } from '../../store/topology/file.ts';
-import type { Topology, TopologyLink, TopologyNode } from '../../store/topology/schema.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';

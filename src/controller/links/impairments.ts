@@ -1,6 +1,7 @@
 // Impairments of a link by direction: an optional extension of the release's API. `forward` is from the first of the
 // link's `nodes` to the second, `backward` the other way.
 import * as v from 'valibot';
+import { PRESETS, type Preset } from '../../api/impairment-presets.ts';
 import {
   changed,
   DirectionChange,
@@ -8,9 +9,8 @@ import {
   MOST_STEPS,
   ScheduleRounds,
   StepTimes,
-} from '../../store/impairments.ts';
+} from '../../api/impairments.ts';
 import { describeIssue } from '../../store/issues.ts';
-import { PRESETS, type Preset } from './presets.ts';
 
 /** A request: a preset, changes to it in both directions, and changes in each. */
 const PRESET = {

@@ -1,4 +1,6 @@
 // Links over HTTP.
+
+import { PRESETS } from '../../api/impairment-presets.ts';
 import { lastBytes } from '../../http/app/query.ts';
 import { type Route, route, socketRoute } from '../../http/app/route.ts';
 import { changeLink } from '../lab/link-changes.ts';
@@ -13,7 +15,6 @@ import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, 
 import type { Link } from './link.ts';
 import { capturedLinks, mergedCaptures } from './merged-captures.ts';
 import { outsideOf } from './outside.ts';
-import { PRESETS } from './presets.ts';
 import { LinkBody, LinkCapture } from './schema.ts';
 
 const PCAPNG = 'application/x-pcapng';

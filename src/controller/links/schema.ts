@@ -1,7 +1,7 @@
 // Bodies of the link routes (`Link`, `LinkCapture` of the API).
 import * as v from 'valibot';
+import { TopologyLink } from '../../api/topology.ts';
 import { CAPTURE_EXTENSIONS } from '../../store/captures.ts';
-import { TopologyLink } from '../../store/topology/schema.ts';
 import { LinkImpairmentsBody } from './impairments.ts';
 
 /** Creation and update accept the members of a link in a topology file; read-only ones are ignored. */

@@ -1,8 +1,8 @@
 // Bodies of the node routes (`NodeCreate`, `NodeUpdate`, `NodeDuplicate` of the API).
 import * as v from 'valibot';
-import { TopologyNode } from '../../store/topology/schema.ts';
+import { TopologyNode } from '../../api/topology.ts';
+import { Integer, Name, Text } from '../../api/vocabulary.ts';
 import { START_MEMBERS } from '../../store/topology/start-order.ts';
-import { Integer, Name, Text } from '../../store/vocabulary.ts';
 
 /** The members of a node in a topology file, and its start; the domain code decides which ones a request may set. */
 export const NodeCreate = v.strictObject({ ...TopologyNode.entries, ...START_MEMBERS, name: Name });

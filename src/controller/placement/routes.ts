@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { AUTO_ID } from '../../api/placement.ts';
+import { AnyObject, NodeType, Text } from '../../api/vocabulary.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import { AnyObject, NodeType, Text } from '../../store/vocabulary.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';

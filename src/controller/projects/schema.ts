@@ -1,7 +1,7 @@
 // Bodies of the project routes (`ProjectCreate`, `ProjectUpdate`, `ProjectLoad` of the API).
 import * as v from 'valibot';
-import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { Name, Text, Uuid } from '../../store/vocabulary.ts';
+import { PROJECT_SETTINGS } from '../../api/topology.ts';
+import { Name, Text, Uuid } from '../../api/vocabulary.ts';
 
 export const ProjectCreate = v.strictObject({
   ...PROJECT_SETTINGS,

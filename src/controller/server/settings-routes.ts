@@ -1,8 +1,8 @@
 // The IOU licence and the GNS3 VM over HTTP. There is no GNS3 VM here: its settings are only stored, and it cannot be enabled.
 import * as v from 'valibot';
+import { AnyObject, Integer } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, route } from '../../http/app/route.ts';
-import { AnyObject, Integer } from '../../store/vocabulary.ts';
 import type { ServerSettings } from './settings.ts';
 
 const IouLicense = AnyObject;

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { AnyCategory, type Category } from '../../api/kinds/template-members.ts';
-import { AnyObject, Integer, NODE_TYPES, Text, Uuid } from '../../store/vocabulary.ts';
+import { AnyObject, Integer, NODE_TYPES, Text, Uuid } from '../../api/vocabulary.ts';
 
 /** Types for templates of users. */
 export const TEMPLATE_TYPES = NODE_TYPES.filter((type) => !nodeKind(type).template.builtinOnly);

@@ -1,7 +1,7 @@
 // The start order of nodes: an extension of the release's format. The format allows no unknown members in a node, but
 // any text as a label's style: a list of CSS declarations, of which the release's clients ignore unknown ones.
 import * as v from 'valibot';
-import { Integer, type Label } from '../vocabulary.ts';
+import { Integer, type Label } from '../../api/vocabulary.ts';
 
 /** Generous limits: a day, and more orders than a lab has nodes. */
 const LONGEST_DELAY_SECONDS = 86_400;

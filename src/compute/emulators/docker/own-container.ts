@@ -1,9 +1,9 @@
 // The container of a node, running or not: created, found again after a restart of the server, recreated when out of
 // date, removed. The X server of a VNC console starts and ends with it.
 import { isDeepStrictEqual } from 'node:util';
+import type { Variables } from '../../../api/vocabulary.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { Variables } from '../../../store/vocabulary.ts';
 import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';

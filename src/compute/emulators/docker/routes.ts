@@ -1,7 +1,7 @@
 // /v2/compute/docker: the Engine's images and running pulls, and routes for containers only.
 import * as v from 'valibot';
+import { Text } from '../../../api/vocabulary.ts';
 import { type Route, route } from '../../../http/app/route.ts';
-import { Text } from '../../../store/vocabulary.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import type { DockerNode } from './node.ts';
 import { fullImageName } from './settings.ts';

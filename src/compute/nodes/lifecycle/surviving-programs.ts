@@ -3,12 +3,12 @@
 // program lives.
 import * as v from 'valibot';
 import type { ComputeEvents } from '../../../api/events.ts';
+import { Uuid } from '../../../api/vocabulary.ts';
 import { endProgram } from '../../../consoles/terminal.ts';
 import type { EventBus } from '../../../events/bus.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { reapOurs } from '../../../host/processes/child-processes.ts';
-import { Uuid } from '../../../store/vocabulary.ts';
 import { type ProgramHandle, StrangeSupervisor, type SupervisorClient } from '../../../supervisor/client.ts';
 import type { PortPool } from '../../ports/pool.ts';
 

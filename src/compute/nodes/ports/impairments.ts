@@ -1,6 +1,14 @@
 // Impairments and statistics of a port's cable by direction, from the port's view: an extension of the release's
 // interface. The controller's equivalent for links is in controller/links.
 import * as v from 'valibot';
+import {
+  changed,
+  DirectionChange,
+  DirectionImpairments,
+  MOST_STEPS,
+  ScheduleRounds,
+  StepTimes,
+} from '../../../api/impairments.ts';
 import type {
   CableImpairments,
   CableStatistics,
@@ -9,14 +17,6 @@ import type {
   ScheduleState,
 } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
-import {
-  changed,
-  DirectionChange,
-  DirectionImpairments,
-  MOST_STEPS,
-  ScheduleRounds,
-  StepTimes,
-} from '../../../store/impairments.ts';
 
 /** `outgoing` are the frames that the node sends into the cable. */
 export const PortImpairments = v.strictObject({

@@ -2,11 +2,11 @@
 import { lookup } from 'node:dns/promises';
 import * as v from 'valibot';
 import { relayedHost } from '../../../api/relay.ts';
+import { AnyObject, Integer, Text } from '../../../api/vocabulary.ts';
 import type { Cable, FramePath } from '../../../fabric/model.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { findLink } from '../../../host/network/kernel-interfaces.ts';
-import { AnyObject, Integer, Text } from '../../../store/vocabulary.ts';
 import type { FrameRelay } from '../../services.ts';
 
 const UdpPort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));

@@ -1,5 +1,5 @@
 // Presets of impairments for well-known access lines. docs/impairments.md lists the sources in a table, too.
-import type { DirectionImpairments } from '../../store/impairments.ts';
+import type { DirectionImpairments } from './impairments.ts';
 
 export interface Preset {
   name: string;

@@ -13,7 +13,7 @@ import {
   Text,
   Uuid,
   Variables,
-} from '../vocabulary.ts';
+} from './vocabulary.ts';
 
 /** The written revision. */
 export const REVISION = 9;
