@@ -26,11 +26,11 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
   [/^client\/checks\/ping-answer\.ts$/, 'how pings are typed at the consoles of each type'],
   [/^web\//, 'the page, which has no facts of kinds: its texts and what it shows of a node'],
   [
-    /^controller\/(accounts\/(rules|route-privileges)|projects\/idle-pc|server\/settings(-routes)?)\.ts$/,
+    /^(api\/routes\/v3|controller\/(accounts\/entry-paths|projects\/idle-pc|server\/settings(-routes)?))\.ts$/,
     'routes of the API about one kind',
   ],
   [/^controller\/v3\//, 'what release 3.0.6 says of each type, in a dialect of its own'],
-  [/^http\/openapi\/(setting-words|(dialect|objects)-v3)\.ts$/, 'texts and routes of the API document, by kind'],
+  [/^http\/openapi\/(setting-words|objects-v3)\.ts$/, 'texts and routes of the API document, by kind'],
   [/^(config\/schema|host\/network\/interfaces)\.ts$/, 'names of programs and of interfaces, not of types'],
   [
     /^(fabric|compute\/nat-network|controller\/symbols)\//,

@@ -153,3 +153,15 @@ export const Topology = v.strictObject({
   }),
 });
 export type Topology = v.InferOutput<typeof Topology>;
+
+/** Generous limits: a day, and more orders than a lab has nodes. */
+const LONGEST_DELAY_SECONDS = 86_400;
+
+const LAST_ORDER = 1_000_000;
+
+export const START_MEMBERS = {
+  /** Nodes with a lower order start first; default 0. */
+  start_order: v.optional(v.pipe(Integer, v.minValue(0), v.maxValue(LAST_ORDER))),
+  /** Seconds between the start of the previous nodes and this one; default 0. */
+  start_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(LONGEST_DELAY_SECONDS))),
+};

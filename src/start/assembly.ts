@@ -47,7 +47,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const { accounts, authentication, admissions, tickets, guards, record } = createAccess(
     config,
     documents,
-    (method, path) => app.has(method, path),
+    (method, path) => app.definitionAt(method, path),
   );
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });

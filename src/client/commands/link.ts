@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { PRESETS } from '../../api/impairment-presets.ts';
 import { DirectionImpairments } from '../../api/impairments.ts';
+import type { LinkBody } from '../../api/routes/links.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { LinkBody } from '../../controller/links/schema.ts';
 import { nearest, suggestion } from '../../host/values/nearest-name.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';

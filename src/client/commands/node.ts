@@ -1,10 +1,10 @@
 // `labwired node`: the nodes of a lab, and their consoles.
 import * as v from 'valibot';
 import { builtinProperties, findNodeKind, usualSymbol } from '../../api/kinds/kinds.ts';
+import type { NodeDuplicate } from '../../api/routes/nodes.ts';
+import type { TemplateUsage } from '../../api/routes/templates.ts';
 import { NodeType } from '../../api/vocabulary.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { NodeDuplicate } from '../../controller/nodes/schema.ts';
-import type { TemplateUsage } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { attachTerminal } from '../console/console-terminal.ts';
 import { type Noun, verb } from '../frame/command.ts';

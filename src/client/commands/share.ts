@@ -1,7 +1,7 @@
 // `labwired lab share`: the owner of a lab, and the accounts and groups that may watch or change it.
 import type * as v from 'valibot';
+import type { SharingUpdate } from '../../api/routes/accounts.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { SharingUpdate } from '../../controller/accounts/routes.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Flags, type Values, verb } from '../frame/command.ts';

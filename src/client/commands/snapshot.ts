@@ -1,7 +1,7 @@
 // `labwired snapshot`: earlier states of a lab.
 import type * as v from 'valibot';
 import type { SnapshotObject } from '../../api/objects.ts';
-import type { SnapshotCreate } from '../../controller/snapshots/schema.ts';
+import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
 import { Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { type Noun, verb } from '../frame/command.ts';

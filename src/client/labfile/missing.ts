@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { AUTO_ID } from '../../api/placement.ts';
-import type { Template } from '../../controller/templates/schema.ts';
+import type { Template } from '../../api/routes/templates.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Api } from '../server/api.ts';

@@ -2,8 +2,8 @@
 
 import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
 import { AUTO_ID } from '../../api/placement.ts';
+import type { Template } from '../../api/routes/templates.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
-import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Point } from '../../layout/rectangles.ts';

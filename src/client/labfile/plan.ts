@@ -1,6 +1,6 @@
 // Compares a file with the server and plans the changes. Only reads.
 import { AUTO_ID } from '../../api/placement.ts';
-import type { Template } from '../../controller/templates/schema.ts';
+import type { Template } from '../../api/routes/templates.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { runs } from '../commands/node.ts';
 import type { Session } from '../frame/session.ts';

@@ -1,6 +1,7 @@
 // The format of lab files. The reader checks files with it; the JSON Schema for editors is made from it.
 import * as v from 'valibot';
-import { PROJECT_SETTINGS } from '../../api/topology.ts';
+import { LinkImpairmentsBody } from '../../api/routes/links.ts';
+import { PROJECT_SETTINGS, START_MEMBERS } from '../../api/topology.ts';
 import {
   AnyObject,
   ConsolePort,
@@ -12,8 +13,6 @@ import {
   Text,
   Uuid,
 } from '../../api/vocabulary.ts';
-import { LinkImpairmentsBody } from '../../controller/links/impairments.ts';
-import { START_MEMBERS } from '../../store/topology/start-order.ts';
 
 const { variables: _variables, ...SETTINGS } = PROJECT_SETTINGS;
 

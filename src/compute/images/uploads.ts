@@ -2,20 +2,12 @@
 // is not listed and no node finds it. An extension of the release's interface.
 import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
-import * as v from 'valibot';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
-import { Text } from '../../api/vocabulary.ts';
+import type { UploadAnnounced } from '../../api/routes/compute-images.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
 import type { Images } from './images.ts';
-
-export const UploadAnnounced = v.strictObject({
-  filename: Text,
-  filesize: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  md5sum: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/i, 'an MD5 of 32 hexadecimal digits')))),
-});
-export type UploadAnnounced = v.InferOutput<typeof UploadAnnounced>;
 
 /** What clients see. */
 export interface UploadObject {

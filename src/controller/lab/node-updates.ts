@@ -1,6 +1,7 @@
 // Changes nodes for clients: checks the request, forwards it to the compute and records the answer.
 import { isDeepStrictEqual } from 'node:util';
 import { nodeKind, portsOf } from '../../api/kinds/kinds.ts';
+import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { requireName } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -9,7 +10,6 @@ import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { lastingProperties, type Node, type NodeRecord, withComputeState, withName } from '../nodes/node.ts';
-import type { NodeUpdate } from '../nodes/schema.ts';
 import { nodeRecord as nodeRecordClaim } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { NodeRecords, RecordChange } from './node-records.ts';

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../api/routes/nodes.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -16,7 +17,6 @@ import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { Node, nodePath, withComputeState } from '../nodes/node.ts';
-import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { type Action, cancelStartsOf, type LeftOut } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';

@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { LinkCapture } from '../../api/routes/links.ts';
+import type { NodeCreate } from '../../api/routes/nodes.ts';
 import type { Topology, TopologyLink, TopologyNode } from '../../api/topology.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
@@ -17,8 +19,6 @@ import { type Filters, storedFilters } from '../links/filters.ts';
 import { carriedImpairments, NO_IMPAIRMENTS, plainStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { Link } from '../links/link.ts';
-import { LinkCapture } from '../links/schema.ts';
-import type { NodeCreate } from '../nodes/schema.ts';
 import type { Drawings } from './drawings.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { LinkPlan, Links } from './links.ts';

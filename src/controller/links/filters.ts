@@ -1,5 +1,4 @@
 // Filters of a link: the available types, and the conversion of a client's filters for storage (as in release 2.2.57).
-
 import { FILTER_VALUES, type FilterValue } from '../../api/impairments.ts';
 import { Failure } from '../../failures.ts';
 

@@ -1,7 +1,6 @@
 // What the OpenAPI document says of the API of release 2.2.57. Loaded only for the document.
 import type { Route } from '../app/route.ts';
 import type { Dialect } from './dialect.ts';
-import { wordsOf } from './route-words.ts';
 
 const DESCRIPTION = `Labwire speaks the GNS3 API, version 2. Version 3 has a document of its own, /v3/openapi.json.
 
@@ -39,13 +38,11 @@ export const v2: Dialect = {
     required: ['message', 'status'],
   },
   withoutBody: [304, 401],
-  words: wordsOf,
   statuses,
 };
 
 /** Error statuses that follow from the route's definition. */
-function statuses({ kind, method, pattern, ...rest }: Route): number[] {
-  const { raw, body } = 'options' in rest ? rest.options : { raw: false, body: undefined };
+function statuses({ kind, method, pattern, definition: { raw, body } }: Route): number[] {
   const found = [401, 403, 500];
   // Computes validate ids.
   if (body || kind === 'socket' || /^\/v2\/compute\/.*\{(project|node)_id\}/.test(pattern)) found.push(400);

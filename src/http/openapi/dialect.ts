@@ -1,7 +1,7 @@
 // What the OpenAPI documents of the two versions of the API do not share.
+import type { Schema } from '../../api/routes/definition.ts';
 import type { Json } from '../../events/json.ts';
-import type { HttpRoute, Route, RouteWords } from '../app/route.ts';
-import type { Schema } from '../app/validation.ts';
+import type { HttpRoute, Route } from '../app/route.ts';
 
 export type Node = { [member: string]: Json };
 /** The body schema of a route. */
@@ -18,12 +18,8 @@ export interface Dialect {
   refusal: Node;
   /** Statuses of refusals without a body. */
   withoutBody: readonly number[];
-  /** Texts for a route. */
-  words: (route: Route) => RouteWords | undefined;
   /** Error statuses of a route that follow from its definition. */
   statuses: (route: Route) => number[];
-  /** Whether a route needs no login. */
-  isOpen?: (route: Route) => boolean;
   /** The schema of a body, changed. */
   body?: (schema: Node, route: Route) => Node;
   /** The schema of an answer. */

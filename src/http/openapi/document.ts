@@ -1,7 +1,7 @@
 // The OpenAPI document, made at the first request from the routes' patterns and the schemas that validate their bodies.
+import type { Schema } from '../../api/routes/definition.ts';
 import { answerText } from '../../events/json.ts';
 import { type HttpRoute, JsonText, type Route, route } from '../app/route.ts';
-import type { Schema } from '../app/validation.ts';
 import type { Dialect, Node, SchemaOf } from './dialect.ts';
 
 export interface OpenApiOptions {
@@ -14,6 +14,12 @@ export interface OpenApiOptions {
 /** Path of the document of a version of the API. */
 const PATHS = { v2: '/v2/openapi.json', v3: '/v3/openapi.json' } as const;
 
+const SUMMARY = 'This document';
+const DEFINITIONS = {
+  v2: { access: 'read', summary: SUMMARY, query: { path: 'Only what it says of this path' } },
+  v3: { access: 'read', open: true, summary: SUMMARY },
+} as const;
+
 /**
  * The route of the document for these routes and itself. In version 2 `path` limits it to one path, which is cheap and not cached; version 3
  * has it for everybody, so that it is made only once.
@@ -21,7 +27,7 @@ const PATHS = { v2: '/v2/openapi.json', v3: '/v3/openapi.json' } as const;
 export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): HttpRoute {
   const { dialect = 'v2' } = options;
   let text: Promise<string> | undefined;
-  const own: HttpRoute = route(`GET ${PATHS[dialect]}`, {}, async ({ query: { path } }) => {
+  const own: HttpRoute = route(`GET ${PATHS[dialect]}`, DEFINITIONS[dialect], async ({ query: { path } }) => {
     if (path !== undefined && dialect === 'v2') {
       const wanted = [...routes, own].filter(({ pattern }) => pathOf(pattern) === path);
       return new JsonText(await answerText(await openApiDocument(wanted, options)));
@@ -97,18 +103,18 @@ function refusal(description: string): Node {
 }
 
 function operation(each: Route, dialect: Dialect, schemaOf: SchemaOf): Node {
-  const words = dialect.words(each);
-  const parameters = [...pathParameters(each.pattern), ...queryParameters(words?.query ?? {})];
-  const statuses = [...new Set([...dialect.statuses(each), ...(words?.errors ?? [])])];
+  const { summary, query = {}, errors = [], answerType, open } = each.definition;
+  const parameters = [...pathParameters(each.pattern), ...queryParameters(query)];
+  const statuses = [...new Set([...dialect.statuses(each), ...errors])];
   return {
-    ...(words && { summary: words.summary }),
+    ...(summary !== undefined && { summary }),
     operationId: identifier(each),
     tags: [tagOf(each.pattern)],
-    ...(dialect.isOpen?.(each) && { security: [] }),
+    ...(open && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(each.kind === 'http' && requestBody(each, dialect, schemaOf)),
     responses: {
-      ...success(each, words?.answer, dialect),
+      ...success(each, answerType, dialect),
       ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/status${status}` }])),
     },
   };
@@ -139,8 +145,8 @@ function queryParameters(query: Readonly<Record<string, string>>): Node[] {
 }
 
 function requestBody(route: HttpRoute, { body: change }: Dialect, schemaOf: SchemaOf): Node {
-  const { method, pattern, options } = route;
-  const { raw, body, forms, described } = options;
+  const { method, pattern, definition } = route;
+  const { raw, body, forms, described } = definition;
   const type = described?.type ?? (raw ? undefined : 'application/json');
   if (type === undefined)
     return method === 'GET' ? {} : { requestBody: { content: { 'application/octet-stream': {} } } };
@@ -154,7 +160,7 @@ function requestBody(route: HttpRoute, { body: change }: Dialect, schemaOf: Sche
 
 function success(each: Route, answer: string | undefined, dialect: Dialect): Node {
   if (each.kind === 'socket') return { 101: { description: 'The connection is a WebSocket from now on' } };
-  const { status = 200, raw, described } = each.options;
+  const { status = 200, raw, described } = each.definition;
   const isFile = raw && described?.type === undefined;
   const type = answer ?? (isFile ? 'application/octet-stream' : 'application/json');
   if (status === 204 || type === '') return { [status]: { description: 'Done' } };

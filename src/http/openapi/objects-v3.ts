@@ -207,7 +207,7 @@ export function answerSchema(name: string): Node | undefined {
 export function objectSchemas(routes: readonly Route[], schemaOf: SchemaOf): Node {
   const bodyOf = (name: string): Node => {
     const route = routes.find(({ method, pattern }) => `${method} ${pattern}` === name);
-    const body = route?.kind === 'http' ? route.options.body : undefined;
+    const body = route?.kind === 'http' ? route.definition.body : undefined;
     if (body === undefined) throw new Error(`${name} has no body`);
     return (schemaOf(body, name.slice(name.indexOf(' ') + 1))['properties'] ?? {}) as Node;
   };

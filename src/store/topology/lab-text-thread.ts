@@ -1,5 +1,4 @@
 // Writes the text of large labs' files in a thread, to keep the main thread free for clients.
-
 import type { Topology } from '../../api/topology.ts';
 import { log } from '../../host/log.ts';
 import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';

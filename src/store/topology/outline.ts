@@ -1,5 +1,4 @@
 // What a small picture of a lab needs of its file.
-
 import type { Topology } from '../../api/topology.ts';
 import { parseTopologyBytes } from './document.ts';
 

@@ -1,5 +1,4 @@
 // Converts nodes of 1.x: types, properties and ports.
-
 import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';

@@ -1,5 +1,4 @@
 // Converts other revisions of the topology file, step by step. Pure functions: changes of files are only described.
-
 import { LAST_REVISION, REVISION } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';

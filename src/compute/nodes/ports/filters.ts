@@ -1,5 +1,4 @@
 // Converts the filters of a NIO to the fabric's impairments (hypervisors of release 2.2.57: types, values, ranges).
-
 import { FILTER_VALUES, type FilterValue } from '../../../api/impairments.ts';
 import type { Impairments } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
