@@ -20,7 +20,10 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
     /^store\/topology\/(upgrade[^/]*|dynamips-files)\.ts$/,
     'what earlier releases wrote, which does not change any more',
   ],
-  [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
+  [
+    /^(api\/routes|controller\/appliances)\/(appliances|document|matching|template)\.ts$/,
+    'members of the files that describe appliances',
+  ],
   [/^layout\/demonstration\.ts$/, 'what clients of the API ask for: the nodes of the demonstration'],
   [/^client\/containerlab\/convert\.ts$/, 'what the kinds of containerlab become'],
   [/^client\/checks\/ping-answer\.ts$/, 'how pings are typed at the consoles of each type'],

@@ -11,6 +11,18 @@ export const UploadAnnounced = v.strictObject({
 
 export type UploadAnnounced = v.InferOutput<typeof UploadAnnounced>;
 
+/** What clients see. */
+export interface UploadObject {
+  upload_id: string;
+  filename: string;
+  /** Bytes of the whole image. */
+  filesize: number;
+  /** Bytes received: the next piece starts here. */
+  offset: number;
+  /** Of the whole image, once it is in place; null until then. */
+  md5sum: string | null;
+}
+
 // biome-ignore format: a table
 export const COMPUTE_IMAGE_ROUTES = {
   'GET /v2/compute/{emulator}/images': { answer: answers<object[]>(), summary: 'List images of an emulator' },
@@ -21,12 +33,12 @@ export const COMPUTE_IMAGE_ROUTES = {
     { raw: true, status: 204, summary: 'Delete an image that no node of this compute uses (an extension)',
       errors: [403, 404, 409] },
   'PUT /v2/compute/{emulator}/uploads/{upload_id}':
-    { body: UploadAnnounced, status: 201, answer: answers<object>(),
+    { body: UploadAnnounced, status: 201, answer: answers<UploadObject>(),
       summary: 'Begin the upload of an image in pieces (an extension)', errors: [403, 409, 503, 507] },
   'GET /v2/compute/{emulator}/uploads/{upload_id}':
-    { answer: answers<object>(), summary: 'How much of an upload is here (an extension)' },
+    { answer: answers<UploadObject>(), summary: 'How much of an upload is here (an extension)' },
   'POST /v2/compute/{emulator}/uploads/{upload_id}/{offset:\\d+}':
-    { raw: true, status: 201, answer: answers<object>(),
+    { raw: true, status: 201, answer: answers<UploadObject>(),
       summary: 'Send a piece of an image, from a byte on (an extension)', errors: [408, 409, 507],
       answerType: 'application/json' },
   'DELETE /v2/compute/{emulator}/uploads/{upload_id}':

@@ -64,6 +64,13 @@ export const PortSchedule = v.strictObject({
 
 export type PortSchedule = v.InferOutput<typeof PortSchedule>;
 
+export interface DiskUse {
+  /** Bytes on the disk, all files together; a sparse file takes less than its size. */
+  bytes: number;
+  /** The largest on the disk first, at most a hundred. */
+  files: { path: string; size: number; bytes: number }[];
+}
+
 // biome-ignore format: a table
 export const COMPUTE_NODE_ROUTES = {
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes':
@@ -86,7 +93,7 @@ export const COMPUTE_NODE_ROUTES = {
     { body: NodeDuplicate, status: 201, answer: answers<ComputeNode>(),
       summary: 'Copy what a node has into another node' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/disk_use':
-    { answer: answers<object>(), summary: "Disk space of a node's files" },
+    { answer: answers<DiskUse>(), summary: "Disk space of a node's files" },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state':
     { status: 204, summary: 'Keep what a running node is doing in its files, and have it stand still (an extension)' },
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state':

@@ -19,6 +19,12 @@ export const ProjectUpdate = v.strictObject({
   path: v.optional(v.nullable(v.string())),
 });
 
+export interface UnavailableKind {
+  node_type: string;
+  /** Null if the type can run. */
+  hindrance: string | null;
+}
+
 // biome-ignore format: a table
 export const COMPUTE_SERVER_ROUTES = {
   'GET /v2/compute/projects': { answer: answers<object>(), summary: 'List projects' },
@@ -40,7 +46,7 @@ export const COMPUTE_SERVER_ROUTES = {
     { answer: answers<{ version: string; local: boolean }>(), summary: 'Release that this compute speaks' },
   'GET /v2/compute/capabilities': { answer: answers<object>(), summary: 'What this compute can run' },
   'GET /v2/compute/node_types/hindrances':
-    { answer: answers<object[]>(),
+    { answer: answers<UnavailableKind[]>(),
       summary: 'Types of nodes, each with the reason why it cannot run on this host (an extension)' },
   'GET /v2/compute/statistics':
     { answer: answers<object>(), summary: 'Load of this host',

@@ -52,6 +52,19 @@ export const LinkCapture = v.strictObject({
 });
 export type LinkCapture = v.InferOutput<typeof LinkCapture>;
 
+export interface CaptureFileEntry {
+  name: string;
+  /** Null while another host has the file. */
+  bytes: number | null;
+  /** ISO 8601; null as `bytes`. */
+  modified: string | null;
+  /** The captured link, if known: for captures since the lab was opened. */
+  link_id: string | null;
+  /** Whether it is being written; for a ring, the file with the plain name. */
+  running: boolean;
+  compute_id: string;
+}
+
 // biome-ignore format: a table
 export const LINK_ROUTES = {
   'GET /v2/projects/{project_id}/links':
@@ -111,7 +124,7 @@ export const LINK_ROUTES = {
       summary: 'Counters of all links, and then of those that changed (an extension)', errors: [403],
       query: { interval: 'Milliseconds between two messages, 200 to 60,000; 1,000 by default' } },
   'GET /v2/projects/{project_id}/captures':
-    { access: 'watch', privilege: 'Link.Capture', answer: answers<object[]>(),
+    { access: 'watch', privilege: 'Link.Capture', answer: answers<CaptureFileEntry[]>(),
       summary: 'List capture files of a project (an extension)' },
   'GET /v2/projects/{project_id}/captures/{name}':
     { access: 'watch', privilege: 'Link.Capture', raw: true,

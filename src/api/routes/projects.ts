@@ -1,6 +1,6 @@
 // Projects and their archives: the bodies and the routes.
 import * as v from 'valibot';
-import type { ProjectObject } from '../objects.ts';
+import type { NodeObject, ProjectObject } from '../objects.ts';
 import { PROJECT_SETTINGS } from '../topology.ts';
 import { Name, Text, Uuid } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
@@ -41,6 +41,23 @@ export const ProjectDuplicate = v.strictObject({
   reset_mac_addresses: v.optional(v.boolean(), true),
 });
 
+export interface JournalEntry {
+  /** The time in RFC 3339 with milliseconds, UTC. */
+  at: string;
+  /** Set for a message. */
+  level: 'error' | 'warning' | 'info' | null;
+  message: string | null;
+  /** Set for a status change. */
+  node_id: string | null;
+  status: NodeObject['status'] | null;
+}
+
+export interface LabFigures {
+  project_id: string;
+  nodes: number;
+  running: number;
+}
+
 // biome-ignore format: a table
 export const PROJECT_ROUTES = {
   'GET /v2/projects': { access: 'read', answer: answers<ProjectObject[]>(), summary: 'List projects' },
@@ -62,7 +79,7 @@ export const PROJECT_ROUTES = {
       answer: answers<{ nodes: number; links: number; drawings: number; snapshots: number }>(),
       summary: 'Count what is in a project' },
   'GET /v2/project-figures':
-    { access: 'read', answer: answers<{ project_id: string; nodes: number; running: number }[]>(),
+    { access: 'read', answer: answers<LabFigures[]>(),
       summary: 'Nodes of each open project, and how many run (an extension)' },
   'GET /v2/project-changes':
     { access: 'read', answer: answers<{ project_id: string; changed_at: string | null }[]>(),
@@ -78,7 +95,7 @@ export const PROJECT_ROUTES = {
     { access: 'change', privilege: 'Project.Modify', body: Notes, status: 204,
       summary: 'Write the notes of a lab (an extension)' },
   'GET /v2/projects/{project_id}/journal':
-    { access: 'watch', privilege: 'Project.Audit', answer: answers<object[]>(),
+    { access: 'watch', privilege: 'Project.Audit', answer: answers<JournalEntry[]>(),
       summary: 'Read the journal of a lab: its last 500 messages and changes of state (an extension)',
       query: { node_id: 'Only what is about this node' } },
   'GET /v2/projects/{project_id}/journal/stream':

@@ -1,9 +1,17 @@
 // Symbols: the bodies and the routes.
 import { answers, type RouteDefinitions } from './definition.ts';
 
+/** A symbol in the list. */
+export interface SymbolEntry {
+  symbol_id: string;
+  filename: string;
+  theme: string;
+  builtin: boolean;
+}
+
 // biome-ignore format: a table
 export const SYMBOL_ROUTES = {
-  'GET /v2/symbols': { access: 'read', privilege: 'Symbol.Audit', answer: answers<object>(), summary: 'List symbols' },
+  'GET /v2/symbols': { access: 'read', privilege: 'Symbol.Audit', answer: answers<SymbolEntry[]>(), summary: 'List symbols' },
   'GET /v2/default_symbols':
     { access: 'read', privilege: 'Symbol.Audit', entryPath: '/symbols/default_symbols', answer: answers<object>(),
       summary: 'List the symbols of each theme' },

@@ -1,9 +1,10 @@
 // `labwired lab`: labs, which the API calls projects.
+
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type * as v from 'valibot';
-import type { ProjectCreate, ProjectDuplicate } from '../../api/routes/projects.ts';
+import type { LabFigures, ProjectCreate, ProjectDuplicate } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
@@ -23,12 +24,6 @@ import { share } from './share.ts';
 /** Files of labs end so. */
 const EXTENSION = '.gns3project';
 
-interface Figures {
-  project_id: string;
-  nodes: number;
-  running: number;
-}
-
 const idOf = ({ project_id }: LabObject): string => project_id;
 const pathOf = (lab: LabObject): string => `/v2/projects/${lab.project_id}`;
 
@@ -47,9 +42,9 @@ async function list(session: Session): Promise<void> {
 }
 
 /** How many nodes run; not available from a server of the release. */
-async function figuresOf(session: Session): Promise<Figures[]> {
+async function figuresOf(session: Session): Promise<LabFigures[]> {
   if (session.json || session.quiet) return [];
-  return session.api.get<Figures[]>('/v2/project-figures').catch(() => []);
+  return session.api.get<LabFigures[]>('/v2/project-figures').catch(() => []);
 }
 
 async function open(session: Session, lab: LabObject): Promise<LabObject> {

@@ -1,8 +1,10 @@
 // `labwired logs`: past and new log messages of a lab or node.
+
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import type { DiskUse } from '../../api/routes/compute-nodes.ts';
+import type { JournalEntry } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { JournalEntry } from '../../controller/lab/journals.ts';
 import { Failure } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
@@ -95,10 +97,6 @@ async function follow(session: Session, path: string, printer: Printer, leftOut:
     if (count > leftOut) await printer.print(JSON.parse(line) as JournalEntry);
   }
   throw new Failure('unavailable', 'The server ended the log, because it stops or the lab was deleted.');
-}
-
-interface DiskUse {
-  files: { path: string; size: number }[];
 }
 
 /** The ends of the logs that a node's program has written into the node's directory. */

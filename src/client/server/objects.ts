@@ -54,14 +54,3 @@ export interface ApplianceObject {
   complete: boolean;
   images: { filename: string; path: string | null }[];
 }
-
-export interface TokenObject {
-  token_id: string;
-  name: string;
-  role: string | null;
-  /** ISO 8601. */
-  created: string;
-  /** ISO 8601; null: for ever. */
-  expires: string | null;
-  last_used: string | null;
-}

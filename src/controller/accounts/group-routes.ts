@@ -1,5 +1,5 @@
 // Groups of accounts by name, for the page and `labwired group`. Extensions of the release's API; /v3 has them by identifier.
-import { ACCOUNT_ROUTES } from '../../api/routes/accounts.ts';
+import { ACCOUNT_ROUTES, type GroupObject } from '../../api/routes/accounts.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import { normalName } from '../../store/roles.ts';
@@ -22,7 +22,7 @@ export function namedGroup(entries: AccessList, name: string): Group & { id: str
 
 export function groupRoutes(parts: GroupRouteParts): Route[] {
   const { entries } = parts;
-  const json = async (groups: readonly (Group & { id: string })[]): Promise<object[]> => {
+  const json = async (groups: readonly (Group & { id: string })[]): Promise<GroupObject[]> => {
     const names = new Map((await peopleOf(parts)).map(({ id, name }) => [id, name]));
     return groups.map(({ id, name, members }) => ({
       name,
@@ -30,7 +30,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
       accounts: members.flatMap((member) => names.get(member) ?? []).sort(),
     }));
   };
-  const answer = async (id: string): Promise<object> => (await json([entries.get('groups', id)]))[0]!;
+  const answer = async (id: string): Promise<GroupObject> => (await json([entries.get('groups', id)]))[0]!;
   const accountsOf = async (given: readonly string[]): Promise<string[]> => {
     const ids = new Map((await peopleOf(parts)).map(({ id, name }) => [name, id]));
     return given.map((name) => {

@@ -1,5 +1,5 @@
 import type { Access } from '../../api/accounts.ts';
-import { ACCOUNT_ROUTES } from '../../api/routes/accounts.ts';
+import { ACCOUNT_ROUTES, type Account, type SharingObject, type TokenObject } from '../../api/routes/accounts.ts';
 import { Failure } from '../../failures.ts';
 import { type Authentication, HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
@@ -68,7 +68,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     if (id !== HOST_ACCOUNT || (await hasHost())) return id;
     throw new Failure('conflict', 'account: a token speaks for an account: log in with one, or name one.');
   };
-  const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<object> => {
+  const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<SharingObject> => {
     const { owner, everybody, accounts, groups = {} } = sharing.get(projectId);
     const known = await names();
     const shared = Object.entries(accounts).flatMap(([id, access]) =>
@@ -274,10 +274,10 @@ export function person(client: Asked['client']): Identity {
   throw new Failure('forbidden', 'A token cannot do this: log in with user and password.');
 }
 
-function accountJson({ name, role, created }: StoredAccount): object {
+function accountJson({ name, role, created }: StoredAccount): Account {
   return { name, role, created };
 }
 
-function tokenJson({ id, name, role, created, expires }: StoredToken, used: string | undefined): object {
+function tokenJson({ id, name, role, created, expires }: StoredToken, used: string | undefined): TokenObject {
   return { token_id: id, name, role, created, expires, last_used: used ?? null };
 }

@@ -1,7 +1,7 @@
 // Appliances over HTTP: the list as in release 2.2.57; as extensions the appliances whose images a compute has, and templates made from them.
 import type * as v from 'valibot';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
-import { APPLIANCE_ROUTES, type TemplateOfAppliance } from '../../api/routes/appliances.ts';
+import { APPLIANCE_ROUTES, EMULATORS, type Match, type TemplateOfAppliance } from '../../api/routes/appliances.ts';
 import { TemplateCreate } from '../../api/routes/templates.ts';
 import { Failure } from '../../failures.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
@@ -14,8 +14,7 @@ import { defaultSymbols } from '../symbols/catalogue.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Appliances } from './appliances.ts';
-import { EMULATORS } from './document.ts';
-import { type Match, matchesOf, type PresentImage, type PresentImages } from './matching.ts';
+import { matchesOf, type PresentImage, type PresentImages } from './matching.ts';
 import { templateOf } from './template.ts';
 
 const { route } = routesOf(APPLIANCE_ROUTES);

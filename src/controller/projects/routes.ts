@@ -1,7 +1,7 @@
 // Projects over HTTP.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { PROJECT_ROUTES } from '../../api/routes/projects.ts';
+import { type JournalEntry, PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
@@ -14,7 +14,7 @@ import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
 import { journalStream } from '../lab/journal-stream.ts';
-import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
+import { isAbout, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Symbols } from '../symbols/symbols.ts';

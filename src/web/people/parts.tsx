@@ -1,17 +1,4 @@
-// Shared by the account screens.
 import { dateInWords } from '../language.ts';
-import type { AccountObject } from '../model/account/account.ts';
-
-export type RoleName = AccountObject['role'];
-export type TokenRoleName = Exclude<RoleName, 'none'>;
-
-/** As in the list of accounts. */
-export interface Account {
-  name: string;
-  role: RoleName;
-  /** Null for an account kept by the host, which has its password. */
-  created: string | null;
-}
 
 export function timeText(time: string): string {
   return dateInWords(new Date(time));
