@@ -33,7 +33,6 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
     'routes of the API about one kind',
   ],
   [/^controller\/v3\//, 'what release 3.0.6 says of each type, in a dialect of its own'],
-  [/^http\/openapi\/(setting-words|objects-v3)\.ts$/, 'texts and routes of the API document, by kind'],
   [/^(config\/schema|host\/network\/interfaces)\.ts$/, 'names of programs and of interfaces, not of types'],
   [
     /^(fabric|compute\/nat-network|controller\/symbols)\//,

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
+import { v2 } from '../../src/controller/server/api-document.ts';
 import { type JsonText, type Route, route, socketRoute } from '../../src/http/app/route.ts';
 import { openApiDocument, openApiRoute } from '../../src/http/openapi/document.ts';
 import { LabServer } from '../controller/lab-server.ts';
@@ -14,8 +15,10 @@ import { V3_ROUTES } from '../controller/v3-privileges.ts';
 // biome-ignore lint/suspicious/noExplicitAny: JSON that tests look into
 type Json = any;
 
+const load = async () => v2;
+
 async function document(routes: readonly Route[]): Promise<Json> {
-  return await openApiDocument(routes, { version: '2.2.57' });
+  return await openApiDocument(routes, { version: '2.2.57', load });
 }
 
 async function served({ port }: LabServer, dialect = 'v2'): Promise<Json> {
@@ -245,7 +248,7 @@ test('the document is not made before a client asks for it', async () => {
       },
     },
   );
-  const own = openApiRoute([watched], { version: '2.2.57' });
+  const own = openApiRoute([watched], { version: '2.2.57', address: '/v2/openapi.json', load });
   assert.deepEqual(asked, []);
   assert.ok(own.kind === 'http');
   const { text } = (await own.handle({ query: {} } as never)) as JsonText;

@@ -38,12 +38,12 @@ export type StoredCompute = v.InferOutput<typeof StoredCompute>;
 // biome-ignore format: a table
 export const COMPUTE_ROUTES = {
   'POST /v2/computes':
-    { privilege: 'Compute.Allocate', body: ComputeCreate, status: 201, answer: answers<ComputeObject>(),
+    { privilege: 'Compute.Allocate', body: ComputeCreate, settings: true, status: 201, answer: answers<ComputeObject>(),
       summary: 'Create a compute' },
   'GET /v2/computes': { access: 'read', answer: answers<object[]>(), summary: 'List computes' },
   'GET /v2/computes/{compute_id}': { access: 'read', answer: answers<object>(), summary: 'Read a compute' },
   'PUT /v2/computes/{compute_id}':
-    { privilege: 'Compute.Modify', body: ComputeUpdate, answer: answers<ComputeObject>(), summary: 'Update a compute' },
+    { privilege: 'Compute.Modify', body: ComputeUpdate, settings: true, answer: answers<ComputeObject>(), summary: 'Update a compute' },
   'DELETE /v2/computes/{compute_id}': { privilege: 'Compute.Allocate', status: 204, summary: 'Delete a compute' },
   'GET /v2/computes/{compute_id}/ports':
     { answer: answers<object>(), summary: 'List ports of a compute', errors: [408, 409] },

@@ -3,6 +3,7 @@
 // `{name:.+}` the rest of the path.
 import type * as v from 'valibot';
 import type { Privilege } from '../privileges.ts';
+import type { NodeType } from '../vocabulary.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -51,6 +52,8 @@ export interface RouteDefinition {
   readonly body?: Schema;
   /** The complete body schemas, if `body` validates only their common part. */
   readonly forms?: () => readonly Schema[];
+  /** The body has settings of nodes or templates, of this kind if it is one: the document gives them titles. */
+  readonly settings?: NodeType | true;
   /** Of success; 200 unless given. */
   readonly status?: number;
   /** The body is not parsed: it is a file or missing. */

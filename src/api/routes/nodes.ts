@@ -29,7 +29,7 @@ export const NODE_ROUTES = {
   'GET /v2/projects/{project_id}/nodes':
     { access: 'watch', privilege: 'Node.Audit', answer: answers<NodeObject[]>(), summary: 'List nodes of a project' },
   'POST /v2/projects/{project_id}/nodes':
-    { access: 'change', privilege: 'Node.Allocate', body: NodeCreate, status: 201, answer: answers<NodeObject>(),
+    { access: 'change', privilege: 'Node.Allocate', body: NodeCreate, settings: true, status: 201, answer: answers<NodeObject>(),
       summary: 'Create a node' },
   'POST /v2/projects/{project_id}/nodes/start':
     { access: 'change', privilege: 'Node.PowerMgmt', status: 204, summary: 'Start all nodes of a project' },
@@ -46,7 +46,7 @@ export const NODE_ROUTES = {
     { access: 'watch', privilege: 'Node.Audit', concurrent: true, answer: answers<NodeObject>(),
       summary: 'Read a node' },
   'PUT /v2/projects/{project_id}/nodes/{node_id}':
-    { access: 'change', privilege: 'Node.Modify', body: NodeUpdate, answer: answers<NodeObject>(),
+    { access: 'change', privilege: 'Node.Modify', body: NodeUpdate, settings: true, answer: answers<NodeObject>(),
       summary: 'Update a node, or move it to another host' },
   'DELETE /v2/projects/{project_id}/nodes/{node_id}':
     { access: 'change', privilege: 'Node.Allocate', status: 204, summary: 'Delete a node' },

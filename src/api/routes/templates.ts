@@ -82,12 +82,12 @@ export function templateForms(): TypeSchema[] {
 export const TEMPLATE_ROUTES = {
   'GET /v2/templates': { access: 'read', answer: answers<TemplateObject[]>(), summary: 'List templates' },
   'POST /v2/templates':
-    { privilege: 'Template.Allocate', body: TemplateCreate, forms: templateForms, status: 201,
+    { privilege: 'Template.Allocate', body: TemplateCreate, settings: true, forms: templateForms, status: 201,
       answer: answers<TemplateObject>(), summary: 'Create a template' },
   'GET /v2/templates/{template_id}':
     { access: 'read', answer: answers<TemplateObject>(), summary: 'Read a template', errors: [304] },
   'PUT /v2/templates/{template_id}':
-    { privilege: 'Template.Modify', body: TemplateUpdate, answer: answers<TemplateObject>(),
+    { privilege: 'Template.Modify', body: TemplateUpdate, settings: true, answer: answers<TemplateObject>(),
       summary: 'Update a template' },
   'DELETE /v2/templates/{template_id}': { privilege: 'Template.Allocate', status: 204, summary: 'Delete a template' },
   'POST /v2/templates/{template_id}/duplicate':

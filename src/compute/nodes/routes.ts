@@ -42,7 +42,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
         kind.macNumber?.set(made, number);
         return { ...made.describe(), mac_number: kind.macNumber?.get(made) };
       },
-      { body: kind.create },
+      { body: kind.create, settings: kind.type },
     ),
 
     route(`GET ${NODE}`, ({ params }) => find(params).describe()),
@@ -55,7 +55,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
         found.announce();
         return found.describe();
       },
-      { body: kind.update },
+      { body: kind.update, settings: kind.type },
     ),
 
     route(

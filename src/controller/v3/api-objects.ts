@@ -1,7 +1,7 @@
 // The answers of release 3.0.6 for the OpenAPI document: objects have the members of the bodies that create them, and those that only the
 // server sets. Loaded only for the document.
-import type { Route } from '../app/route.ts';
-import type { Node, SchemaOf } from './dialect.ts';
+import type { Route } from '../../http/app/route.ts';
+import type { Node, SchemaOf } from '../../http/openapi/dialect.ts';
 
 const text: Node = { type: 'string' };
 const number: Node = { type: 'number' };
@@ -209,7 +209,7 @@ export function objectSchemas(routes: readonly Route[], schemaOf: SchemaOf): Nod
     const route = routes.find(({ method, pattern }) => `${method} ${pattern}` === name);
     const body = route?.kind === 'http' ? route.definition.body : undefined;
     if (body === undefined) throw new Error(`${name} has no body`);
-    return (schemaOf(body, name.slice(name.indexOf(' ') + 1))['properties'] ?? {}) as Node;
+    return (schemaOf(body, route?.definition ?? {})['properties'] ?? {}) as Node;
   };
   return Object.fromEntries(
     Object.entries(OBJECTS).map(([name, { of, without = [], members, optional = [] }]) => {
