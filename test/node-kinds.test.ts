@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/api/kinds/kinds.ts';
 import { NODE_TYPES } from '../src/api/vocabulary.ts';
 import { KINDS } from '../src/compute/emulators/registry.ts';
-import { alwaysRuns } from '../src/web/model/lab/abilities.ts';
 import { LabServer } from './controller/lab-server.ts';
 
 const source = join(import.meta.dirname, '../src');
@@ -52,14 +51,6 @@ function naming(text: string): string[] {
     return isCode(code) && NAMED.test(code) ? [`${index + 1}: ${line.trim()}`] : [];
   });
 }
-
-test('the types that the page takes as always running are those of the kinds', () => {
-  const listed = NODE_TYPES.filter((node_type) => alwaysRuns({ node_type }));
-  assert.deepEqual(
-    listed,
-    NODE_TYPES.filter((type) => nodeKind(type).alwaysRuns),
-  );
-});
 
 test('no file asks for a type of node by its name, but those that are to', async () => {
   const paths = (await readdir(source, { recursive: true })).filter((path) => /\.tsx?$/.test(path));

@@ -28,8 +28,6 @@ export interface NodeKindFacts {
   ports(source: PortSource): Port[];
   /** Of nodes that do not say; `Ethernet{0}` and 0 unless given. */
   readonly portNames?: { readonly format: string; readonly segmentSize: number };
-  /** It runs as long as it exists: it hinders no export and no duplication. */
-  readonly alwaysRuns?: true;
   /** Its compute takes no `console_type`. */
   readonly withoutConsoleType?: true;
   /** Filters of a link cannot work at its end. */
