@@ -37,7 +37,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { debugReport } from './server/debug-report.ts';
 import { SILENCE_MS, serverRoutes } from './server/routes.ts';
 import type { FrameRelay, Services } from './services.ts';
-import { endUnclaimed } from './unclaimed.ts';
+import { endUnclaimed } from './unclaimed-programs.ts';
 
 export interface ComputeOptions {
   config: Config;

@@ -76,7 +76,7 @@ async function showPlacement(session: Session, wanted: WantedLab, plan: Plan): P
 }
 
 async function showPlan(session: Session, file: string | undefined, flags: Values<typeof PLAN_FLAGS>): Promise<void> {
-  const { planLines, summaryText } = await import('../labfile/words.ts');
+  const { planLines, summaryText } = await import('../labfile/plan-text.ts');
   const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
   if (flags.placement === true) {
@@ -91,7 +91,7 @@ async function showPlan(session: Session, file: string | undefined, flags: Value
 }
 
 async function showDiff(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
-  const { changeText, diffLines } = await import('../labfile/words.ts');
+  const { changeText, diffLines } = await import('../labfile/plan-text.ts');
   const { harmless } = await import('../../host/terminal/terminal-text.ts');
   const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
@@ -144,7 +144,7 @@ async function makeAsFile(
   const [{ removes }, { carryOut }, { planLines, summaryText, wrapped }] = await Promise.all([
     import('../labfile/changes.ts'),
     import('../labfile/carry-out.ts'),
-    import('../labfile/words.ts'),
+    import('../labfile/plan-text.ts'),
   ]);
   const { wanted, plan } = await planOf(session, file, flags);
   const going = plan.changes.filter(removes);

@@ -12,7 +12,7 @@ import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import type { LabObject, NodeObject } from '../server/objects.ts';
 import { inSeconds } from '../terminal/figures.ts';
-import { momentOf } from '../terminal/moment.ts';
+import { momentOf } from '../terminal/parse-time.ts';
 
 /** Last lines of each file, unless --tail says how many. */
 const USUAL_LINES = 100;

@@ -10,9 +10,9 @@ import { fileFailure } from '../../host/files/atomic-file.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { checkSource, wrongIn } from './checking.ts';
 import { type Beside, contentOf, type WantedText } from './contents.ts';
-import { endsOf } from './ends.ts';
+import { LabFileMistakes, type Mistake } from './file-mistakes.ts';
+import { endsOf } from './link-ends.ts';
 import { portMistakes, portsByFile } from './link-ports.ts';
-import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import {
   nodeKey,
   type Origin,

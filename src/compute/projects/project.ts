@@ -10,7 +10,7 @@ import type { NodeKind } from '../nodes/kind.ts';
 import { type Node, nodeDirectory } from '../nodes/node.ts';
 import type { NodeProject } from '../nodes/owner.ts';
 import type { Services } from '../services.ts';
-import { endUnclaimed } from '../unclaimed.ts';
+import { endUnclaimed } from '../unclaimed-programs.ts';
 import { DirectoryWatcher } from './watcher.ts';
 
 export interface ProjectSettings {

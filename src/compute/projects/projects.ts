@@ -15,7 +15,7 @@ import { diskUsage } from '../../host/processes/host-statistics.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Services } from '../services.ts';
-import { endUnclaimed } from '../unclaimed.ts';
+import { endUnclaimed } from '../unclaimed-programs.ts';
 import { Project } from './project.ts';
 
 /** Usage of the file system, in percent, from which a new project causes a warning. */

@@ -18,7 +18,7 @@ import type { Announcer } from '../events.ts';
 import type { Project } from '../lab/project.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
 import type { Placement } from '../placement/placement.ts';
-import { fileNameOf } from '../projects/places.ts';
+import { fileNameOf } from '../projects/project-paths.ts';
 import type { Projects } from '../projects/projects.ts';
 import { makeStaging, moveFolder } from '../staging.ts';
 import { isLegacySnapshot, isTopologyFile } from './exclusions.ts';

@@ -56,7 +56,7 @@ export interface NodesOptions extends Pick<NodeMovesOptions, 'restore'> {
 }
 
 /** How to load a node whose saved settings cannot be used as they are. */
-export interface Tolerance {
+export interface LoadPolicy {
   /** Reports parts of the node that are left out. */
   remark(message: string): void;
   /** The compute may reject it; it is then created at its first start. */
@@ -136,10 +136,10 @@ export class Nodes {
    * Recreates a node from a topology file; the opening records the whole lab. Missing programs or images on the host do
    * not keep the node out of the lab: it is created at its next start.
    */
-  async recreate(project: Project, compute: Compute, given: NodeCreate, tolerance: Tolerance): Promise<Node> {
+  async recreate(project: Project, compute: Compute, given: NodeCreate, policy: LoadPolicy): Promise<Node> {
     await using undo = new AsyncDisposableStack();
     using numbered = this.#options.numbers.number(project, compute, given, { keeps: true });
-    const node = await this.#onCompute(project, compute, numbered.node, undo, tolerance);
+    const node = await this.#onCompute(project, compute, numbered.node, undo, policy);
     undo.move();
     this.#join(project, node);
     return node;
@@ -152,13 +152,13 @@ export class Nodes {
     this.#records.announce('node.created', node);
   }
 
-  /** @param tolerance given for a node from a file */
+  /** @param policy given for a node from a file */
   async #onCompute(
     project: Project,
     compute: Compute,
     given: NodeCreate,
     undo: AsyncDisposableStack,
-    tolerance?: Tolerance,
+    policy?: LoadPolicy,
   ): Promise<Node> {
     const name = project.names.allocate(given.name);
     const renaming = new Renaming(project.names, name);
@@ -173,9 +173,7 @@ export class Nodes {
     undo.defer(() => this.#options.macNumbers.release(node));
     if (startSettings !== undefined) node.startBody = () => this.#options.settings(startSettings);
     const all = { ...properties, ...texts };
-    const object = await (tolerance
-      ? this.#placeStored(project, node, all, tolerance)
-      : this.#place(project, node, all));
+    const object = await (policy ? this.#placeStored(project, node, all, policy) : this.#place(project, node, all));
     if (object === undefined) return node;
     undo.defer(() => compute.remove(node.path).catch(ignore));
     node.applyRuntime(object);
@@ -233,7 +231,7 @@ export class Nodes {
     project: Project,
     node: Node,
     properties: Record<string, unknown>,
-    tolerance: Tolerance,
+    policy: LoadPolicy,
   ): Promise<Record<string, unknown> | undefined> {
     try {
       // A rejection of the whole project does not concern the node.
@@ -247,17 +245,17 @@ export class Nodes {
       if (!(error instanceof ComputeRefusal)) return this.#lose(node, error);
       const strange = error.code === 'invalid' ? await this.#strangeProperties(node, properties) : [];
       if (strange.length > 0) {
-        tolerance.remark(
+        policy.remark(
           `The node ${node.name} is opened without ${strange.join(', ')}: no ${node.type} node has such properties.`,
         );
         const known = (all: object) => Object.entries(all).filter(([name]) => !strange.includes(name));
         node.record = { ...node.record, properties: Object.fromEntries(known(node.record.properties)) };
-        return this.#placeStored(project, node, Object.fromEntries(known(properties)), tolerance);
+        return this.#placeStored(project, node, Object.fromEntries(known(properties)), policy);
       }
       // A node that always runs has no later start that could create it.
-      if (!tolerance.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
+      if (!policy.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
       this.#beAbsent(node, error.message);
-      tolerance.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
+      policy.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
       return undefined;
     }
   }

@@ -114,8 +114,8 @@ async function buildNodes(
     const { project_id: _project, status: _status, ports: _ports, node_directory: _directory, ...given } = stored;
     const { command_line: _command, console_host: _host, ...creation } = given;
     const remark = (message: string): void => warn(project, parts, message);
-    const tolerance = { remark, mayBeAbsent: mayBeAbsent(String(stored.node_id)) };
-    await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate, tolerance);
+    const policy = { remark, mayBeAbsent: mayBeAbsent(String(stored.node_id)) };
+    await nodes.recreate(project, computes.get(stored.compute_id), creation as NodeCreate, policy);
     progress.advance(1, 'nodes');
   };
   const atOnce = project.leftOpen ? TAKEN_BACK_AT_ONCE : 1;

@@ -13,7 +13,7 @@ import { FILTERS } from './filters.ts';
 import { cancelLineSchedule, lineSchedule, lineStatistics, resetLineStatistics, startLineSchedule } from './lines.ts';
 import type { Link } from './link.ts';
 import { capturedLinks, mergedCaptures } from './merged-captures.ts';
-import { outsideOf } from './outside.ts';
+import { outsideOf } from './outside-end.ts';
 
 const { route, socketRoute } = routesOf(LINK_ROUTES);
 

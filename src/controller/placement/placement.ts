@@ -9,7 +9,7 @@ import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import { HostFacts } from './host-facts.ts';
-import { needsOf } from './needs.ts';
+import { needsOf } from './host-needs.ts';
 import { place } from './place.ts';
 import type { Choice, Needs, PlacedNode, Problem, Solution, Unplaceable } from './problem.ts';
 

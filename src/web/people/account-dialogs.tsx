@@ -5,7 +5,7 @@ import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
-import { NewPassword } from './parts.tsx';
+import { NewPassword } from './new-password.tsx';
 
 const words = WORDS.people;
 const ROLES: readonly Role[] = ['user', 'observer', 'none', 'admin'];

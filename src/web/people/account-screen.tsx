@@ -10,7 +10,7 @@ import { useLoaded } from '../model/server/loaded.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
-import { NewPassword } from './parts.tsx';
+import { NewPassword } from './new-password.tsx';
 import { Tokens } from './tokens.tsx';
 
 const words = WORDS.account;

@@ -13,7 +13,7 @@ import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { WORDS } from '../words.ts';
 import { deedOf, namesIn } from './audit-sentences.ts';
-import { timeText } from './parts.tsx';
+import { timeText } from './new-password.tsx';
 
 const words = WORDS.people;
 /** Lines read at a time, and at most. */

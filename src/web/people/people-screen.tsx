@@ -16,7 +16,7 @@ import { Views } from '../panels/views.tsx';
 import { WORDS } from '../words.ts';
 import { AccountDialogs, type AccountQuestion } from './account-dialogs.tsx';
 import { AuditTrail } from './audit-trail.tsx';
-import { timeText } from './parts.tsx';
+import { timeText } from './new-password.tsx';
 
 const words = WORDS.people;
 

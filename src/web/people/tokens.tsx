@@ -10,7 +10,7 @@ import { Columns } from '../panels/columns.tsx';
 import { CopyLine } from '../panels/copy-line.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
-import { timeText } from './parts.tsx';
+import { timeText } from './new-password.tsx';
 
 const words = WORDS.account;
 

@@ -8,9 +8,9 @@ import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { Choice } from '../panels/choice.tsx';
+import { WindowedList } from '../panels/long-list.tsx';
 import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';
-import { WindowedList } from '../panels/windowed.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.templates;

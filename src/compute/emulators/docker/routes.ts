@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { Text } from '../../../api/vocabulary.ts';
 import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
+import type { DockerHost } from './docker-host.ts';
 import type { DockerNode } from './node.ts';
 import { fullImageName } from './settings.ts';
-import type { Shared } from './shared.ts';
 
 const ImageName = v.strictObject({ image: Text });
 
-export function engineRoutes({ engine, pulls }: Shared): Route[] {
+export function engineRoutes({ engine, pulls }: DockerHost): Route[] {
   return [
     route('GET /v2/compute/docker/images', { summary: 'List images of the Docker Engine', errors: [409] }, async () => {
       const found = await engine.call<{ RepoTags: string[] | null }[]>('GET', 'images/json?all=0');

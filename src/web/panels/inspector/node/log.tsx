@@ -9,8 +9,8 @@ import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
+import { WindowedList } from '../../long-list.tsx';
 import { Message } from '../../message.tsx';
-import { WindowedList } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { diskUse, pathOfFile } from './node-files.ts';
 

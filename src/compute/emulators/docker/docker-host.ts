@@ -1,4 +1,4 @@
-// Shared by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
+// DockerHost by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
 import { kernelLinksUnavailable } from '../../../host/network/kernel-link-support.ts';
 import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
@@ -6,12 +6,12 @@ import { INSTANCE_LABEL } from './container.ts';
 import { Engine } from './engine.ts';
 import { EngineEvents } from './engine-events.ts';
 import { Pulls } from './pulls.ts';
-import { UnclaimedContainers } from './unclaimed.ts';
+import { UnclaimedContainers } from './unclaimed-containers.ts';
 
 /** Containers that start at the same time; a host gains nothing from more. */
 const MOST_STARTS = 4;
 
-export interface Shared {
+export interface DockerHost {
   readonly engine: Engine;
   readonly events: EngineEvents;
   readonly starts: Slots;
@@ -21,7 +21,7 @@ export interface Shared {
   readonly interfaces: 'tap' | 'pair';
 }
 
-export function sharedBy({ config, instance }: Services): Shared {
+export function dockerHost({ config, instance }: Services): DockerHost {
   const engine = new Engine(config.Docker.socket_path);
   return {
     engine,

@@ -9,7 +9,7 @@ import type { Projects as StoredProjects } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
 import type { Project } from '../lab/project.ts';
 import { endStagings, moveFolder } from '../staging.ts';
-import { mustBeVacant } from './places.ts';
+import { mustBeVacant } from './project-paths.ts';
 import { hasFile } from './scan.ts';
 
 /**

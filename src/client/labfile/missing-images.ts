@@ -6,7 +6,7 @@ import type { Template } from '../../api/routes/templates.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Api } from '../server/api.ts';
-import type { Mistake } from './mistakes.ts';
+import type { Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { baseOf, type NodePlan } from './plan-nodes.ts';
 import type { ServerNode } from './state.ts';

@@ -14,12 +14,12 @@ import {
   removeVolumesOf,
   VOLUMES_LABEL,
 } from './container.ts';
+import type { DockerHost } from './docker-host.ts';
 import { EngineFailure, exception } from './engine.ts';
 import { type Environment, environmentOf } from './environment.ts';
 import { helperFolder } from './helper-files.ts';
 import type { Level } from './rights.ts';
 import type { HiddenSettings, Settings } from './settings.ts';
-import type { Shared } from './shared.ts';
 import { makeVolumes, volumePaths } from './volumes.ts';
 import { socketOf } from './x-server.ts';
 
@@ -65,10 +65,10 @@ export function assertCreatable({ settings, ...of }: Sound): void {
  * @throws Failure `conflict` (`DockerError`, `DockerHttp404Error`) if the image does not exist, and for the Engine's
  * errors
  */
-export async function makeContainer(wanted: Wanted & Identity, services: Services, shared: Shared): Promise<Made> {
+export async function makeContainer(wanted: Wanted & Identity, services: Services, host: DockerHost): Promise<Made> {
   const { id, name, project, directory, settings, image: imageName, level, display } = wanted;
-  const { engine } = shared;
-  const image = await foundImage(wanted, services, shared);
+  const { engine } = host;
+  const image = await foundImage(wanted, services, host);
   const helpers = await helperFolder(services.config.Server.resources_path);
   const volumes = volumePaths(Object.keys(image.Config.Volumes ?? {}), settings.extra_volumes);
   const labels = {
@@ -135,7 +135,7 @@ function environment(
 async function foundImage(
   { image, project }: Wanted & Identity,
   services: Services,
-  { engine, pulls }: Shared,
+  { engine, pulls }: DockerHost,
 ): Promise<ImageInfo> {
   try {
     return await imageInfo(engine, image);
