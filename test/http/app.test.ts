@@ -260,7 +260,7 @@ test('a call within the process answers what the request does, and shares nothin
       sent = body;
       return held;
     }),
-    route('POST /v2/compute/projects/{project_id}/nodes/{node_id}', {}, async ({ body }) => {
+    route('POST /v2/nodes/{node_id}', { turn: ({ node_id }) => node_id }, async ({ body }) => {
       const before = JSON.stringify(held.list);
       await new Promise((resolve) => setTimeout(resolve, 5));
       assert.equal(JSON.stringify(held.list), before, 'requests for one node take turns');
@@ -297,7 +297,7 @@ test('a call within the process answers what the request does, and shares nothin
   const { value } = (await own.call('/v2/held', { method: 'POST', body })) as { value: typeof held };
   assert.deepEqual([sent, value], [{ a: [1, null] }, { list: [{ n: 1 }] }]);
   assert.ok(sent !== body && value.list !== held.list);
-  const node = '/v2/compute/projects/p/nodes/n';
+  const node = '/v2/nodes/n';
   await Promise.all([2, 3].map((n) => own.call(node, { method: 'POST', body: { n } })));
   assert.deepEqual(held.list, [{ n: 1 }, { n: 2 }, { n: 3 }]);
 });

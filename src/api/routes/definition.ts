@@ -58,7 +58,7 @@ export interface RouteDefinition {
   readonly status?: number;
   /** The body is not parsed: it is a file or missing. */
   readonly raw?: true;
-  /** Requests with a `node_id` run one at a time per node unless this is set (for streams). */
+  /** A stream: it does not wait for its turn at its node. */
   readonly concurrent?: true;
   /** Without it the answer is a file, a stream or empty. */
   readonly answer?: Answers<unknown>;

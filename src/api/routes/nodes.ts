@@ -43,7 +43,7 @@ export const NODE_ROUTES = {
     { access: 'change', privilege: 'Node.Console', status: 204,
       summary: 'Reset the consoles of all nodes of a project' },
   'GET /v2/projects/{project_id}/nodes/{node_id}':
-    { access: 'watch', privilege: 'Node.Audit', concurrent: true, answer: answers<NodeObject>(),
+    { access: 'watch', privilege: 'Node.Audit', answer: answers<NodeObject>(),
       summary: 'Read a node' },
   'PUT /v2/projects/{project_id}/nodes/{node_id}':
     { access: 'change', privilege: 'Node.Modify', body: NodeUpdate, settings: true, answer: answers<NodeObject>(),

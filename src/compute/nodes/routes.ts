@@ -165,7 +165,14 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       routes.push(socketRoute(`${NODE}/console/vnc`, ({ params }) => connectDisplay(find(params))));
     }
   }
-  return kind.routes ? [...routes, ...kind.routes(find)] : routes;
+  return [...routes, ...(kind.routes?.(find) ?? [])].map(inTurn);
+}
+
+/** Requests for one node run one at a time, as in the release. A controller's projects order their changes themselves. */
+function inTurn(route: Route): Route {
+  if (route.kind === 'socket' || route.definition.concurrent || !route.pattern.includes('{node_id}')) return route;
+  const turn = ({ project_id, node_id }: NodeParameters): string => `${project_id}/${node_id}`;
+  return { ...route, definition: { ...route.definition, turn } };
 }
 
 /** A client that names its window. */

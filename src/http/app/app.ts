@@ -95,9 +95,6 @@ export interface AppOptions {
   v3?: () => readonly Route[];
 }
 
-/** Prefix of a compute's routes. */
-const COMPUTE = '/v2/compute/';
-
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /** Of calls that cannot be cancelled. */
@@ -348,13 +345,12 @@ export class App {
     if (over) outgoing.once('close', over);
   }
 
-  /** A compute handles one request per node at a time, as in the release; a controller's projects order their changes themselves. */
+  /** Requests of the same turn run one at a time. */
   #inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
-    const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
-    const { definition, pattern } = route;
-    if (node === undefined || definition.concurrent || !pattern.startsWith(COMPUTE)) return route.handle(request);
-    definition.ahead?.(request.params);
-    return this.#lock.run(`${project}/${node}`, () => route.handle(request));
+    const { turn, ahead } = route.definition;
+    if (turn === undefined) return route.handle(request);
+    ahead?.(request.params);
+    return this.#lock.run(turn(request.params), () => route.handle(request));
   }
 
   async #upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {

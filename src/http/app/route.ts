@@ -63,6 +63,9 @@ type BodyOf<D extends RouteDefinition> = D extends { body: infer S extends Schem
 
 /** A definition with what only the server uses of it. */
 export interface HttpRouteDefinition extends RouteDefinition {
+  /** Names what the request is about: those of the same name run one at a time. */
+  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
+  turn?: (params: any) => string;
   /** Runs at once, before the request waits for its turn. */
   // biome-ignore lint/suspicious/noExplicitAny: as with the handler
   ahead?: (params: any) => void;

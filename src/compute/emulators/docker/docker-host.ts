@@ -1,4 +1,4 @@
-// DockerHost by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
+// State shared by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
 import { kernelLinksUnavailable } from '../../../host/network/kernel-link-support.ts';
 import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
