@@ -1,6 +1,7 @@
 // Finds the checks to run and their lab: from the lab's file, from a file of checks alone, or those saved in the lab.
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
+import type { ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { exists } from '../../host/files/exists.ts';
@@ -9,13 +10,12 @@ import type { Session } from '../frame/session.ts';
 import type { WantedCheck } from '../labfile/model.ts';
 import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
 import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
-import type { LabObject } from '../server/objects.ts';
 import { labOfFile } from './which-lab.ts';
 
 /** The file that is meant when none is named. */
 const USUAL_FILE = 'lab.yaml';
 export interface Asked {
-  lab: LabObject;
+  lab: ProjectObject;
   checks: WantedCheck[];
   /** The file, for messages and reports. */
   file: string;
@@ -57,7 +57,7 @@ export async function askedChecks(
   return { lab, checks: wanted.checks, file: wanted.file, text: stringify(within), started };
 }
 
-async function labCalled(session: Session, name: string | undefined): Promise<LabObject> {
+async function labCalled(session: Session, name: string | undefined): Promise<ProjectObject> {
   if (name === undefined)
     throw new Failure(
       'not-found',
@@ -72,12 +72,12 @@ async function labCalled(session: Session, name: string | undefined): Promise<La
 }
 
 /** Reads a file of checks alone; its names refer to this lab. */
-async function checksOf(session: Session, lab: LabObject, text: string, file: string): Promise<Asked> {
+async function checksOf(session: Session, lab: ProjectObject, text: string, file: string): Promise<Asked> {
   const names = (await session.nodes(lab)).map(({ name }) => name);
   return { lab, checks: await parseChecks(text, file, names), file, text, started: quoted(lab.name) };
 }
 
-async function keptChecks(session: Session, lab: LabObject): Promise<Asked> {
+async function keptChecks(session: Session, lab: ProjectObject): Promise<Asked> {
   const text = await readKeptChecks(session.api, lab);
   if (text === undefined)
     throw new Failure(

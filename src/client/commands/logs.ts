@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import type { NodeObject, ProjectObject } from '../../api/objects.ts';
 import type { DiskUse } from '../../api/routes/compute-nodes.ts';
 import type { JournalEntry } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
@@ -10,7 +11,6 @@ import { harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
-import type { LabObject, NodeObject } from '../server/objects.ts';
 import { inSeconds } from '../terminal/figures.ts';
 import { momentOf } from '../terminal/parse-time.ts';
 
@@ -36,10 +36,10 @@ function countOf(tail: string | undefined): number | undefined {
 /** Prints entries, with the names of their nodes. */
 class Printer {
   readonly #session: Session;
-  readonly #lab: LabObject;
+  readonly #lab: ProjectObject;
   #nodes: readonly NodeObject[];
 
-  constructor(session: Session, lab: LabObject, nodes: readonly NodeObject[]) {
+  constructor(session: Session, lab: ProjectObject, nodes: readonly NodeObject[]) {
     this.#session = session;
     this.#lab = lab;
     this.#nodes = nodes;
@@ -100,7 +100,7 @@ async function follow(session: Session, path: string, printer: Printer, leftOut:
 }
 
 /** The ends of the logs that a node's program has written into the node's directory. */
-async function printFiles(session: Session, lab: LabObject, node: NodeObject, most: number): Promise<void> {
+async function printFiles(session: Session, lab: ProjectObject, node: NodeObject, most: number): Promise<void> {
   const path = `/v2/projects/${lab.project_id}/nodes/${node.node_id}`;
   const { files } = await session.api.get<DiskUse>(`${path}/disk_use`);
   for (const { path: file, size } of files) {

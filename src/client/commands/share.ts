@@ -2,6 +2,7 @@
 
 import type * as v from 'valibot';
 import type { Access } from '../../api/accounts.ts';
+import type { ProjectObject } from '../../api/objects.ts';
 import type { SharingObject, SharingUpdate } from '../../api/routes/accounts.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
@@ -9,7 +10,6 @@ import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Flags, type Values, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { notFound } from '../server/find.ts';
-import type { LabObject } from '../server/objects.ts';
 
 const RIGHTS = ['watch', 'change'] as const;
 
@@ -116,7 +116,7 @@ function show(session: Session, sharing: SharingObject): void {
   ]);
 }
 
-async function shareLab(session: Session, lab: LabObject, body: v.InferInput<typeof SharingUpdate>): Promise<void> {
+async function shareLab(session: Session, lab: ProjectObject, body: v.InferInput<typeof SharingUpdate>): Promise<void> {
   await mustBeKnown(session, body);
   const path = `/v2/projects/${lab.project_id}/sharing`;
   const sharing = (await session.api.request('PUT', path, body)) as SharingObject;
