@@ -4,9 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IMAGE_KINDS, NODE_KINDS, nodeKind, portsOf } from '../src/api/kinds/kinds.ts';
+import { NODE_TYPES } from '../src/api/vocabulary.ts';
 import { KINDS } from '../src/compute/emulators/registry.ts';
-import { NODE_TYPES } from '../src/store/vocabulary.ts';
-import { alwaysRuns } from '../src/web/model/lab/abilities.ts';
 import { LabServer } from './controller/lab-server.ts';
 
 const source = join(import.meta.dirname, '../src');
@@ -20,17 +19,19 @@ const EXCEPTIONS: readonly [place: RegExp, reason: string][] = [
     /^store\/topology\/(upgrade[^/]*|dynamips-files)\.ts$/,
     'what earlier releases wrote, which does not change any more',
   ],
-  [/^controller\/appliances\/(document|matching|template)\.ts$/, 'members of the files that describe appliances'],
+  [
+    /^(api\/routes|controller\/appliances)\/(appliances|document|matching|template)\.ts$/,
+    'members of the files that describe appliances',
+  ],
   [/^layout\/demonstration\.ts$/, 'what clients of the API ask for: the nodes of the demonstration'],
   [/^client\/containerlab\/convert\.ts$/, 'what the kinds of containerlab become'],
   [/^client\/checks\/ping-answer\.ts$/, 'how pings are typed at the consoles of each type'],
   [/^web\//, 'the page, which has no facts of kinds: its texts and what it shows of a node'],
   [
-    /^controller\/(accounts\/(rules|route-privileges)|projects\/idle-pc|server\/settings(-routes)?)\.ts$/,
+    /^(api\/routes\/v3|controller\/(accounts\/entry-paths|projects\/idle-pc|server\/settings(-routes)?))\.ts$/,
     'routes of the API about one kind',
   ],
   [/^controller\/v3\//, 'what release 3.0.6 says of each type, in a dialect of its own'],
-  [/^http\/openapi\/(setting-words|(dialect|objects)-v3)\.ts$/, 'texts and routes of the API document, by kind'],
   [/^(config\/schema|host\/network\/interfaces)\.ts$/, 'names of programs and of interfaces, not of types'],
   [
     /^(fabric|compute\/nat-network|controller\/symbols)\//,
@@ -50,14 +51,6 @@ function naming(text: string): string[] {
     return isCode(code) && NAMED.test(code) ? [`${index + 1}: ${line.trim()}`] : [];
   });
 }
-
-test('the types that the page takes as always running are those of the kinds', () => {
-  const listed = NODE_TYPES.filter((node_type) => alwaysRuns({ node_type }));
-  assert.deepEqual(
-    listed,
-    NODE_TYPES.filter((type) => nodeKind(type).alwaysRuns),
-  );
-});
 
 test('no file asks for a type of node by its name, but those that are to', async () => {
   const paths = (await readdir(source, { recursive: true })).filter((path) => /\.tsx?$/.test(path));

@@ -1,4 +1,6 @@
 // The objects in responses and events. Members that are used on one floor only are left out.
+import type { Port } from './kinds/port.ts';
+
 export interface ProjectObject {
   project_id: string;
   name: string;
@@ -19,13 +21,7 @@ export interface ProjectObject {
   damaged?: string | null;
 }
 
-export interface PortObject {
-  adapter_number: number;
-  port_number: number;
-  name: string;
-  short_name: string;
-  link_type: string;
-}
+export type PortObject = Port;
 
 export interface NodeObject {
   node_id: string;
@@ -121,11 +117,14 @@ export interface ComputeObject {
 
 export interface TemplateObject {
   readonly template_id: string;
+  readonly template_type: string;
   readonly name: string;
   readonly category: string;
   readonly builtin: boolean;
   readonly compute_id: string | null;
   readonly symbol: string;
+  /** Of QEMU and of routers. */
+  readonly platform?: string;
 }
 
 export interface SnapshotObject {

@@ -1,4 +1,5 @@
 // `labwired user`: manages the accounts of a shared host in the state directory. A running server sees changes at its next request.
+import { ROLES, type Role } from '../api/accounts.ts';
 import type { Config } from '../config/schema.ts';
 import { Failure } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';
@@ -9,7 +10,6 @@ import { harmless, jsonText } from '../host/terminal/terminal-text.ts';
 import { accountsOf } from '../start/access.ts';
 import { randomPassword } from '../store/account.ts';
 import type { AccountsFile } from '../store/accounts.ts';
-import { ROLES, type Role } from '../store/roles.ts';
 import { callerName, noteCommand } from './audit-entry.ts';
 import { becomeOwner } from './state-owner.ts';
 import { WrongUsage } from './wrong-usage.ts';

@@ -1,6 +1,7 @@
 // The compute half: this host's emulators, ports and files, as the API's /v2/compute routes.
 
 import type { ComputeEvents } from '../api/events.ts';
+import type { NodeType } from '../api/vocabulary.ts';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import { type ComputeFeed, objectFeed } from '../events/feed.ts';
@@ -14,7 +15,6 @@ import { reapOurs } from '../host/processes/child-processes.ts';
 import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
 import type { Documents } from '../store/documents.ts';
-import type { NodeType } from '../store/vocabulary.ts';
 import { SupervisorClient } from '../supervisor/client.ts';
 import { KINDS } from './emulators/registry.ts';
 import { tellOfCrashes } from './fabric-crashes.ts';
@@ -37,7 +37,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { debugReport } from './server/debug-report.ts';
 import { SILENCE_MS, serverRoutes } from './server/routes.ts';
 import type { FrameRelay, Services } from './services.ts';
-import { endUnclaimed } from './unclaimed.ts';
+import { endUnclaimed } from './unclaimed-programs.ts';
 
 export interface ComputeOptions {
   config: Config;

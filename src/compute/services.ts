@@ -1,12 +1,12 @@
 // The services that the parts of a compute share.
 
 import type { ComputeEvents } from '../api/events.ts';
+import type { NodeType } from '../api/vocabulary.ts';
 import type { Config } from '../config/schema.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { Counters } from '../host/metrics.ts';
-import type { NodeType } from '../store/vocabulary.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';

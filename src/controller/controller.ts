@@ -2,6 +2,8 @@
 
 import { join } from 'node:path';
 import type { Relayed } from '../api/events.ts';
+import type { NodeCreate } from '../api/routes/nodes.ts';
+import type { NodeType } from '../api/vocabulary.ts';
 import type { Config } from '../config/schema.ts';
 import { type OperationAction, Operations } from '../events/operations.ts';
 import { messageOf } from '../failures.ts';
@@ -12,7 +14,6 @@ import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
 import { inV3Form } from '../http/v3/form.ts';
 import type { Store } from '../store/store.ts';
-import type { NodeType } from '../store/vocabulary.ts';
 import { Access } from './accounts/access.ts';
 import { AccessList } from './accounts/access-list.ts';
 import { accessListRoutes } from './accounts/access-list-routes.ts';
@@ -53,7 +54,6 @@ import { controllerMetrics } from './metrics.ts';
 import { ConsoleForwards, type ConsolePorts } from './nodes/console-forwards.ts';
 import type { Node } from './nodes/node.ts';
 import { nodeRoutes } from './nodes/routes.ts';
-import type { NodeCreate } from './nodes/schema.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { Checkpoints } from './placement/checkpoints.ts';
 import { Draining } from './placement/draining.ts';

@@ -12,7 +12,6 @@ import { cluster } from './cluster.ts';
 import { configuration } from './configuration.ts';
 import { directories, logFile, stateDirectory } from './directories.ts';
 import { kernel, socketBuffers, terminalDevice, user } from './host.ts';
-import { database, supervisor } from './kept.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { addons, libpcap } from './native-code.ts';
@@ -20,6 +19,7 @@ import { allowedInterfaces, capabilities, forwarding, forwardPolicy, kernelLinks
 import { cablePorts, consolePorts } from './port-ranges.ts';
 import { fixReport, jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
+import { database, supervisor } from './surviving-state.ts';
 
 /** The requirements of a kind of node. */
 function checkOf({ subject, see, examine }: HostCheck): Check {

@@ -1,6 +1,6 @@
 // The record encoding of each capture format.
 
-import type { CaptureFormat } from '../store/captures.ts';
+import type { CaptureFormat } from '../api/captures.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
 import { microsecondPcap, nanosecondPcap } from './pcap.ts';
 import { pcapng } from './pcapng.ts';

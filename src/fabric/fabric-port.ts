@@ -1,8 +1,8 @@
 // Main-thread handles of the ports in the worker.
 
 import { isIP } from 'node:net';
+import { FILTER_VALUES, type FilterValue } from '../api/impairments.ts';
 import { Failure } from '../failures.ts';
-import { FILTER_VALUES, type FilterValue } from '../store/impairments.ts';
 import { CaptureFile, type CaptureFileOptions } from './capture-file.ts';
 import type { FabricThread } from './fabric-thread.ts';
 import type { MemoryDevice } from './memory-device.ts';

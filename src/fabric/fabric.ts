@@ -9,33 +9,32 @@ import { MemoryDevice } from './memory-device.ts';
 import type { DeviceKind, FabricTotals, InterfaceChange, Output, Settings } from './model.ts';
 import { add, noTotals, sumOf } from './totals.ts';
 
+export { LINK_TYPES, type LinkType } from '../api/captures.ts';
 export type { CaptureFile, CaptureFileOptions } from './capture-file.ts';
 export type { Device, FabricPort } from './fabric-port.ts';
 export type { Crash, Recovery } from './fabric-thread.ts';
 export type { MemoryDevice } from './memory-device.ts';
-export {
-  type Cable,
-  type CableImpairments,
-  type CableStatistics,
-  type CaptureRing,
-  type CaptureStatistics,
-  type DeviceKind,
-  type DirectionStatistics,
-  type Drops,
-  type FramePath,
-  type Impairments,
-  type InterfaceAddress,
-  type InterfaceChange,
-  type InterfaceState,
-  LINK_TYPES,
-  type LinkType,
-  type PacketAddress,
-  type PortStatistics,
-  type SchedulePlan,
-  type ScheduleState,
-  type TapAddress,
-  type Traffic,
-  type UdpAddress,
+export type {
+  Cable,
+  CableImpairments,
+  CableStatistics,
+  CaptureRing,
+  CaptureStatistics,
+  DeviceKind,
+  DirectionStatistics,
+  Drops,
+  FramePath,
+  Impairments,
+  InterfaceAddress,
+  InterfaceChange,
+  InterfaceState,
+  PacketAddress,
+  PortStatistics,
+  SchedulePlan,
+  ScheduleState,
+  TapAddress,
+  Traffic,
+  UdpAddress,
 } from './model.ts';
 
 interface FabricEvents {

@@ -1,7 +1,7 @@
 // Types of what can be connected: ports, devices, cables and impairments, shared by both threads of the fabric.
 
-import type { CaptureFormat } from '../store/captures.ts';
-import type { DirectionImpairments } from '../store/impairments.ts';
+import type { CaptureFormat, LinkType } from '../api/captures.ts';
+import type { DirectionImpairments } from '../api/impairments.ts';
 
 /** A UDP socket on this host and its one peer. */
 export interface UdpAddress {
@@ -215,17 +215,6 @@ export interface Impairments {
   /** Packet filters: a frame that matches any of them is dropped. Each instruction has two words: `code | jt << 16 | jf << 24`, `k`. */
   packetFilters?: readonly Uint32Array[];
 }
-
-/** Link types of capture files: the API's names and their numbers (https://www.tcpdump.org/linktypes.html). */
-export const LINK_TYPES = {
-  DLT_EN10MB: 1,
-  DLT_FRELAY: 107,
-  DLT_C_HDLC: 104,
-  DLT_PPP_SERIAL: 50,
-  DLT_ATM_RFC1483: 100,
-} as const;
-
-export type LinkType = keyof typeof LINK_TYPES;
 
 /** What a capture records, and in which format. */
 export interface CaptureSettings {

@@ -1,8 +1,7 @@
 // The classic pcap formats, little endian, with times in microseconds or nanoseconds (draft-ietf-opsawg-pcap).
 
-import { LONGEST_SNAP_BYTES } from '../store/captures.ts';
+import { LINK_TYPES, LONGEST_SNAP_BYTES } from '../api/captures.ts';
 import type { CaptureEncoding } from './capture-encoding.ts';
-import { LINK_TYPES } from './model.ts';
 
 const RECORD_HEADER_BYTES = 16;
 

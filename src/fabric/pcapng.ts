@@ -1,8 +1,7 @@
 // The pcapng format, little endian, with times in nanoseconds (draft-ietf-opsawg-pcapng).
 
-import { LONGEST_SNAP_BYTES } from '../store/captures.ts';
+import { LINK_TYPES, LONGEST_SNAP_BYTES } from '../api/captures.ts';
 import type { CaptureEncoding, RecordTime } from './capture-encoding.ts';
-import { LINK_TYPES } from './model.ts';
 
 const BLOCK = { section: 0x0a0d0d0a, interface: 1, statistics: 5, packet: 6 } as const;
 const BYTE_ORDER = 0x1a2b3c4d;

@@ -1,6 +1,6 @@
 // Positions a lab's nodes by their links: draws each part in several ways and takes the one that is easiest to read. Pure.
 import { circle } from './circle.ts';
-import { faultsOf } from './faults.ts';
+import { faultsOf } from './count-faults.ts';
 import { force } from './force.ts';
 import {
   type Box,

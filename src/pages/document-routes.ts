@@ -32,12 +32,12 @@ async function answer(title: string, content: string): Promise<Response> {
 const HEAD = `<nav><a href="/">Labwire</a> · <a href="${LIST}">Documents</a></nav>\n`;
 
 export const documentRoutes: Route[] = [
-  route(`GET ${LIST}`, {}, async () => {
+  route(`GET ${LIST}`, { access: 'read' }, async () => {
     const [{ titles }, { contentsHtml, inReadingOrder }] = await load();
     const list = contentsHtml(inReadingOrder(titles()), place);
     return answer('Documents', `${HEAD}<main><h1>Documents</h1>\n${list}</main>`);
   }),
-  route(`GET ${LIST}/{topic}`, {}, async ({ params: { topic } }) => {
+  route(`GET ${LIST}/{topic}`, { access: 'read' }, async ({ params: { topic } }) => {
     const [{ findDocument }, { documentHtml }] = await load();
     const document = findDocument(topic.toLowerCase().replace(/\.md$/, ''));
     if (!document) throw new Failure('not-found', `topic: there is no document "${topic}"; ${LIST} lists them.`);

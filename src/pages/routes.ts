@@ -79,6 +79,8 @@ async function answer(name: string, file: WebFile, headers: Headers, caching: st
 /** Filled by `bin/development.mjs` when the server runs from its sources. */
 export const developmentRoutes: Route[] = [];
 
+const READ = { access: 'read' } as const;
+
 /** `version` is the release reported to clients. */
 export function pageRoutes(version: string): Route[] {
   const page = async ({ headers }: { headers: Headers }): Promise<Response> => {
@@ -88,19 +90,19 @@ export function pageRoutes(version: string): Route[] {
   };
   return [
     // Clients of API 1 ask here and tell their users to upgrade.
-    route('GET /v1/version', {}, () => ({ version })),
-    ...SCREENS.map((path) => route(`GET ${path}`, {}, page)),
+    route('GET /v1/version', READ, () => ({ version })),
+    ...SCREENS.map((path) => route(`GET ${path}`, READ, page)),
     ...documentRoutes,
     ...developmentRoutes,
     // A client that gets here has logged in again.
-    route(`GET ${LOGOUT}`, {}, () => new Response(null, { status: 302, headers: { Location: '/' } })),
+    route(`GET ${LOGOUT}`, READ, () => new Response(null, { status: 302, headers: { Location: '/' } })),
     // The release's page is here: saved links to its labs lead to the same labs.
-    route('GET /static/web-ui/{path:.+}', {}, ({ params }) => {
+    route('GET /static/web-ui/{path:.+}', READ, ({ params }) => {
       const id = /(?:^|\/)project\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(params.path)?.[1];
       return new Response(null, { status: 302, headers: { Location: id === undefined ? '/' : `/labs/${id}` } });
     }),
     // A name without a hash, and not of every server: one that runs from its sources has no such text.
-    route('GET /assets/licences.txt', {}, async ({ headers }) => {
+    route('GET /assets/licences.txt', READ, async ({ headers }) => {
       const file = await webFile('assets/licences.txt');
       if (!file)
         throw new Failure(
@@ -110,7 +112,7 @@ export function pageRoutes(version: string): Route[] {
       return answer('licences.txt', file, headers, 'no-cache');
     }),
     // Names contain a hash of the content: an unknown name belongs to another version and must not return the page.
-    route('GET /assets/{name}', {}, async ({ params, headers }) => {
+    route('GET /assets/{name}', READ, async ({ params, headers }) => {
       const name = `assets/${params.name}`;
       const file = await webFile(name);
       if (!file) throw new Failure('not-found', `name: this release has no file ${params.name}; load the page again.`);

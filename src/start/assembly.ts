@@ -47,7 +47,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const { accounts, authentication, admissions, tickets, guards, record } = createAccess(
     config,
     documents,
-    (method, path) => app.has(method, path),
+    (method, path) => app.definitionAt(method, path),
   );
   const isShared = () => accounts.file.isShared();
   const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
@@ -83,7 +83,15 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
   const { v2, v3 } = config.Server.version;
   const version = v2.number;
   const described = [...routes, ticketRoute(tickets, (path) => app.hasSocket(path))];
-  const pages = [metrics, openApiRoute(described, { version }), ...pageRoutes(version)];
+  const pages = [
+    metrics,
+    openApiRoute(described, {
+      version,
+      address: '/v2/openapi.json',
+      load: async () => (await import('../controller/server/api-document.ts')).v2,
+    }),
+    ...pageRoutes(version),
+  ];
   const app: App = new App([...described, ...pages], {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
     lock,
@@ -92,7 +100,9 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     record,
     v3: () => {
       const routes = controller.v3Routes();
-      return [...routes, openApiRoute(routes, { version: v3.number, dialect: 'v3' })];
+      const load = async () => (await import('../controller/v3/api-document.ts')).v3;
+      const document = openApiRoute(routes, { version: v3.number, address: '/v3/openapi.json', open: true, load });
+      return [...routes, document];
     },
   });
   return { compute, controller, app, computeApp, accounts, memoryTrimmer, loopDelay };

@@ -21,11 +21,11 @@ export interface Entrance {
   record: AppOptions['record'];
 }
 
-/** @param isRoute called when requests arrive */
+/** @param definitionAt called when requests arrive */
 export function createAccess(
   config: Config,
   documents: Documents,
-  isRoute: NonNullable<GateOptions['isRoute']>,
+  definitionAt: NonNullable<GateOptions['definitionAt']>,
 ): Entrance {
   const { host, port, protocol, record, allowed_hosts, allowed_origins, trusted_proxies } = config.Server;
   const accounts = accountsOf(config);
@@ -35,7 +35,7 @@ export function createAccess(
   const open = { hosts, origins: [...DOCUMENTED_ORIGINS, ...allowed_origins] };
   const shared = { hosts, origins: [...DOCUMENTED_ORIGINS.filter((one) => !isWithoutTls(one)), ...allowed_origins] };
   const guards = gate({
-    isRoute,
+    definitionAt,
     rules: async () => ((await accounts.file.isShared()) ? shared : open),
     authentication,
     tickets,

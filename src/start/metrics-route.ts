@@ -62,7 +62,8 @@ export function metricsRoute(metrics: readonly Metric[]): Route {
   const all = [...processMetrics(), ...metrics];
   return route(
     'GET /metrics',
-    {},
+    // They contain the ids of all labs and nodes.
+    { access: 'figures' },
     async () =>
       new Response(await exposition(all), {
         headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' },

@@ -5,10 +5,11 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { ROLES, type Role, TOKEN_ROLES, type TokenRole } from '../api/accounts.ts';
 import { Failure, ignore, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
-import { hashOfToken, normalName, ROLES, type Role, TOKEN_PREFIX, TOKEN_ROLES, type TokenRole } from './roles.ts';
+import { hashOfToken, normalName, TOKEN_PREFIX } from './roles.ts';
 
 /** Shorter passwords can be guessed. */
 const LEAST_CHARACTERS = 8;

@@ -1,16 +1,6 @@
 // The basics of accounts that need no file: roles, names and tokens.
 import { createHash } from 'node:crypto';
-
-/**
- * The roles, lowest first. `none` has no rights of its own: only what entries of the access list grant, its own labs, and those that are
- * shared with it by name.
- */
-export const ROLES = ['none', 'observer', 'user', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
-
-/** The roles that limit a token. */
-export const TOKEN_ROLES = ['observer', 'user', 'admin'] as const;
-export type TokenRole = (typeof TOKEN_ROLES)[number];
+import { ROLES, type Role } from '../api/accounts.ts';
 
 /** The prefix of every token and of no password. */
 export const TOKEN_PREFIX = 'lwt_';

@@ -7,7 +7,6 @@ import { Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { describeIssue } from '../store/issues.ts';
 import { launchSupervisor } from './launch.ts';
-import { socketPath, supervisorDirectory } from './place.ts';
 import {
   FRAME,
   type Frame,
@@ -19,6 +18,7 @@ import {
   type StartRequest,
   UNDERSTOOD,
 } from './protocol.ts';
+import { socketPath, supervisorDirectory } from './socket-path.ts';
 import { ProgramExit, type ProgramState, Welcome } from './welcome.ts';
 
 /** Limit of input in flight to a program that does not read. */
@@ -104,10 +104,10 @@ export interface SupervisorOptions {
 }
 
 /** A supervisor of a previous run that is incompatible or does not answer. */
-export class StrangeSupervisor extends Failure {}
+export class IncompatibleSupervisor extends Failure {}
 
-function strange(reason: string): StrangeSupervisor {
-  return new StrangeSupervisor(
+function incompatible(reason: string): IncompatibleSupervisor {
+  return new IncompatibleSupervisor(
     'conflict',
     `The process that holds programs of a former run cannot be used: ${reason}.`,
   );
@@ -145,7 +145,7 @@ export class SupervisorClient {
 
   /**
    * Finds the supervisor of a previous run of this state directory, if any, and returns its programs.
-   * @throws StrangeSupervisor if it does not answer, or uses another protocol
+   * @throws IncompatibleSupervisor if it does not answer, or uses another protocol
    */
   async join(): Promise<ProgramHandle[]> {
     const socket = await this.#dial();
@@ -229,7 +229,7 @@ export class SupervisorClient {
 
   /**
    * A connection, if the supervisor listens.
-   * @throws StrangeSupervisor if it may, but cannot be reached
+   * @throws IncompatibleSupervisor if it may, but cannot be reached
    */
   async #dial(): Promise<Socket | undefined> {
     using opened = new DisposableStack();
@@ -239,16 +239,16 @@ export class SupervisorClient {
       socket.once('connect', () => resolve(socket));
       socket.once('error', (error) => {
         if (NOT_LISTENING.includes(systemCode(error) ?? '')) resolve(undefined);
-        else reject(strange(messageOf(error)));
+        else reject(incompatible(messageOf(error)));
       });
     });
   }
 
-  /** @throws StrangeSupervisor */
+  /** @throws IncompatibleSupervisor */
   async #introduce(socket: Socket): Promise<Welcome> {
     const reader = new FrameReader();
     const greeted = Promise.withResolvers<Record<string, unknown>>();
-    const late = setTimeout(() => greeted.reject(strange('it does not answer')), WELCOME_MS);
+    const late = setTimeout(() => greeted.reject(incompatible('it does not answer')), WELCOME_MS);
     socket.on('error', () => {}); // 'close' follows
     socket.on('data', (part: Buffer) => {
       try {
@@ -257,13 +257,13 @@ export class SupervisorClient {
           else this.#receive(received);
         }
       } catch (error) {
-        greeted.reject(strange(messageOf(error)));
+        greeted.reject(incompatible(messageOf(error)));
         log.error('what the supervisor says is not understood', { reason: messageOf(error) });
         socket.destroy();
       }
     });
     socket.once('close', () => {
-      greeted.reject(strange('it has closed the connection'));
+      greeted.reject(incompatible('it has closed the connection'));
       if (this.#socket === socket) this.#lose();
     });
     socket.write(frame(FRAME.hello, 0, { protocol: PROTOCOL, instance: this.#options.instance }));
@@ -271,10 +271,10 @@ export class SupervisorClient {
       const answer = await greeted.promise;
       const { protocol } = answer;
       if (typeof protocol !== 'number' || !UNDERSTOOD.includes(protocol)) {
-        throw strange(`it speaks protocol ${protocol}, this release ${UNDERSTOOD.join(', ')}`);
+        throw incompatible(`it speaks protocol ${protocol}, this release ${UNDERSTOOD.join(', ')}`);
       }
       const { success, output: welcome, issues } = v.safeParse(Welcome, answer);
-      if (!success) throw strange(describeIssue(issues[0], 'its greeting'));
+      if (!success) throw incompatible(describeIssue(issues[0], 'its greeting'));
       this.#socket = socket;
       this.#pid = welcome.pid;
       this.#makesTaps = welcome.makesTaps === true;

@@ -8,7 +8,6 @@ import { log } from '../host/log.ts';
 import { ownUser } from '../host/processes/own-user.ts';
 import { peerUser } from '../host/processes/peer-user.ts';
 import { nextExit } from '../host/processes/spawn.ts';
-import { socketPath } from './place.ts';
 import {
   FRAME,
   type Frame,
@@ -19,6 +18,7 @@ import {
   PROTOCOL,
   type StartRequest,
 } from './protocol.ts';
+import { socketPath } from './socket-path.ts';
 import { SupervisedProgram } from './supervised-program.ts';
 import type { Welcome } from './welcome.ts';
 

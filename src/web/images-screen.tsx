@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ImageObject, ImageUser } from '../api/objects.ts';
+import type { Match } from '../api/routes/appliances.ts';
 import { whyNot } from './model/account/permissions.ts';
 import { bytesInWords } from './model/browser/byte-sizes.ts';
 import { api } from './model/server/api.ts';
@@ -10,25 +11,15 @@ import { useLoaded } from './model/server/loaded.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import { emulatorOf, HEAD_BYTES } from './model/transfer/image-heads.ts';
 import { Columns } from './panels/columns.tsx';
+import { WindowedBodies } from './panels/long-list.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
-import { WindowedBodies } from './panels/windowed.tsx';
 import { confirmRemoval } from './tasks/dialogs.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { WORDS } from './words.ts';
 
 const words = WORDS.images;
-
-/** A version of an appliance, and which of its images are present. */
-interface Match {
-  appliance_id: string;
-  name: string;
-  version: string | null;
-  emulator: string;
-  complete: boolean;
-  images: { filename: string; md5sum: string | null; path: string | null }[];
-}
 
 interface ComputeObject {
   compute_id: string;

@@ -11,15 +11,15 @@ import { ContextMenu } from './panels/context-menu.tsx';
 import { Inspector } from './panels/inspector/inspector.tsx';
 import { LabHeader } from './panels/lab-header.tsx';
 import { LabNotices } from './panels/lab-notices.tsx';
-import { lazily } from './panels/lazily.tsx';
+import { lazily } from './panels/lazy-component.tsx';
 import { LinkingPanel } from './panels/linking.tsx';
 import { Lists } from './panels/lists.tsx';
-import { closeDrawer, PaneButtons, shownPane } from './panels/narrow.tsx';
+import { closeDrawer, PaneButtons, shownPane } from './panels/narrow-window.tsx';
 import { Palette } from './panels/palette.tsx';
 import { Rename } from './panels/rename.tsx';
 import { VerbButton } from './panels/verb-button.tsx';
 import { keyName } from './shell/key-text.ts';
-import { shownLab } from './shell/shown.ts';
+import { shownLab } from './shell/shown-lab.ts';
 // Loaded with the lab, so that the question before a deletion is there at once.
 import './tasks/confirmation.tsx';
 import { TopologyMap } from './topology/map.ts';

@@ -10,7 +10,7 @@ import { Labs } from './model/lab/labs.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import type { ProjectObject } from './model/server/types.ts';
-import { lazily } from './panels/lazily.tsx';
+import { lazily } from './panels/lazy-component.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';

@@ -3,8 +3,8 @@ import type { LabContext } from './lab-context.ts';
 import { LAB_VERBS } from './verbs/lab.ts';
 import { LINK_VERBS } from './verbs/link.ts';
 import { NODE_VERBS } from './verbs/nodes.ts';
+import { DRAWING_VERBS, THING_VERBS } from './verbs/nodes-and-drawings.ts';
 import { PAGE_VERBS } from './verbs/page.ts';
-import { DRAWING_VERBS, THING_VERBS } from './verbs/things.ts';
 import type { LabVerb, Verb } from './verbs/verb.ts';
 
 export const VERBS: readonly Verb[] = [

@@ -1,7 +1,7 @@
 // Child process of the impairments' benchmark: a fused cable between two peers, whose first direction is impaired as it is told.
 
+import type { DirectionImpairments } from '../../src/api/impairments.ts';
 import { type DirectionStatistics, Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
-import type { DirectionImpairments } from '../../src/store/impairments.ts';
 
 const host = '127.0.0.1';
 

@@ -4,7 +4,7 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
-import type { DirectionImpairments } from '../../src/store/impairments.ts';
+import type { DirectionImpairments } from '../../src/api/impairments.ts';
 import type { LoadOrder, LoadResult, PeerAddress } from './fabric-load.ts';
 import type { SubjectAddresses, SubjectState } from './impairments-subject.ts';
 import { median, table } from './measure.ts';

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { splitWords } from '../../src/compute/emulators/qemu/words.ts';
+import { splitWords } from '../../src/compute/emulators/qemu/split-options.ts';
 import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import { Lab, type NodeObject } from '../system/lab.ts';
 import { anonymousMegabytes, type Cost, costOf, median, table } from './measure.ts';

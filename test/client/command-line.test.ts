@@ -12,7 +12,7 @@ import { tokenBody } from '../../src/client/commands/token.ts';
 import { commandOf, flagsOf, parseInvocation } from '../../src/client/frame/command.ts';
 import { nounHelp, verbHelp } from '../../src/client/frame/help.ts';
 import { Session } from '../../src/client/frame/session.ts';
-import { momentOf } from '../../src/client/terminal/moment.ts';
+import { momentOf } from '../../src/client/terminal/parse-time.ts';
 import { secondsOf } from '../../src/client/terminal/seconds.ts';
 import { CLIENT_NOUNS, HELP, parseCommand } from '../../src/commands/definitions.ts';
 import { WrongUsage } from '../../src/commands/wrong-usage.ts';

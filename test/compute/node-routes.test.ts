@@ -162,3 +162,16 @@ test('requests about one node are served one after the other, about others at on
     );
   }
 });
+
+test('requests for one node wait for each other, streams and searches do not', async (t) => {
+  const lab = await startLab(t);
+  const all = lab.app.routes.flatMap((route) =>
+    route.kind === 'http' && route.pattern.includes('{node_id}') ? [route] : [],
+  );
+  const free = all
+    .filter(({ definition }) => definition.turn === undefined)
+    .map(({ pattern }) => pattern.split('/').at(-1));
+  assert.deepEqual([...new Set(free)].sort(), ['auto_idlepc', 'idlepc_proposals', 'pcap', 'schedule', 'statistics']);
+  const names = all.map(({ definition }) => definition.turn?.({ project_id: 'p', node_id: 'n' }));
+  assert.deepEqual([...new Set(names)].sort(), ['p/n', undefined]);
+});

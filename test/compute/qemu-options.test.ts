@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { optionWords } from '../../src/compute/emulators/qemu/options.ts';
 import { normalisedOptions } from '../../src/compute/emulators/qemu/settings.ts';
-import { properties, splitWords } from '../../src/compute/emulators/qemu/words.ts';
+import { properties, splitWords } from '../../src/compute/emulators/qemu/split-options.ts';
 import { quoted } from '../../src/host/terminal/shell-word.ts';
 
 const GIVEN = {

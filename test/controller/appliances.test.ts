@@ -5,12 +5,12 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import { EMULATORS } from '../../src/api/routes/appliances.ts';
+import { TemplateCreate } from '../../src/api/routes/templates.ts';
 import { optionWords } from '../../src/compute/emulators/qemu/options.ts';
 import { Appliances } from '../../src/controller/appliances/appliances.ts';
-import { EMULATORS } from '../../src/controller/appliances/document.ts';
 import { matchesOf, type PresentImages } from '../../src/controller/appliances/matching.ts';
 import { templateOf } from '../../src/controller/appliances/template.ts';
-import { TemplateCreate } from '../../src/controller/templates/schema.ts';
 import { typeSchema } from '../../src/controller/templates/type-schemas.ts';
 import { LabServer } from './lab-server.ts';
 

@@ -1,11 +1,11 @@
 // A server with accounts in the process of a test, and people who ask it.
 import type { TestContext } from 'node:test';
+import type { Role } from '../../src/api/accounts.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import type { Daemon } from '../../src/start/daemon.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
-import type { Role } from '../../src/store/roles.ts';
 import { daemonHere } from '../daemon-here.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 

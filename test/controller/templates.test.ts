@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { NodeObject } from '../../src/api/objects.ts';
+import type { Template } from '../../src/api/routes/templates.ts';
 import { templateRoutes } from '../../src/controller/templates/routes.ts';
-import type { Template } from '../../src/controller/templates/schema.ts';
 import { Templates } from '../../src/controller/templates/templates.ts';
 import { Failure } from '../../src/failures.ts';
 import { App } from '../../src/http/app/app.ts';
@@ -25,10 +26,10 @@ class Lab {
       emit: (action, template) => this.events.push(`${action} ${template.name}`),
       builtins,
     });
-    const instantiate = async (projectId: string, request: () => object): Promise<object> => {
+    const instantiate = async (projectId: string, request: () => object) => {
       if (projectId === 'closed') throw new Failure('forbidden', 'The project is closed.');
       if (projectId !== 'open') throw new Failure('not-found', 'There is no such project.');
-      return request();
+      return request() as NodeObject;
     };
     this.app = new App(templateRoutes(this.templates, instantiate));
   }

@@ -4,12 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { CaptureFormat, LinkType } from '../../src/api/captures.ts';
 import { ENCODINGS } from '../../src/fabric/capture-format.ts';
 import { type MergedCapture, mergedCapture } from '../../src/fabric/capture-merge.ts';
 import type { CaptureBytes } from '../../src/fabric/capture-records.ts';
-import type { LinkType } from '../../src/fabric/model.ts';
 import { interfaceBlock, sectionBlock, writePacket } from '../../src/fabric/pcapng.ts';
-import type { CaptureFormat } from '../../src/store/captures.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 const SECOND = 1_795_447_000;

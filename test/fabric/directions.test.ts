@@ -1,8 +1,8 @@
 // Impairments of one direction on real cables: what they do, what is counted, and when a schedule changes them.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { DirectionImpairments } from '../../src/api/impairments.ts';
 import type { CableImpairments, CableStatistics, FabricPort } from '../../src/fabric/fabric.ts';
-import type { DirectionImpairments } from '../../src/store/impairments.ts';
 import { emulatorPort, type Peer, peerWithCable, startFabric, until } from './peers.ts';
 
 interface Rig {

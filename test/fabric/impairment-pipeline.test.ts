@@ -1,12 +1,12 @@
 // What the pipeline decides, with numbers that are random but the same each time: shares, means and likeness are as they were asked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { changed, DISTRIBUTIONS, type DirectionImpairments } from '../../src/api/impairments.ts';
 import { Chance, GilbertElliott } from '../../src/fabric/plane/chance.ts';
 import { ImpairmentPipeline } from '../../src/fabric/plane/impairment-pipeline.ts';
 import { flipBit } from '../../src/fabric/plane/impairments.ts';
 import { Jitter, PARETO_DEVIATION, PARETO_MEAN, PARETO_MOST } from '../../src/fabric/plane/jitter.ts';
 import { RateLimit } from '../../src/fabric/plane/rate-limit.ts';
-import { changed, DISTRIBUTIONS, type DirectionImpairments } from '../../src/store/impairments.ts';
 
 const FRAMES = 100_000;
 

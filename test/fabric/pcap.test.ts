@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { CAPTURE_FORMATS } from '../../src/api/captures.ts';
 import { ENCODINGS, wholeRecords } from '../../src/fabric/capture-format.ts';
-import { CAPTURE_FORMATS } from '../../src/store/captures.ts';
 
 const run = promisify(execFile);
 const time = { seconds: 1_700_000_000, nanoseconds: 123_456_789 };

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type Alignment, align } from '../../src/layout/align.ts';
 import { arrange, type Box, type Link } from '../../src/layout/arrange.ts';
 import { arrangeNodes } from '../../src/layout/arrange-nodes.ts';
-import { crossings, linksThroughNodes } from '../../src/layout/faults.ts';
+import { crossings, linksThroughNodes } from '../../src/layout/count-faults.ts';
 import { STYLES, type Style } from '../../src/layout/style.ts';
 import { count, LABS } from './labs.ts';
 

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Topology } from '../../src/api/topology.ts';
 import { configureLog } from '../../src/host/log.ts';
 import { parseTopology, serializeTopology, topologyOf } from '../../src/store/topology/document.ts';
 import { readTopologyFile, recognizeFile, writeTopologyFile } from '../../src/store/topology/file.ts';
-import type { Topology } from '../../src/store/topology/schema.ts';
 import { failure, remountReadOnly, scratchDirectory, scratchFileSystem } from './scratch.ts';
 
 const VERSION = '2.2.57';

@@ -5,9 +5,9 @@ import { chmodSync, existsSync, readdirSync, readFileSync, renameSync } from 'no
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ProgramHandle, StrangeSupervisor, SupervisorClient } from '../../src/supervisor/client.ts';
-import { supervisorDirectory } from '../../src/supervisor/place.ts';
+import { IncompatibleSupervisor, type ProgramHandle, SupervisorClient } from '../../src/supervisor/client.ts';
 import { FRAME, type FrameType, frame, PROTOCOL, type StartRequest } from '../../src/supervisor/protocol.ts';
+import { supervisorDirectory } from '../../src/supervisor/socket-path.ts';
 import { isRunning } from '../consoles/harness.ts';
 import { eventually } from '../eventually.ts';
 import { anonymousMebibytes } from '../system/processes.ts';
@@ -147,7 +147,7 @@ test('only the state directory that a supervisor belongs to is served', async (t
   const heard = listening();
   const cat = await owner.start(shell('echo ready; exec cat'), heard);
   await eventually('its output', () => heard.text.includes('ready'));
-  await assert.rejects(clientOf({ ...place, instance: 'another' }).join(), StrangeSupervisor);
+  await assert.rejects(clientOf({ ...place, instance: 'another' }).join(), IncompatibleSupervisor);
   const intruder = connect(join(supervisorDirectory(place.state), 'socket'));
   await once(intruder, 'connect');
   intruder.write(frame(FRAME.input, 1, Buffer.from('x')));
@@ -169,7 +169,7 @@ test('a supervisor of another release, or something else at its socket, is named
     await once(server, 'listening');
     t.after(() => server.close());
     await assert.rejects(clientOf(place).join(), (error) => {
-      assert.ok(error instanceof StrangeSupervisor);
+      assert.ok(error instanceof IncompatibleSupervisor);
       assert.match(error.message, /holds programs of a former run cannot be used: /);
       return true;
     });

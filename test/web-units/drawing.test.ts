@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isCrossed } from '../../src/layout/faults.ts';
+import { isCrossed } from '../../src/layout/count-faults.ts';
 import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/lab/drawing.ts';
 import { nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/lab/free-place.ts';
 import { type Box, nearest, overlap, snapped } from '../../src/web/model/lab/geometry.ts';

@@ -217,7 +217,7 @@ test('the document of a server gives every type of node and template a form, eac
   for (const schema of body('post', '/v2/templates').anyOf ?? []) {
     see(`template ${String(schema.properties?.['template_type']?.const)}`, fieldsOf(schema));
   }
-  assert.deepEqual(without, [], 'give them words in src/http/openapi/setting-words.ts');
+  assert.deepEqual(without, [], 'give them words in src/api/kinds');
   const qemu = settings.get('qemu')!;
   assert.equal(qemu.find(({ name }) => name === 'ram')?.unit, 'MiB');
   assert.equal(qemu.find(({ name }) => name === 'cdrom_image')?.effect, undefined);

@@ -1,8 +1,9 @@
 // Uploads of images as the page does them, against a server that is cut, refuses and forgets; without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { UploadObject } from '../../src/api/routes/compute-images.ts';
 import { Refusal } from '../../src/web/model/server/api.ts';
-import { ImageUpload, type UploadObject } from '../../src/web/model/transfer/image-upload.ts';
+import { ImageUpload } from '../../src/web/model/transfer/image-upload.ts';
 import { type Task, Tasks } from '../../src/web/model/transfer/tasks.ts';
 
 const SIZE = 1_000;
@@ -21,7 +22,13 @@ class Server {
   }
 
   object(): UploadObject {
-    return { offset: this.offset, filesize: SIZE, md5sum: this.offset === SIZE ? 'sum' : null };
+    return {
+      upload_id: 'u',
+      filename: 'disk.img',
+      offset: this.offset,
+      filesize: SIZE,
+      md5sum: this.offset === SIZE ? 'sum' : null,
+    };
   }
 
   announce = async (): Promise<UploadObject> => this.object();

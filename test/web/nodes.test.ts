@@ -140,7 +140,12 @@ test('a bad value is marked at its field, by the page or by the server, and stay
   await save(page);
   // Ports are named by position: without a middle one the VLANs of all later ones would move.
   await inspector(page).getByRole('button', { name: 'Remove row 8' }).waitFor();
-  assert.equal(await inspector(page).getByRole('button', { name: /^Remove row/ }).count(), 1);
+  assert.equal(
+    await inspector(page)
+      .getByRole('button', { name: /^Remove row/ })
+      .count(),
+    1,
+  );
 
   await pick(page, 'PC');
   await more(page);

@@ -1,9 +1,9 @@
 // A server that several people log in to, for tests of the page.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { Role } from '../../src/api/accounts.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
-import type { Role } from '../../src/store/roles.ts';
 import type { Credentials } from './credentials.ts';
 import { type Served, serve } from './served.ts';
 

@@ -324,7 +324,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   };
   await pick(/^B /);
   await prove({
-    calls: ['verbs/things.ts history.update'],
+    calls: ['verbs/nodes-and-drawings.ts history.update'],
     request: /^PUT .*\/nodes\//,
     ask: () => command('Raise a layer'),
     done: () => until(async () => (await node(b.node_id)).z === 2, 'the layer'),
@@ -454,7 +454,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await page.locator(`#node-${b.node_id} image`).click();
   await page.locator(`#node-${c.node_id} image`).click({ modifiers: ['Shift'] });
   await prove({
-    calls: ['panels/inspector/node/several.tsx history.updateEach'],
+    calls: ['panels/inspector/node/several-nodes.tsx history.updateEach'],
     request: /^PUT .*\/nodes\//,
     open: () => details.getByText('Settings that all of them have').waitFor(),
     typed: [[details.getByLabel('Start order', { exact: true }), '7']],
@@ -463,7 +463,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     done: () => until(async () => (await node(b.node_id)).start_order === 7, 'the order'),
   });
   await prove({
-    calls: ['verbs/things.ts history.remove'],
+    calls: ['verbs/nodes-and-drawings.ts history.remove'],
     request: /^DELETE .*\/nodes\//,
     open: () => pick(/^C /),
     // It stays selected.
@@ -538,7 +538,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
       until(async () => (await read(`/links/${link.link_id}`)).impairments?.forward.loss.percent === 5, 'the loss'),
   });
   await prove({
-    calls: ['panels/inspector/link/achieved.tsx api.post'],
+    calls: ['panels/inspector/link/achieved-effect.tsx api.post'],
     request: /^POST .*\/statistics\/reset$/,
     ask: () => button('Reset counters', details).click(),
     done: quiet,
@@ -593,13 +593,13 @@ test('every verb of the page that is refused or not answered says so, keeps what
     });
   }
   await prove({
-    calls: ['verbs/things.ts history.make'],
+    calls: ['verbs/nodes-and-drawings.ts history.make'],
     request: /^POST .*\/drawings$/,
     ask: () => button('Duplicate', details).click(),
     done: () => until(async () => (await read('/drawings')).length === 3, 'the copy'),
   });
   await prove({
-    calls: ['verbs/things.ts history.remove'],
+    calls: ['verbs/nodes-and-drawings.ts history.remove'],
     request: /^DELETE .*\/drawings\//,
     open: () => pick(/^Rectangle/),
     ask: () => button('Delete', details).click(),

@@ -47,7 +47,6 @@ export const cloud: NodeKindFacts = {
   properties: cloudProperties,
   addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),
-  alwaysRuns: true,
   withoutConsoleType: true,
   leadsOut: true,
   template: {

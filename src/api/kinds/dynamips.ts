@@ -157,7 +157,17 @@ const PLATFORMS = {
 
 /** A search for the value at which a router idles runs the router for a while. */
 function idlePcRoute(action: 'auto_idlepc' | 'idlepc_proposals', summary: string): PassedRoute {
-  return { method: 'GET', path: `dynamips/${action}`, to: action, limit: 240_000, summary, errors: [408, 409] };
+  // They drive the router, so that Node.Audit is not enough.
+  const privilege = 'Node.Modify';
+  return {
+    method: 'GET',
+    path: `dynamips/${action}`,
+    to: action,
+    limit: 240_000,
+    privilege,
+    summary,
+    errors: [408, 409],
+  };
 }
 
 export const dynamips: NodeKindFacts = {

@@ -1,6 +1,7 @@
 // The controller's and file format's definition of a kind of node. The compute's is src/compute/nodes/kind.ts. Neither imports the other,
 // as a lab may have nodes of kinds that only another compute can run.
 import type * as v from 'valibot';
+import type { Method, RouteDefinition } from '../routes/definition.ts';
 import type { CustomAdapter, NodeType } from '../vocabulary.ts';
 import type { Port } from './port.ts';
 import type { Effect, Properties } from './property.ts';
@@ -27,8 +28,6 @@ export interface NodeKindFacts {
   ports(source: PortSource): Port[];
   /** Of nodes that do not say; `Ethernet{0}` and 0 unless given. */
   readonly portNames?: { readonly format: string; readonly segmentSize: number };
-  /** It runs as long as it exists: it hinders no export and no duplication. */
-  readonly alwaysRuns?: true;
   /** Its compute takes no `console_type`. */
   readonly withoutConsoleType?: true;
   /** Filters of a link cannot work at its end. */
@@ -148,16 +147,10 @@ export interface HostNeeds {
 }
 
 /** `<method> <node>/<path>` of the controller is `<method> <node>/<to>` of the compute. */
-export interface PassedRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+export interface PassedRoute extends RouteDefinition {
+  readonly method: Method;
   readonly path: string;
   readonly to: string;
-  readonly body?: v.GenericSchema;
-  /** Of success; 200 with the compute's answer unless given. */
-  readonly status?: 201 | 204;
   /** Milliseconds. */
   readonly limit: number;
-  /** For the API document: the summary, and additional error statuses. */
-  readonly summary: string;
-  readonly errors: readonly number[];
 }

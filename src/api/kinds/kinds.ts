@@ -13,24 +13,25 @@ import type { Port } from './port.ts';
 import type { Effect } from './property.ts';
 import { qemu } from './qemu.ts';
 import { traceng } from './traceng.ts';
+import { TRAITS, type Traits } from './traits.ts';
 import { virtualbox, vmware } from './virtual-machines.ts';
 import { vpcs } from './vpcs.ts';
 
 // biome-ignore format: a table
-export const NODE_KINDS: readonly NodeKindFacts[] = [
+export const NODE_KINDS: readonly (NodeKindFacts & Traits)[] = [
   cloud, nat, vpcs, ethernetSwitch, ethernetHub, frameRelaySwitch, atmSwitch,
   docker, dynamips, iou, qemu, traceng, virtualbox, vmware,
-];
+].map((kind) => ({ ...kind, ...TRAITS[kind.type] }));
 
-const BY_TYPE = new Map<string, NodeKindFacts>(NODE_KINDS.map((kind) => [kind.type, kind]));
+const BY_TYPE = new Map(NODE_KINDS.map((kind) => [kind.type as string, kind]));
 
 /** The facts of a node type. */
-export function nodeKind(type: NodeType): NodeKindFacts {
+export function nodeKind(type: NodeType): NodeKindFacts & Traits {
   return BY_TYPE.get(type)!;
 }
 
 /** The same for a word that may not be a node type. */
-export function findNodeKind(type: string): NodeKindFacts | undefined {
+export function findNodeKind(type: string): (NodeKindFacts & Traits) | undefined {
   return BY_TYPE.get(type);
 }
 

@@ -20,7 +20,6 @@ export const nat: NodeKindFacts = {
   properties: natProperties,
   addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),
-  alwaysRuns: true,
   withoutConsoleType: true,
   leadsOut: true,
   template: {

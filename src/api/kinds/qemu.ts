@@ -174,7 +174,17 @@ const WITHOUT_KVM = /-no-kvm|accel[= ]tcg/;
 
 function diskRoute(method: 'POST' | 'PUT' | 'DELETE', summary: string, body?: v.GenericSchema): PassedRoute {
   const path = 'disks/{disk_name}';
-  return { method, path, to: path, ...(body && { body }), status: 204, limit: 120_000, summary, errors: [507] };
+  return {
+    method,
+    path,
+    to: path,
+    ...(body && { body }),
+    status: 204,
+    limit: 120_000,
+    privilege: 'Node.Allocate',
+    summary,
+    errors: [507],
+  };
 }
 
 export const qemu: NodeKindFacts = {
@@ -205,6 +215,7 @@ export const qemu: NodeKindFacts = {
       body: DiskResize,
       status: 201,
       limit: 120_000,
+      privilege: 'Node.Allocate',
       summary: 'Extend a disk of a node',
       errors: [408],
     },

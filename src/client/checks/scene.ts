@@ -1,4 +1,6 @@
 // The lab under test, by the names of its file. Only one check at a time types at a console.
+
+import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { Slots } from '../../host/values/slots.ts';
@@ -8,7 +10,6 @@ import type { Session } from '../frame/session.ts';
 import { nodeKey } from '../labfile/model.ts';
 import type { Expected } from '../labfile/schema.ts';
 import { findLink } from '../server/link-ends.ts';
-import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import type { Look } from './observation.ts';
 
 /** Consoles that are typed at at the same time. */
@@ -16,11 +17,11 @@ const MOST_TALKS = 16;
 
 export class Scene {
   readonly session: Session;
-  readonly lab: LabObject;
+  readonly lab: ProjectObject;
   readonly #turns = new KeyedLock();
   readonly #slots = new Slots(MOST_TALKS);
 
-  constructor(session: Session, lab: LabObject) {
+  constructor(session: Session, lab: ProjectObject) {
     this.session = session;
     this.lab = lab;
   }

@@ -1,11 +1,11 @@
 // Starts a lab's nodes in the order of its file: each when those before it are ready, by their consoles or pings.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProjectObject } from '../../api/objects.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { Slots } from '../../host/values/slots.ts';
 import type { Session } from '../frame/session.ts';
 import { fileWord, nodeKey, type WantedLab, type WantedNode } from '../labfile/model.ts';
 import type { Ready } from '../labfile/schema.ts';
-import type { LabObject } from '../server/objects.ts';
 import { type Observation, observe } from './observation.ts';
 import { lookByPing } from './ping.ts';
 import { Scene, wordsOf } from './scene.ts';
@@ -64,7 +64,7 @@ function purposeOf({ console: expect, ping }: Ready): string {
  * Starts the nodes of a file, and waits until those that say when they are ready are. Opens the lab if it is closed.
  * @throws Failure with the names of the nodes that are not ready, and why; those that wait for them are not started
  */
-export async function startInOrder(session: Session, lab: LabObject, wanted: WantedLab): Promise<void> {
+export async function startInOrder(session: Session, lab: ProjectObject, wanted: WantedLab): Promise<void> {
   const before = nodesBefore(wanted.nodes);
   const path = `/v2/projects/${lab.project_id}`;
   if (lab.status !== 'opened') await session.api.post(`${path}/open`);

@@ -20,7 +20,7 @@ async function run(
   { junit, keep, ...flags }: OutsideFlag & { junit?: string; lab?: string; keep?: true },
 ): Promise<void> {
   const [{ askedChecks, keepChecks }, { runChecks }, { Scene }, { junitReport }] = await Promise.all([
-    import('./asked.ts'),
+    import('./requested-checks.ts'),
     import('./run.ts'),
     import('./scene.ts'),
     import('./junit.ts'),

@@ -2,8 +2,8 @@
 
 import type { ComputeObject } from '../../api/objects.ts';
 import type { Drained } from '../../api/placement.ts';
+import type { ComputeCreate, ComputeUpdate } from '../../api/routes/computes.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { ComputeCreate, ComputeUpdate } from '../../controller/computes/schema.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';

@@ -1,12 +1,12 @@
 // `labwired plan`, `diff`, `apply` and `destroy`: labs described by files. Only these commands load the file reader.
 
+import type { ProjectObject } from '../../api/objects.ts';
 import { type Flags, type Noun, OUTSIDE, type Values, type Verb, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import type { Change } from '../labfile/changes.ts';
 import type { WantedLab } from '../labfile/model.ts';
 import type { Plan } from '../labfile/plan.ts';
 import type { OutsideFlag } from '../labfile/read.ts';
-import type { LabObject } from '../server/objects.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { counted } from '../terminal/counted.ts';
 import { exportVerb } from './lab.ts';
@@ -44,7 +44,7 @@ function shownChange({ action, kind, name, place, what, differences, restart, id
   };
 }
 
-function printJson(session: Session, wanted: WantedLab, lab: LabObject | undefined, more: object): void {
+function printJson(session: Session, wanted: WantedLab, lab: ProjectObject | undefined, more: object): void {
   const about = { name: wanted.name, project_id: lab?.project_id ?? null, server: session.api.address };
   session.printJson({ lab: about, ...more });
 }
@@ -76,7 +76,7 @@ async function showPlacement(session: Session, wanted: WantedLab, plan: Plan): P
 }
 
 async function showPlan(session: Session, file: string | undefined, flags: Values<typeof PLAN_FLAGS>): Promise<void> {
-  const { planLines, summaryText } = await import('../labfile/words.ts');
+  const { planLines, summaryText } = await import('../labfile/plan-text.ts');
   const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
   if (flags.placement === true) {
@@ -91,7 +91,7 @@ async function showPlan(session: Session, file: string | undefined, flags: Value
 }
 
 async function showDiff(session: Session, file: string | undefined, flags: OutsideFlag): Promise<void> {
-  const { changeText, diffLines } = await import('../labfile/words.ts');
+  const { changeText, diffLines } = await import('../labfile/plan-text.ts');
   const { harmless } = await import('../../host/terminal/terminal-text.ts');
   const { wanted, plan } = await planOf(session, file, flags);
   if (plan.changes.length > 0) process.exitCode = DIFFERS;
@@ -140,11 +140,11 @@ async function makeAsFile(
   session: Session,
   file: string | undefined,
   flags: Values<typeof APPLY_FLAGS>,
-): Promise<{ wanted: WantedLab; lab: LabObject | undefined }> {
+): Promise<{ wanted: WantedLab; lab: ProjectObject | undefined }> {
   const [{ removes }, { carryOut }, { planLines, summaryText, wrapped }] = await Promise.all([
     import('../labfile/changes.ts'),
     import('../labfile/carry-out.ts'),
-    import('../labfile/words.ts'),
+    import('../labfile/plan-text.ts'),
   ]);
   const { wanted, plan } = await planOf(session, file, flags);
   const going = plan.changes.filter(removes);

@@ -1,11 +1,12 @@
 // `labwired node exec`: types one line at a node's console and prints the output.
+
+import type { NodeObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { messageOf } from '../../failures.ts';
 import { promptAs } from '../console/console-answer.ts';
 import { usableConsole } from '../console/console-socket.ts';
 import { talk } from '../console/console-talk.ts';
 import type { Session } from '../frame/session.ts';
-import type { NodeObject } from '../server/objects.ts';
 import { secondsOf } from '../terminal/seconds.ts';
 
 const USUAL_SECONDS = 30;

@@ -1,15 +1,10 @@
 // `labwired group`: groups of accounts, with which labs can be shared.
+import type { GroupObject } from '../../api/routes/accounts.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { notFound } from '../server/find.ts';
 
 const GROUPS = '/v2/groups';
-
-interface GroupObject {
-  name: string;
-  built_in: boolean;
-  accounts: string[];
-}
 
 const groups = (session: Session): Promise<GroupObject[]> => session.api.get<GroupObject[]>(GROUPS);
 

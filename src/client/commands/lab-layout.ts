@@ -1,10 +1,11 @@
 // `labwired lab layout`: arranges the nodes of a lab.
+
+import type { ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { isStyle, STYLES, type Style } from '../../layout/style.ts';
 import { verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
-import type { LabObject } from '../server/objects.ts';
 import { counted } from '../terminal/counted.ts';
 
 export const layoutVerb = verb({
@@ -27,7 +28,7 @@ export const layoutVerb = verb({
 });
 
 /** Returns how many nodes were moved. @throws Failure */
-async function layOutLab(session: Session, lab: LabObject, style: Style): Promise<number> {
+async function layOutLab(session: Session, lab: ProjectObject, style: Style): Promise<number> {
   const [{ arrangeNodes }, { nodePath, readLabState }] = await Promise.all([
     import('../../layout/arrange-nodes.ts'),
     import('../labfile/state.ts'),

@@ -1,18 +1,18 @@
 // `labwired lab`: labs, which the API calls projects.
+
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type * as v from 'valibot';
+import type { ProjectObject } from '../../api/objects.ts';
+import type { LabFigures, ProjectCreate, ProjectDuplicate } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { ProjectDuplicate } from '../../controller/archives/duplicate-routes.ts';
-import type { ProjectCreate } from '../../controller/projects/schema.ts';
 import { Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { type Noun, OUTSIDE, type Verb, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import type { ExportOptions } from '../labfile/export.ts';
 import type { OutsideFlag } from '../labfile/read.ts';
-import type { LabObject } from '../server/objects.ts';
 import { labSettings, SET, settingsBody } from '../server/settings.ts';
 import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { counted } from '../terminal/counted.ts';
@@ -24,18 +24,12 @@ import { share } from './share.ts';
 /** Files of labs end so. */
 const EXTENSION = '.gns3project';
 
-interface Figures {
-  project_id: string;
-  nodes: number;
-  running: number;
-}
-
-const idOf = ({ project_id }: LabObject): string => project_id;
-const pathOf = (lab: LabObject): string => `/v2/projects/${lab.project_id}`;
+const idOf = ({ project_id }: ProjectObject): string => project_id;
+const pathOf = (lab: ProjectObject): string => `/v2/projects/${lab.project_id}`;
 
 async function list(session: Session): Promise<void> {
   const [labs, figures] = await Promise.all([session.labs(), figuresOf(session)]);
-  const nodes = ({ project_id: id, status }: LabObject): string => {
+  const nodes = ({ project_id: id, status }: ProjectObject): string => {
     const known = figures.find(({ project_id }) => project_id === id);
     return known && status === 'opened' ? `${known.running}/${known.nodes}` : '';
   };
@@ -48,16 +42,16 @@ async function list(session: Session): Promise<void> {
 }
 
 /** How many nodes run; not available from a server of the release. */
-async function figuresOf(session: Session): Promise<Figures[]> {
+async function figuresOf(session: Session): Promise<LabFigures[]> {
   if (session.json || session.quiet) return [];
-  return session.api.get<Figures[]>('/v2/project-figures').catch(() => []);
+  return session.api.get<LabFigures[]>('/v2/project-figures').catch(() => []);
 }
 
-async function open(session: Session, lab: LabObject): Promise<LabObject> {
-  return lab.status === 'opened' ? lab : session.api.post<LabObject>(`${pathOf(lab)}/open`);
+async function open(session: Session, lab: ProjectObject): Promise<ProjectObject> {
+  return lab.status === 'opened' ? lab : session.api.post<ProjectObject>(`${pathOf(lab)}/open`);
 }
 
-async function startAll(session: Session, wanted: string): Promise<LabObject> {
+async function startAll(session: Session, wanted: string): Promise<ProjectObject> {
   const lab = await session.labNamed(wanted);
   await open(session, lab);
   await forAll(session, lab, 'start');
@@ -68,7 +62,7 @@ async function startAll(session: Session, wanted: string): Promise<LabObject> {
  * An action on all nodes.
  * @throws Failure that names the nodes with unreachable hosts; the others were done
  */
-async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'): Promise<void> {
+async function forAll(session: Session, lab: ProjectObject, action: 'start' | 'stop'): Promise<void> {
   const answer = await session.api.post<{ left_out?: { name: string; reason: string }[] } | undefined>(
     `${pathOf(lab)}/nodes/${action}`,
   );
@@ -79,7 +73,7 @@ async function forAll(session: Session, lab: LabObject, action: 'start' | 'stop'
   throw new Failure('conflict', `${action}: all nodes of "${lab.name}" except ${names}. ${reasons}`);
 }
 
-async function startFile(session: Session, file: string, flags: OutsideFlag): Promise<LabObject> {
+async function startFile(session: Session, file: string, flags: OutsideFlag): Promise<ProjectObject> {
   const [{ readLab }, { labOfFile }, { startInOrder }] = await Promise.all([
     import('../labfile/read.ts'),
     import('../checks/which-lab.ts'),
@@ -98,8 +92,8 @@ async function startFile(session: Session, file: string, flags: OutsideFlag): Pr
 async function madeWithName(
   session: Session,
   { name, number }: { name: string; number: boolean },
-  make: () => Promise<LabObject>,
-): Promise<LabObject> {
+  make: () => Promise<ProjectObject>,
+): Promise<ProjectObject> {
   if (!number && (await session.labs()).some((one) => one.name === name)) throw nameTaken(name);
   const made = await make();
   if (number || made.name === name) return made;
@@ -108,7 +102,12 @@ async function madeWithName(
 }
 
 /** A step that a lab takes as a whole. */
-function step(name: string, summary: string, done: string, take: (session: Session, lab: LabObject) => Promise<void>) {
+function step(
+  name: string,
+  summary: string,
+  done: string,
+  take: (session: Session, lab: ProjectObject) => Promise<void>,
+) {
   return verb({
     name,
     words: ['LAB'],
@@ -117,7 +116,7 @@ function step(name: string, summary: string, done: string, take: (session: Sessi
     run: async (session, [wanted]) => {
       const lab = await session.labNamed(wanted);
       await take(session, lab);
-      session.tell(`Lab "${lab.name}" ${done}.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
+      session.tell(`Lab "${lab.name}" ${done}.`, lab.project_id, await session.api.get<ProjectObject>(pathOf(lab)));
     },
   });
 }
@@ -154,7 +153,7 @@ export function exportVerb(name: string): Verb {
   });
 }
 
-async function labAsText(session: Session, lab: LabObject, options: ExportOptions): Promise<string> {
+async function labAsText(session: Session, lab: ProjectObject, options: ExportOptions): Promise<string> {
   if (lab.status !== 'opened') {
     throw new Failure(
       'conflict',
@@ -189,7 +188,7 @@ export const lab: Noun = {
       run: async (session, [name]) => {
         // Or it would be closed when the last page that shows it is.
         const body: v.InferInput<typeof ProjectCreate> = { name: name, auto_close: false };
-        const made = await session.api.post<LabObject>('/v2/projects', body);
+        const made = await session.api.post<ProjectObject>('/v2/projects', body);
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
       },
     }),
@@ -212,7 +211,7 @@ export const lab: Noun = {
         const lab = await session.labNamed(wanted);
         const settings = set.length === 0 ? {} : settingsBody(set, await labSettings(session.api));
         const body = { ...settings, ...(name !== undefined && { name }) };
-        const changed = (await session.api.request('PUT', pathOf(lab), body)) as LabObject;
+        const changed = (await session.api.request('PUT', pathOf(lab), body)) as ProjectObject;
         session.tell(`Lab "${changed.name}" is changed.`, lab.project_id, changed);
       },
     }),
@@ -233,7 +232,7 @@ export const lab: Noun = {
           reset_mac_addresses: flags['keep-macs'] !== true,
         };
         const made = await madeWithName(session, { name: name, number: flags.number === true }, () =>
-          session.api.post<LabObject>(`${pathOf(lab)}/duplicate`, body),
+          session.api.post<ProjectObject>(`${pathOf(lab)}/duplicate`, body),
         );
         session.tell(`Lab "${made.name}" created: ${made.project_id}`, made.project_id, made);
       },
@@ -256,7 +255,11 @@ export const lab: Noun = {
       flags: OUTSIDE,
       run: async (session, [wanted], flags) => {
         const lab = await (/\.ya?ml$/.test(wanted) ? startFile(session, wanted, flags) : startAll(session, wanted));
-        session.tell(`Lab "${lab.name}" is started.`, lab.project_id, await session.api.get<LabObject>(pathOf(lab)));
+        session.tell(
+          `Lab "${lab.name}" is started.`,
+          lab.project_id,
+          await session.api.get<ProjectObject>(pathOf(lab)),
+        );
       },
     }),
     ...(['lock', 'unlock'] as const).map((name) =>
@@ -326,7 +329,7 @@ export const lab: Noun = {
           using sent = await fileBody(session, file);
           return (await session.api.upload(path, sent.body).catch((error: unknown) => {
             throw error instanceof Failure ? new Failure(error.code, `${file}: ${error.message}`) : error;
-          })) as LabObject;
+          })) as ProjectObject;
         });
         session.tell(`Lab "${made.name}" imported: ${made.project_id}`, made.project_id, made);
       },

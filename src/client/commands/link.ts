@@ -1,20 +1,20 @@
 // `labwired link`: links between nodes.
 import * as v from 'valibot';
+import { PRESETS } from '../../api/impairment-presets.ts';
+import { DirectionImpairments } from '../../api/impairments.ts';
+import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
+import type { LinkBody } from '../../api/routes/links.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { PRESETS } from '../../controller/links/presets.ts';
-import type { LinkBody } from '../../controller/links/schema.ts';
 import { nearest, suggestion } from '../../host/values/nearest-name.ts';
-import { DirectionImpairments } from '../../store/impairments.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import { endText, findLink, parseEnd, portsToJoin } from '../server/link-ends.ts';
-import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import { pairOf, parsed } from '../server/settings.ts';
 
 const idOf = ({ link_id }: LinkObject): string => link_id;
 
 export interface Wiring {
-  lab: LabObject;
+  lab: ProjectObject;
   nodes: NodeObject[];
   links: LinkObject[];
   /** Of the links' routes. */

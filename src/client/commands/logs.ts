@@ -1,16 +1,18 @@
 // `labwired logs`: past and new log messages of a lab or node.
+
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import type { NodeObject, ProjectObject } from '../../api/objects.ts';
+import type { DiskUse } from '../../api/routes/compute-nodes.ts';
+import type { JournalEntry } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { JournalEntry } from '../../controller/lab/journals.ts';
 import { Failure } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
-import type { LabObject, NodeObject } from '../server/objects.ts';
 import { inSeconds } from '../terminal/figures.ts';
-import { momentOf } from '../terminal/moment.ts';
+import { momentOf } from '../terminal/parse-time.ts';
 
 /** Last lines of each file, unless --tail says how many. */
 const USUAL_LINES = 100;
@@ -34,10 +36,10 @@ function countOf(tail: string | undefined): number | undefined {
 /** Prints entries, with the names of their nodes. */
 class Printer {
   readonly #session: Session;
-  readonly #lab: LabObject;
+  readonly #lab: ProjectObject;
   #nodes: readonly NodeObject[];
 
-  constructor(session: Session, lab: LabObject, nodes: readonly NodeObject[]) {
+  constructor(session: Session, lab: ProjectObject, nodes: readonly NodeObject[]) {
     this.#session = session;
     this.#lab = lab;
     this.#nodes = nodes;
@@ -97,12 +99,8 @@ async function follow(session: Session, path: string, printer: Printer, leftOut:
   throw new Failure('unavailable', 'The server ended the log, because it stops or the lab was deleted.');
 }
 
-interface DiskUse {
-  files: { path: string; size: number }[];
-}
-
 /** The ends of the logs that a node's program has written into the node's directory. */
-async function printFiles(session: Session, lab: LabObject, node: NodeObject, most: number): Promise<void> {
+async function printFiles(session: Session, lab: ProjectObject, node: NodeObject, most: number): Promise<void> {
   const path = `/v2/projects/${lab.project_id}/nodes/${node.node_id}`;
   const { files } = await session.api.get<DiskUse>(`${path}/disk_use`);
   for (const { path: file, size } of files) {

@@ -2,15 +2,15 @@
 import * as v from 'valibot';
 import type { DeletedNode } from '../../api/deleted-nodes.ts';
 import { builtinProperties, findNodeKind, usualSymbol } from '../../api/kinds/kinds.ts';
+import type { NodeObject, ProjectObject, TemplateObject } from '../../api/objects.ts';
+import type { NodeDuplicate } from '../../api/routes/nodes.ts';
+import type { TemplateUsage } from '../../api/routes/templates.ts';
+import { NodeType } from '../../api/vocabulary.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { NodeDuplicate } from '../../controller/nodes/schema.ts';
-import type { TemplateUsage } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
-import { NodeType } from '../../store/vocabulary.ts';
 import { attachTerminal } from '../console/console-terminal.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
-import type { LabObject, NodeObject, TemplateObject } from '../server/objects.ts';
 import { nodeSettings, SET, settingsBody } from '../server/settings.ts';
 import { NUMBER, nameTaken } from '../server/taken-names.ts';
 import { computeNamed } from './compute.ts';
@@ -18,7 +18,7 @@ import { execute } from './exec.ts';
 import { templateNamed } from './template.ts';
 
 const idOf = ({ node_id }: NodeObject): string => node_id;
-const pathOf = (lab: LabObject, node: NodeObject): string => `/v2/projects/${lab.project_id}/nodes/${node.node_id}`;
+const pathOf = (lab: ProjectObject, node: NodeObject): string => `/v2/projects/${lab.project_id}/nodes/${node.node_id}`;
 
 /** Whether a node does something that a restart would break off. */
 export function runs({ node_type: type, status }: Pick<NodeObject, 'node_type' | 'status'>): boolean {
@@ -123,7 +123,7 @@ interface CreateFlags {
 /** Creates a node from a template and applies further settings; if these fail, it is deleted. */
 async function fromTemplate(
   session: Session,
-  lab: LabObject,
+  lab: ProjectObject,
   { template_id }: TemplateObject,
   body: TemplateUsage,
   settings: object,

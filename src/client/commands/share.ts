@@ -1,23 +1,17 @@
 // `labwired lab share`: the owner of a lab, and the accounts and groups that may watch or change it.
+
 import type * as v from 'valibot';
+import type { Access } from '../../api/accounts.ts';
+import type { ProjectObject } from '../../api/objects.ts';
+import type { SharingObject, SharingUpdate } from '../../api/routes/accounts.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { SharingUpdate } from '../../controller/accounts/routes.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Flags, type Values, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { notFound } from '../server/find.ts';
-import type { LabObject } from '../server/objects.ts';
 
 const RIGHTS = ['watch', 'change'] as const;
-type Right = (typeof RIGHTS)[number];
-
-interface Sharing {
-  owner: string | null;
-  everybody: Right | 'none';
-  accounts: Record<string, Right>;
-  groups: Record<string, Right>;
-}
 
 const FLAGS = {
   with: { value: 'NAMES', many: true, summary: 'share it with these accounts: bob,eve; repeatable' },
@@ -83,11 +77,11 @@ async function mustBeKnown(session: Session, { owner, update = {} }: v.InferInpu
 
 interface Row {
   name: string;
-  right: Right | 'owner';
+  right: Access | 'owner';
 }
 
 /** The owner first, then everybody, then the accounts and the groups by name. */
-function rowsOf({ owner, everybody, accounts, groups }: Sharing): Row[] {
+function rowsOf({ owner, everybody, accounts, groups }: SharingObject): Row[] {
   return [
     ...(owner === null ? [] : [{ name: owner, right: 'owner' } as const]),
     ...(everybody === 'none' ? [] : [{ name: 'everybody', right: everybody }]),
@@ -96,14 +90,14 @@ function rowsOf({ owner, everybody, accounts, groups }: Sharing): Row[] {
   ];
 }
 
-function sortedRows(rights: Record<string, Right>, prefix: string): Row[] {
+function sortedRows(rights: SharingObject['accounts'], prefix: string): Row[] {
   return Object.entries(rights)
     .map(([name, right]) => ({ name: `${prefix}${name}`, right }))
     .sort((one, other) => one.name.localeCompare(other.name));
 }
 
 /** `bob (owner), eve (watch), group class (watch)` */
-function rightsText(sharing: Sharing): string {
+function rightsText(sharing: SharingObject): string {
   return (
     rowsOf(sharing)
       .map(({ name, right }) => `${name} (${right})`)
@@ -111,7 +105,7 @@ function rightsText(sharing: Sharing): string {
   );
 }
 
-function show(session: Session, sharing: Sharing): void {
+function show(session: Session, sharing: SharingObject): void {
   if (session.json) {
     session.printJson(sharing);
     return;
@@ -122,10 +116,10 @@ function show(session: Session, sharing: Sharing): void {
   ]);
 }
 
-async function shareLab(session: Session, lab: LabObject, body: v.InferInput<typeof SharingUpdate>): Promise<void> {
+async function shareLab(session: Session, lab: ProjectObject, body: v.InferInput<typeof SharingUpdate>): Promise<void> {
   await mustBeKnown(session, body);
   const path = `/v2/projects/${lab.project_id}/sharing`;
-  const sharing = (await session.api.request('PUT', path, body)) as Sharing;
+  const sharing = (await session.api.request('PUT', path, body)) as SharingObject;
   session.tell(`Lab "${lab.name}" is shared: ${rightsText(sharing)}.`, lab.project_id, sharing);
 }
 
@@ -138,6 +132,6 @@ export const share = verb({
     const body = sharingBody(flags);
     const lab = await session.labNamed(wanted);
     if (body !== undefined) return shareLab(session, lab, body);
-    show(session, await session.api.get<Sharing>(`/v2/projects/${lab.project_id}/sharing`));
+    show(session, await session.api.get<SharingObject>(`/v2/projects/${lab.project_id}/sharing`));
   },
 });

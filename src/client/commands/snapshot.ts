@@ -1,28 +1,27 @@
 // `labwired snapshot`: earlier states of a lab.
 import type * as v from 'valibot';
-import type { SnapshotObject } from '../../api/objects.ts';
-import type { SnapshotCreate } from '../../controller/snapshots/schema.ts';
+import type { ProjectObject, SnapshotObject } from '../../api/objects.ts';
+import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
 import { Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
-import type { LabObject } from '../server/objects.ts';
 import { namesInWords } from '../terminal/counted.ts';
 import { inTime } from '../terminal/figures.ts';
 import { runs } from './node.ts';
 
 const idOf = ({ snapshot_id }: SnapshotObject): string => snapshot_id;
-const pathOf = ({ project_id }: LabObject): string => `/v2/projects/${project_id}/snapshots`;
+const pathOf = ({ project_id }: ProjectObject): string => `/v2/projects/${project_id}/snapshots`;
 
-async function find(session: Session, wanted: string): Promise<{ lab: LabObject; found: SnapshotObject }> {
+async function find(session: Session, wanted: string): Promise<{ lab: ProjectObject; found: SnapshotObject }> {
   const lab = await session.lab();
   const all = await session.api.get<SnapshotObject[]>(pathOf(lab));
   return { lab, found: findNamed('snapshot', all, (one) => ({ id: idOf(one), name: one.name }), wanted) };
 }
 
 /** @throws Failure `conflict` with both ways out */
-async function mustBeStopped(session: Session, lab: LabObject): Promise<void> {
+async function mustBeStopped(session: Session, lab: ProjectObject): Promise<void> {
   if (lab.status !== 'opened') return;
   const running = (await session.nodes(lab)).filter(runs).map(({ name }) => name);
   if (running.length === 0) return;
@@ -71,7 +70,7 @@ export const snapshot: Noun = {
       inLab: true,
       run: async (session, [wanted]) => {
         const { lab, found } = await find(session, wanted);
-        const now = await session.api.post<LabObject>(`${pathOf(lab)}/${found.snapshot_id}/restore`);
+        const now = await session.api.post<ProjectObject>(`${pathOf(lab)}/${found.snapshot_id}/restore`);
         session.tell(`Lab "${lab.name}" is as it was in "${found.name}".`, found.snapshot_id, now);
       },
     }),

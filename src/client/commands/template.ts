@@ -1,10 +1,10 @@
 // `labwired template`: templates for nodes.
 
+import type { TemplateObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
-import type { TemplateObject } from '../server/objects.ts';
 import { SET, settingsBody, templateSettings } from '../server/settings.ts';
 import { applianceNamed } from './appliance.ts';
 

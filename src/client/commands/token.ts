@@ -1,12 +1,11 @@
 // `labwired token`: tokens that programs use instead of a password.
 import type * as v from 'valibot';
+import { TOKEN_ROLES } from '../../api/accounts.ts';
+import type { TokenCreate, TokenObject } from '../../api/routes/accounts.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import type { TokenCreate } from '../../controller/accounts/routes.ts';
-import { TOKEN_ROLES } from '../../store/roles.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { findNamed } from '../server/find.ts';
-import type { TokenObject } from '../server/objects.ts';
 import { inTime } from '../terminal/figures.ts';
 
 const TOKENS = '/v2/account/tokens';

@@ -1,6 +1,7 @@
 // `labwired top`: live view of a lab: its nodes, the traffic of its links, and the load of the hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoadFigures, type NodeLoad, NodeLoads } from '../../api/node-loads.ts';
+import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { tableLines } from '../../host/terminal/table.ts';
@@ -9,7 +10,6 @@ import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import { endText } from '../server/link-ends.ts';
 import { type Flow, type LinkCounters, type LinkFlows, ofNode, type Rate, Traffic } from '../server/link-rates.ts';
-import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import { bytesPerSecond, inBytes } from '../terminal/figures.ts';
 import { fullScreen } from '../terminal/full-screen.ts';
 import { secondsOf } from '../terminal/seconds.ts';
@@ -39,7 +39,7 @@ const WIDE = 64;
 
 /** All that is shown; `--json` shows it as it is. */
 export interface Picture {
-  lab: LabObject;
+  lab: ProjectObject;
   computes: { compute_id: string; name: string; cpu_usage_percent: number; memory_usage_percent: number }[];
   nodes: (Pick<NodeObject, 'node_id' | 'name' | 'node_type' | 'status'> &
     LoadFigures & { sent: Rate; received: Rate })[];
@@ -48,13 +48,13 @@ export interface Picture {
 
 /** Requested from the server; counters come as events. */
 interface Facts {
-  lab: LabObject;
+  lab: ProjectObject;
   nodes: NodeObject[];
   links: LinkObject[];
   hosts: HostLoad[];
 }
 
-async function ask(session: Session, lab: LabObject, { loads }: Measured): Promise<Facts> {
+async function ask(session: Session, lab: ProjectObject, { loads }: Measured): Promise<Facts> {
   const [nodes, links, hosts] = await Promise.all([
     session.nodes(lab),
     session.api.get<LinkObject[]>(`/v2/projects/${lab.project_id}/links`),
@@ -218,7 +218,7 @@ interface Course {
 /** Prints one picture after one interval. Returns why that is impossible. */
 async function snapshot(
   session: Session,
-  lab: LabObject,
+  lab: ProjectObject,
   measured: Measured,
   { begun, ended, milliseconds, sort }: Course & { begun: Promise<void> },
 ): Promise<string | undefined> {
@@ -235,7 +235,7 @@ async function snapshot(
 /** Pictures until a person leaves. Answers why there are no more. */
 async function live(
   session: Session,
-  lab: LabObject,
+  lab: ProjectObject,
   measured: Measured,
   { ended, milliseconds, ...course }: Course,
 ): Promise<string | undefined> {

@@ -1,11 +1,11 @@
 // `labwired wait`: waits until nodes or the lab are in a state.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeObject, ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
-import type { LabObject, NodeObject } from '../server/objects.ts';
 import { secondsOf } from '../terminal/seconds.ts';
 
 const NODE_STATES = ['started', 'stopped', 'suspended'];
@@ -17,7 +17,7 @@ const POLL_MS = 250;
 type Missing = () => Promise<string[]>;
 
 /** All nodes, or those of these names; of all, those that always run are not waited for. */
-function missingNodes(session: Session, lab: LabObject, state: string, wanted: readonly string[]): Missing {
+function missingNodes(session: Session, lab: ProjectObject, state: string, wanted: readonly string[]): Missing {
   const counts = ({ node_type }: NodeObject): boolean => findNodeKind(node_type)?.alwaysRuns !== true;
   return async () => {
     const all = await session.nodes(lab);
@@ -26,9 +26,9 @@ function missingNodes(session: Session, lab: LabObject, state: string, wanted: r
   };
 }
 
-function missingLab(session: Session, { project_id }: LabObject, state: string): Missing {
+function missingLab(session: Session, { project_id }: ProjectObject, state: string): Missing {
   return async () => {
-    const { name, status } = await session.api.get<LabObject>(`/v2/projects/${project_id}`);
+    const { name, status } = await session.api.get<ProjectObject>(`/v2/projects/${project_id}`);
     return status === state ? [] : [`"${name}" is ${status}`];
   };
 }

@@ -1,7 +1,8 @@
 // Checks whether a console accepts typed lines.
+
+import type { NodeObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
-import type { NodeObject } from '../server/objects.ts';
 
 /** @throws Failure if the node's console is graphical, a web page or none */
 export function usableConsole({ api }: Session, { name, console_type: type }: NodeObject): void {

@@ -1,10 +1,10 @@
 // A node's console in the terminal of a person, byte for byte, until Ctrl+] or the end of the node.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { WebSocket } from 'ws';
+import type { NodeObject } from '../../api/objects.ts';
 import type { ControlMessage } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
-import type { NodeObject } from '../server/objects.ts';
 import { usableConsole } from './console-socket.ts';
 
 /** Ctrl+], as in telnet. */

@@ -1,5 +1,5 @@
 // Converts a topology of containerlab to a lab: containers, bridges, links and netem impairments.
-import { changed, type DirectionImpairments } from '../../store/impairments.ts';
+import { changed, type DirectionImpairments } from '../../api/impairments.ts';
 import type { LabText, LinkText, NodeText } from '../labfile/schema.ts';
 import type { Path } from '../labfile/source.ts';
 import {

@@ -1,7 +1,7 @@
 // Reads containerlab's topology file and keeps the line of each value (https://containerlab.dev/manual/topo-def-file/).
 import * as v from 'valibot';
 import { describeIssue } from '../../store/issues.ts';
-import { LabFileMistakes } from '../labfile/mistakes.ts';
+import { LabFileMistakes } from '../labfile/file-mistakes.ts';
 import { type Path, readSource } from '../labfile/source.ts';
 
 const Scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);

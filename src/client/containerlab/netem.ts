@@ -1,7 +1,7 @@
 // Converts `tc ... netem` and `containerlab tools netem` settings of an interface to impairments of a direction.
 import * as v from 'valibot';
+import { DISTRIBUTIONS, DirectionImpairments } from '../../api/impairments.ts';
 import { Failure } from '../../failures.ts';
-import { DISTRIBUTIONS, DirectionImpairments } from '../../store/impairments.ts';
 
 type Member = keyof DirectionImpairments;
 

@@ -1,9 +1,10 @@
 // The demonstration's lab: each API request is shown before it is sent.
+
+import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import { freeName, HUB, linkToHub, type PC1 } from '../../layout/demonstration.ts';
 import type { Api } from '../server/api.ts';
-import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 import type { Story } from './story.ts';
 
 export interface Pc {
@@ -33,7 +34,7 @@ export class Lab {
   readonly path: string;
   readonly #server: ShownServer;
 
-  private constructor(server: ShownServer, { project_id, name }: LabObject) {
+  private constructor(server: ShownServer, { project_id, name }: ProjectObject) {
     this.#server = server;
     this.id = project_id;
     this.name = name;
@@ -42,7 +43,7 @@ export class Lab {
 
   /** Creates an empty lab with an unused name. It stays open without viewers. */
   static async create(server: ShownServer): Promise<Lab> {
-    const others = await request<LabObject[]>(server, 'GET', '/v2/projects');
+    const others = await request<ProjectObject[]>(server, 'GET', '/v2/projects');
     const name = freeName(others.map((other) => other.name));
     return new Lab(server, await request(server, 'POST', '/v2/projects', { name, auto_close: false }));
   }
@@ -76,7 +77,7 @@ export class Lab {
 
   /** The console's address for this client. A wildcard means the server's own address. */
   #consoleHost({ console_host: host }: NodeObject): string {
-    if (['0.0.0.0', '::', '[::]'].includes(host)) return this.#server.host;
+    if (host === null || ['0.0.0.0', '::', '[::]'].includes(host)) return this.#server.host;
     if (isLoopback(host) && !isLoopback(this.#server.host)) {
       throw new Failure(
         'conflict',

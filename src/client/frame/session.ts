@@ -1,5 +1,6 @@
 // One run of a command: its server and lab, and the output of results.
 import { readFile } from 'node:fs/promises';
+import type { NodeObject, ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
@@ -8,7 +9,6 @@ import { tableLines } from '../../host/terminal/table.ts';
 import { harmless, jsonText } from '../../host/terminal/terminal-text.ts';
 import { Api } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
-import type { LabObject, NodeObject } from '../server/objects.ts';
 import { type Choice, type ChoiceFlags, type ClientEnvironment, chooseServer } from '../server/server-choice.ts';
 import { Ending } from './ending.ts';
 
@@ -109,25 +109,25 @@ export class Session {
     if (!this.quiet && !this.json) process.stderr.write(`${harmless(sentence)}\n`);
   }
 
-  labs(): Promise<LabObject[]> {
+  labs(): Promise<ProjectObject[]> {
     return this.api.get('/v2/projects');
   }
 
   /** The lab of this name or id. @throws Failure */
-  async labNamed(wanted: string): Promise<LabObject> {
-    const named = ({ project_id: id, name }: LabObject) => ({ id, name });
+  async labNamed(wanted: string): Promise<ProjectObject> {
+    const named = ({ project_id: id, name }: ProjectObject) => ({ id, name });
     return findNamed('lab', await this.labs(), named, wanted);
   }
 
   /** The open lab of this name or id. @throws Failure */
-  async openLabNamed(wanted: string): Promise<LabObject> {
+  async openLabNamed(wanted: string): Promise<ProjectObject> {
     const lab = await this.labNamed(wanted);
     if (lab.status === 'opened') return lab;
     throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
   }
 
   /** The lab that `--lab` names, or the environment; else the one that is open. @throws Failure */
-  async lab(): Promise<LabObject> {
+  async lab(): Promise<ProjectObject> {
     const wanted = this.flags.lab ?? this.#usualLab;
     if (wanted) return this.labNamed(wanted);
     const open = (await this.labs()).filter(({ status }) => status === 'opened');
@@ -141,7 +141,7 @@ export class Session {
     );
   }
 
-  nodes({ project_id }: LabObject): Promise<NodeObject[]> {
+  nodes({ project_id }: ProjectObject): Promise<NodeObject[]> {
     return this.api.get(`/v2/projects/${project_id}/nodes`);
   }
 
@@ -149,7 +149,7 @@ export class Session {
    * The nodes with these names or ids, in this order.
    * @throws Failure for the first missing one
    */
-  async nodesNamed(lab: LabObject, wanted: readonly string[]): Promise<NodeObject[]> {
+  async nodesNamed(lab: ProjectObject, wanted: readonly string[]): Promise<NodeObject[]> {
     const all = await this.nodes(lab);
     return wanted.map((word) => findNode(all, word));
   }

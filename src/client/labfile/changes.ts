@@ -1,6 +1,6 @@
 // The changes that bring a lab to the state of its file, as data to show, count and carry out.
 import type { Difference } from './compare.ts';
-import type { Place } from './mistakes.ts';
+import type { Place } from './file-mistakes.ts';
 
 export type Kind = 'lab' | 'node' | 'file' | 'link' | 'drawing';
 

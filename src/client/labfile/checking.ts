@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { describeIssue } from '../../store/issues.ts';
-import type { Mistake } from './mistakes.ts';
+import type { Mistake } from './file-mistakes.ts';
 import { LabText } from './schema.ts';
 import type { Path, Source } from './source.ts';
 

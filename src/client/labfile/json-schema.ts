@@ -2,7 +2,7 @@
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
-import { settingWords } from '../../http/openapi/setting-words.ts';
+import { settingWords } from '../../api/kinds/setting-words.ts';
 import { propertyEntries } from './node-settings.ts';
 import { LabText } from './schema.ts';
 

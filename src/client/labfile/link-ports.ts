@@ -1,7 +1,7 @@
 // Finds the ports of links' ends, on existing nodes and on nodes as the file will make them.
 import type { Port } from '../../api/kinds/port.ts';
 import { portNamed, portsInWords } from '../server/link-ends.ts';
-import type { Mistake } from './mistakes.ts';
+import type { Mistake } from './file-mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, portsAhead } from './node-settings.ts';
 import type { ServerNode } from './state.ts';

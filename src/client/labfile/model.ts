@@ -1,9 +1,9 @@
 // A checked lab file, with copies expanded and variables filled in.
 
+import type { Variables } from '../../api/vocabulary.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
-import type { Variables } from '../../store/vocabulary.ts';
 import type { WantedText } from './contents.ts';
-import type { Place } from './mistakes.ts';
+import type { Place } from './file-mistakes.ts';
 import type { Check, DrawingText, LabText, LinkText, NodeText, Start } from './schema.ts';
 import type { Path } from './source.ts';
 

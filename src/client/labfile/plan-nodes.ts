@@ -2,17 +2,17 @@
 
 import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.ts';
 import { AUTO_ID } from '../../api/placement.ts';
+import type { Template } from '../../api/routes/templates.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
-import type { Template } from '../../controller/templates/schema.ts';
 import { Failure } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Point } from '../../layout/rectangles.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
+import { LabFileMistakes } from './file-mistakes.ts';
 import { freeId } from './identity.ts';
 import { layOut } from './layout.ts';
-import { LabFileMistakes } from './mistakes.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import { type Base, wrongSettings } from './node-settings.ts';
 import type { ServerLab, ServerNode } from './state.ts';

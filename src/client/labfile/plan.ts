@@ -1,18 +1,19 @@
 // Compares a file with the server and plans the changes. Only reads.
+
+import type { ProjectObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
-import type { Template } from '../../controller/templates/schema.ts';
+import type { Template } from '../../api/routes/templates.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { runs } from '../commands/node.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
-import type { LabObject } from '../server/objects.ts';
 import type { Change } from './changes.ts';
 import { differences } from './compare.ts';
 import { configPath, withoutMark } from './configurations.ts';
 import type { WantedText } from './contents.ts';
+import { LabFileMistakes, type Mistake } from './file-mistakes.ts';
 import { portMistakes, portsAfterwards } from './link-ports.ts';
-import { missingOf } from './missing.ts';
-import { LabFileMistakes, type Mistake } from './mistakes.ts';
+import { missingOf } from './missing-images.ts';
 import { nodeKey, type WantedLab, type WantedNode } from './model.ts';
 import type { Base } from './node-settings.ts';
 import { planDrawings } from './plan-drawings.ts';
@@ -23,7 +24,7 @@ import { findLab, readLabState, readNodeFile, type ServerLab, type ServerNode } 
 export interface Plan {
   changes: Change[];
   /** Undefined until it exists. */
-  lab: LabObject | undefined;
+  lab: ProjectObject | undefined;
   state: ServerLab | undefined;
 }
 
@@ -134,7 +135,7 @@ function filesOf(
 async function planFiles(
   api: Api,
   wanted: WantedLab,
-  { lab, found }: { lab: LabObject | undefined; found: ReadonlyMap<string, ServerNode | undefined> },
+  { lab, found }: { lab: ProjectObject | undefined; found: ReadonlyMap<string, ServerNode | undefined> },
 ): Promise<Change[]> {
   const all = wanted.nodes.flatMap((node) => {
     const is = found.get(nodeKey(node.name));

@@ -3,16 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import * as v from 'valibot';
+import type { Variables } from '../../api/vocabulary.ts';
 import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
-import type { Variables } from '../../store/vocabulary.ts';
 import { checkSource, wrongIn } from './checking.ts';
 import { type Beside, contentOf, type WantedText } from './contents.ts';
-import { endsOf } from './ends.ts';
+import { LabFileMistakes, type Mistake } from './file-mistakes.ts';
+import { endsOf } from './link-ends.ts';
 import { portMistakes, portsByFile } from './link-ports.ts';
-import { LabFileMistakes, type Mistake } from './mistakes.ts';
 import {
   nodeKey,
   type Origin,

@@ -2,8 +2,8 @@
 
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
-import { endsOf, isSameEnd } from './ends.ts';
-import type { Mistake } from './mistakes.ts';
+import type { Mistake } from './file-mistakes.ts';
+import { endsOf, isSameEnd } from './link-ends.ts';
 import { nodeKey, type WantedCheck, type WantedLab, type WantedNode } from './model.ts';
 import type { Expected, Ping } from './schema.ts';
 

@@ -1,8 +1,7 @@
 // The format of lab files. The reader checks files with it; the JSON Schema for editors is made from it.
 import * as v from 'valibot';
-import { LinkImpairmentsBody } from '../../controller/links/impairments.ts';
-import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { START_MEMBERS } from '../../store/topology/start-order.ts';
+import { LinkImpairmentsBody } from '../../api/routes/links.ts';
+import { PROJECT_SETTINGS, START_MEMBERS } from '../../api/topology.ts';
 import {
   AnyObject,
   ConsolePort,
@@ -13,7 +12,7 @@ import {
   Rotation,
   Text,
   Uuid,
-} from '../../store/vocabulary.ts';
+} from '../../api/vocabulary.ts';
 
 const { variables: _variables, ...SETTINGS } = PROJECT_SETTINGS;
 

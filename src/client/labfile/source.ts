@@ -1,6 +1,6 @@
 // A file parsed as YAML, with the place of each value.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { LabFileMistakes, type Place } from './mistakes.ts';
+import { LabFileMistakes, type Place } from './file-mistakes.ts';
 
 /** Keys and indices from the whole to a value. */
 export type Path = readonly (string | number)[];

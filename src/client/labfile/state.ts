@@ -3,15 +3,15 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { portsOf } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
+import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
+import type { TopologyNode } from '../../api/topology.ts';
+import type { Label, NodeType } from '../../api/vocabulary.ts';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
 import { Failure } from '../../failures.ts';
-import type { TopologyNode } from '../../store/topology/schema.ts';
-import type { Label, NodeType } from '../../store/vocabulary.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
-import type { LabObject, LinkObject, NodeObject } from '../server/objects.ts';
 
 export interface ServerNode extends NodeObject, Omit<TopologyNode, keyof NodeObject> {
   properties: Record<string, unknown>;
@@ -24,20 +24,19 @@ export interface ServerLink extends Omit<LinkObject, 'nodes'> {
   nodes: { node_id: string; adapter_number: number; port_number: number; label?: Label }[];
   filters: Record<string, (number | string)[]>;
   impairments?: LinkImpairments;
-  link_style?: Record<string, unknown>;
 }
 
 export type ServerDrawing = DrawingRecord;
 
 export interface ServerLab {
-  object: LabObject & Record<string, unknown>;
+  object: Pick<ProjectObject, 'project_id' | 'name' | 'status'> & Record<string, unknown>;
   nodes: ServerNode[];
   links: ServerLink[];
   drawings: ServerDrawing[];
 }
 
 export const labPath = ({ project_id }: { project_id: string }): string => `/v2/projects/${project_id}`;
-export const nodePath = (lab: LabObject, id: string): string => `${labPath(lab)}/nodes/${id}`;
+export const nodePath = (lab: { project_id: string }, id: string): string => `${labPath(lab)}/nodes/${id}`;
 
 /**
  * Finds the lab by id, otherwise by name; undefined if there is none.
@@ -46,7 +45,7 @@ export const nodePath = (lab: LabObject, id: string): string => `${labPath(lab)}
 export async function findLab(
   session: Session,
   { name, id }: { name: string; id: string | undefined },
-): Promise<LabObject | undefined> {
+): Promise<ProjectObject | undefined> {
   const labs = await session.labs();
   if (id !== undefined) return labs.find(({ project_id }) => project_id === id);
   const named = labs.filter((lab) => lab.name === name);
@@ -84,7 +83,7 @@ function knownPorts(node: ServerNode): Port[] {
 /** The content of a node's file; undefined if it does not exist. */
 export async function readNodeFile(
   api: Api,
-  lab: LabObject,
+  lab: { project_id: string },
   node: ServerNode,
   path: string,
 ): Promise<Buffer | undefined> {
@@ -100,7 +99,7 @@ export async function readNodeFile(
 /** @throws Failure that names the file */
 export async function writeNodeFile(
   api: Api,
-  lab: LabObject,
+  lab: { project_id: string },
   id: string,
   { path, content }: { path: string; content: Buffer },
 ): Promise<void> {
@@ -116,10 +115,11 @@ const encodedPath = (path: string): string => path.split('/').map(encodeURICompo
 /** The file of a lab, among those of its directory, that keeps its checks. */
 export const KEPT_CHECKS = 'checks.yaml';
 
-export const keptChecksPath = (lab: Pick<LabObject, 'project_id'>): string => `${labPath(lab)}/files/${KEPT_CHECKS}`;
+export const keptChecksPath = (lab: Pick<ProjectObject, 'project_id'>): string =>
+  `${labPath(lab)}/files/${KEPT_CHECKS}`;
 
 /** The checks saved in a lab as text; undefined if there are none. */
-export async function readKeptChecks(api: Api, lab: Pick<LabObject, 'project_id'>): Promise<string | undefined> {
+export async function readKeptChecks(api: Api, lab: Pick<ProjectObject, 'project_id'>): Promise<string | undefined> {
   try {
     return await text(await api.stream(keptChecksPath(lab)));
   } catch (error) {

@@ -1,7 +1,9 @@
 // Uploads an image to a host in pieces. A partial upload stays for a while, and the same command resumes it.
+
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { UploadObject } from '../../api/routes/compute-images.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import type { Session } from '../frame/session.ts';
@@ -9,11 +11,6 @@ import { inBytes } from '../terminal/figures.ts';
 import { fileBody } from '../terminal/files.ts';
 
 const GOES_ON = 'the same command goes on there, within an hour';
-
-interface UploadObject {
-  /** Bytes that have arrived. */
-  offset: number;
-}
 
 export interface Place {
   /** Of the emulator on its host, below `/v2/computes`. */

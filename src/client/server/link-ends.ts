@@ -1,12 +1,12 @@
 // Parses the ends of links: `PC1:e0`, or just `PC1` if that is unambiguous.
 
 import type { Port } from '../../api/kinds/port.ts';
+import type { LinkObject, NodeObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { findNode } from '../frame/session.ts';
 import { namesInWords } from '../terminal/counted.ts';
 import { findNamed } from './find.ts';
-import type { LinkObject, NodeObject } from './objects.ts';
 
 /** Between the ends of a link, as lists show it. */
 const BETWEEN_ENDS = ' -- ';

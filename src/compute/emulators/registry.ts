@@ -1,5 +1,5 @@
 // The kinds of node that this compute runs. A new kind needs a folder here and a line below.
-import type { NodeType } from '../../store/vocabulary.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import { entriesOf, type NodeKind } from '../nodes/kind.ts';
 import { atmSwitch } from './atm_switch/index.ts';
 import { cloud } from './cloud/index.ts';

@@ -4,15 +4,16 @@
 import { posix } from 'node:path';
 import * as v from 'valibot';
 import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
+import { COMPUTE_IMAGE_ROUTES } from '../../api/routes/compute-images.ts';
+import { Uuid } from '../../api/vocabulary.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { counted } from '../../host/values/progress.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
-import { type Route, route } from '../../http/app/route.ts';
-import { Uuid } from '../../store/vocabulary.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Images } from './images.ts';
-import { UploadAnnounced, Uploads } from './uploads.ts';
+import { Uploads } from './uploads.ts';
 
 export interface ImageRouteParts {
   images: Images;
@@ -24,13 +25,11 @@ export interface ImageRouteParts {
 export function imageRoutes({ images, operations, user }: ImageRouteParts): Route[] {
   const uploads = new Uploads(images, operations);
   return IMAGE_KINDS.flatMap((kind) => {
-    const collection = `/v2/compute/${kind.type}/images` as const;
-    const image = `${collection}/{filename:.+}` as const;
-    const upload = `/v2/compute/${kind.type}/uploads/{upload_id}` as const;
+    const { route } = routesOf(COMPUTE_IMAGE_ROUTES, { emulator: kind.type });
     return [
-      route(`GET ${collection}`, {}, () => images.list(kind)),
+      route('GET /v2/compute/{emulator}/images', () => images.list(kind)),
 
-      route(`POST ${image}`, { raw: true, status: 204 }, async ({ params, headers, stream, signal }) => {
+      route('POST /v2/compute/{emulator}/images/{filename:.+}', async ({ params, headers, stream, signal }) => {
         const { root, path, options } = await images.incoming(kind, params.filename);
         const wanted = { kind: 'upload', name: posix.basename(path), id: operationId(headers) };
         await operations.run(wanted, async (operation) => {
@@ -42,30 +41,30 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
         return undefined;
       }),
 
-      route(`DELETE ${image}`, { raw: true, status: 204 }, async ({ params: { filename } }) => {
+      route('DELETE /v2/compute/{emulator}/images/{filename:.+}', async ({ params: { filename } }) => {
         const by = user(kind, filename);
         if (by !== undefined) throw new Failure('conflict', `filename: ${filename} is used by ${by}.`);
         await images.remove(kind, filename);
         return undefined;
       }),
 
-      route(`PUT ${upload}`, { body: UploadAnnounced, status: 201 }, ({ params: { upload_id: id }, body }) => {
+      route('PUT /v2/compute/{emulator}/uploads/{upload_id}', ({ params: { upload_id: id }, body }) => {
         if (!v.is(Uuid, id)) throw new Failure('invalid', `upload_id: "${id}" is not a UUID.`);
         return uploads.announce(kind, id, body);
       }),
 
-      route(`GET ${upload}`, {}, ({ params }) => uploads.get(params.upload_id).json()),
+      route('GET /v2/compute/{emulator}/uploads/{upload_id}', ({ params }) => uploads.get(params.upload_id).json()),
 
-      route(`POST ${upload}/{offset:\\d+}`, { raw: true, status: 201 }, ({ params, stream }) =>
+      route('POST /v2/compute/{emulator}/uploads/{upload_id}/{offset:\\d+}', ({ params, stream }) =>
         uploads.get(params.upload_id).append(Number(params.offset), stream),
       ),
 
-      route(`DELETE ${upload}`, { status: 204 }, async ({ params }) => {
+      route('DELETE /v2/compute/{emulator}/uploads/{upload_id}', async ({ params }) => {
         await uploads.remove(params.upload_id);
         return undefined;
       }),
 
-      route(`GET ${image}`, { raw: true }, async ({ params, headers }) => {
+      route('GET /v2/compute/{emulator}/images/{filename:.+}', async ({ params, headers }) => {
         const place = await images.find(kind, params.filename);
         if (place === undefined) throw missing(kind, params.filename);
         return downloadFile(place.root, place.path, headers.get('range'));

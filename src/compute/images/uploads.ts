@@ -1,33 +1,14 @@
 // Uploads of images in several pieces: an interrupted one is resumed. Until it is complete it counts as unfinished: it
 // is not listed and no node finds it. An extension of the release's interface.
+
 import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
-import * as v from 'valibot';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
+import type { UploadAnnounced, UploadObject } from '../../api/routes/compute-images.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
-import { Text } from '../../store/vocabulary.ts';
 import type { Images } from './images.ts';
-
-export const UploadAnnounced = v.strictObject({
-  filename: Text,
-  filesize: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  md5sum: v.optional(v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/i, 'an MD5 of 32 hexadecimal digits')))),
-});
-export type UploadAnnounced = v.InferOutput<typeof UploadAnnounced>;
-
-/** What clients see. */
-export interface UploadObject {
-  upload_id: string;
-  filename: string;
-  /** Bytes of the whole image. */
-  filesize: number;
-  /** Bytes received: the next piece starts here. */
-  offset: number;
-  /** Of the whole image, once it is in place; null until then. */
-  md5sum: string | null;
-}
 
 /** Milliseconds without data after which an upload is dropped. */
 const REST_MS = 3_600_000;

@@ -1,13 +1,13 @@
 // The definition of a kind of node: registered by its folder, and the source of the common routes. What the controller
 // and lab files need to know of a kind is in src/api/kinds.
 import type * as v from 'valibot';
+import type { Schema } from '../../api/routes/definition.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Console } from '../../consoles/console.ts';
 import { Failure } from '../../failures.ts';
 import type { Verdict } from '../../host/values/check-result.ts';
 import type { Connected, Route } from '../../http/app/route.ts';
-import type { Schema } from '../../http/app/validation.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 import type { Services } from '../services.ts';
 import type { IsOver, KeptData } from './lifecycle/surviving-programs.ts';
 import type { Node, NodeIdentity } from './node.ts';

@@ -1,5 +1,5 @@
 // The parts of a project and a node that a node's own parts need.
-import type { Variables } from '../../store/vocabulary.ts';
+import type { Variables } from '../../api/vocabulary.ts';
 
 /** A project as its nodes see it. */
 export interface NodeProject {

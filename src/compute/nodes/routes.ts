@@ -1,31 +1,30 @@
 // The routes common to all kinds of node, generated for each kind from its definition (as in release 2.2.57).
 import type { Kept } from '../../api/deleted-nodes.ts';
+import { COMPUTE_NODE_ROUTES } from '../../api/routes/compute-nodes.ts';
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { macNumberIn } from '../../http/app/mac-number-header.ts';
 import { lastBytes } from '../../http/app/query.ts';
-import { type Connected, type Route, type RouteOptions, route, socketRoute } from '../../http/app/route.ts';
-import type { Schema } from '../../http/app/validation.ts';
+import { type Connected, type Route, routesOf } from '../../http/app/route.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { FindNode, NodeKind } from './kind.ts';
 import { diskUse } from './load/disk-use.ts';
 import { captureSocket, followCapture } from './ports/captures.ts';
 import { impairmentRoutes } from './ports/impairment-routes.ts';
-import { Nio, nioAnswer } from './ports/nio.ts';
+import { nioAnswer } from './ports/nio.ts';
 import type { NodePort } from './ports/port.ts';
-import { NodeCapture, NodeDuplicate } from './schema.ts';
-
-const WINDOW_QUERY = { cols: 'Columns of the window', rows: 'Rows of the window' };
 
 type NodeParameters = Record<'project_id' | 'node_id', string>;
 type PortParameters = NodeParameters & Record<'adapter_number' | 'port_number', string>;
 
+const COLLECTION = '/v2/compute/projects/{project_id}/{node_type}/nodes';
+const NODE = `${COLLECTION}/{node_id}` as const;
+const PORT = `${NODE}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
+
 export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
-  const collection = `/v2/compute/projects/{project_id}/${kind.type}/nodes` as const;
-  const node = `${collection}/{node_id}` as const;
-  const port = `${node}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
+  const { route, socketRoute } = routesOf(COMPUTE_NODE_ROUTES, { node_type: kind.type });
 
   const find: FindNode = ({ project_id, node_id }) =>
     projects.get(project_id).node(kind, mustBeUuid('node_id', node_id));
@@ -35,84 +34,92 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     find(params).port(Number(params.adapter_number), Number(params.port_number));
 
   const routes: Route[] = [
-    route(`POST ${collection}`, { body: kind.create, status: 201 }, async ({ params, body, headers }) => {
-      const number = kind.macNumber && macNumberIn(headers);
-      const made = await projects.get(params.project_id).createNode(kind, body as { name: string; node_id?: string });
-      if (number === undefined) return made.describe();
-      kind.macNumber?.set(made, number);
-      return { ...made.describe(), mac_number: kind.macNumber?.get(made) };
-    }),
+    route(
+      `POST ${COLLECTION}`,
+      async ({ params, body, headers }) => {
+        const number = kind.macNumber && macNumberIn(headers);
+        const made = await projects.get(params.project_id).createNode(kind, body as { name: string; node_id?: string });
+        if (number === undefined) return made.describe();
+        kind.macNumber?.set(made, number);
+        return { ...made.describe(), mac_number: kind.macNumber?.get(made) };
+      },
+      { body: kind.create, settings: kind.type },
+    ),
 
-    route(`GET ${node}`, {}, ({ params }) => find(params).describe()),
-
-    route(`PUT ${node}`, { body: kind.update }, async ({ params, body }) => {
-      const found = find(params);
-      await kind.change(found, body);
-      found.announce();
-      return found.describe();
-    }),
+    route(`GET ${NODE}`, ({ params }) => find(params).describe()),
 
     route(
-      `DELETE ${node}`,
+      `PUT ${NODE}`,
+      async ({ params, body }) => {
+        const found = find(params);
+        await kind.change(found, body);
+        found.announce();
+        return found.describe();
+      },
+      { body: kind.update, settings: kind.type },
+    ),
+
+    route(
+      `DELETE ${NODE}`,
+      async ({ params, query }) => {
+        const keep = query['keep'] === 'yes';
+        const node = mustBeUuid('node_id', params.node_id);
+        const kept = await projects.get(params.project_id).deleteNode(kind, node, { keep });
+        return keep ? Response.json({ kept } satisfies Kept) : undefined;
+      },
       {
-        status: 204,
         ahead: ({ project_id, node_id }: NodeParameters) =>
           projects.get(project_id).find(kind, node_id)?.cancelStart('removed'),
       },
-      async ({ params, query }) => {
-        const keep = query['keep'] === 'yes';
-        const kept = await projects
-          .get(params.project_id)
-          .deleteNode(kind, mustBeUuid('node_id', params.node_id), { keep });
-        return keep ? Response.json({ kept } satisfies Kept) : undefined;
-      },
     ),
 
-    route(`POST ${node}/start`, startOptions(kind), async ({ params, body, headers }) => {
-      const found = find(params);
-      const number = kind.macNumber && macNumberIn(headers);
-      if (number !== undefined) kind.macNumber?.set(found, number);
-      await (kind.starting ? kind.starting.start(found, body) : found.start());
-      return kind.startAnswersNode ? found.describe() : undefined;
-    }),
+    route(
+      `POST ${NODE}/start`,
+      async ({ params, body, headers }) => {
+        const found = find(params);
+        const number = kind.macNumber && macNumberIn(headers);
+        if (number !== undefined) kind.macNumber?.set(found, number);
+        await (kind.starting ? kind.starting.start(found, body) : found.start());
+        return kind.startAnswersNode ? found.describe() : undefined;
+      },
+      { status: kind.startAnswersNode ? 200 : 204, ...(kind.starting && { body: kind.starting.body }) },
+    ),
 
-    route(`POST ${node}/stop`, { status: 204, ahead: cancelStart }, ({ params }) => find(params).stop()),
-    route(`POST ${node}/suspend`, { status: 204 }, ({ params }) => find(params).suspend()),
+    route(`POST ${NODE}/stop`, ({ params }) => find(params).stop(), { ahead: cancelStart }),
+    route(`POST ${NODE}/suspend`, ({ params }) => find(params).suspend()),
 
-    route(`POST ${port}/nio`, { body: Nio, status: 201 }, async ({ params, body }) => {
+    route(`POST ${PORT}/nio`, async ({ params, body }) => {
       await findPort(params).attach(body);
       return nioAnswer(body);
     }),
 
-    route(`DELETE ${port}/nio`, { status: 204 }, ({ params }) => findPort(params).detach()),
+    route(`DELETE ${PORT}/nio`, ({ params }) => findPort(params).detach()),
 
-    route(`POST ${port}/start_capture`, { body: NodeCapture }, async ({ params, body }) => {
+    route(`POST ${PORT}/start_capture`, async ({ params, body }) => {
       const capture = await findPort(params).startCapture(body);
       return { pcap_file_path: capture.path };
     }),
 
-    route(`POST ${port}/stop_capture`, { status: 204 }, ({ params }) => findPort(params).stopCapture()),
+    route(`POST ${PORT}/stop_capture`, ({ params }) => findPort(params).stopCapture()),
 
-    route(`GET ${port}/pcap`, { concurrent: true }, ({ params, query }) =>
-      followCapture(findPort(params).capture(), lastBytes(query)),
-    ),
+    route(`GET ${PORT}/pcap`, ({ params, query }) => followCapture(findPort(params).capture(), lastBytes(query))),
 
-    socketRoute(`${port}/pcap/ws`, ({ params, query }) => {
+    socketRoute(`${PORT}/pcap/ws`, ({ params, query }) => {
       const found = findPort(params);
       return captureSocket(found.capture(), () => found.captureFigures(), lastBytes(query));
     }),
 
-    ...impairmentRoutes(port, findPort),
+    ...impairmentRoutes(kind, findPort),
   ];
 
   const { module } = kind;
   if (module !== undefined) {
-    routes.push(route(`GET ${node}/disk_use`, {}, ({ params }) => diskUse(find(params), module)));
+    routes.push(route(`GET ${NODE}/disk_use`, ({ params }) => diskUse(find(params), module)));
   }
 
   if (kind.updatesNio) {
     routes.push(
-      route(`PUT ${port}/nio`, { body: Nio, status: 201 }, async ({ params, body }) => {
+      route(`PUT ${PORT}/nio`, async ({ params, body }) => {
         await findPort(params).update(body);
         return body;
       }),
@@ -122,7 +129,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   const { duplicate, reload, resume, runningState, console } = kind;
   if (duplicate) {
     routes.push(
-      route(`POST ${node}/duplicate`, { body: NodeDuplicate, status: 201 }, async ({ params, body }) => {
+      route(`POST ${NODE}/duplicate`, async ({ params, body }) => {
         const destination = projects.get(params.project_id).node(kind, body.destination_node_id);
         await duplicate(find(params), destination);
         return destination.describe();
@@ -130,64 +137,54 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     );
   }
   if (reload) {
-    routes.push(route(`POST ${node}/reload`, { status: 204 }, ({ params }) => reload(find(params))));
+    routes.push(route(`POST ${NODE}/reload`, ({ params }) => reload(find(params))));
   }
   if (resume) {
-    routes.push(route(`POST ${node}/resume`, { status: 204 }, ({ params }) => resume(find(params))));
+    routes.push(route(`POST ${NODE}/resume`, ({ params }) => resume(find(params))));
   }
   if (runningState) {
     const { keep, drop, start } = runningState;
     routes.push(
-      route(`POST ${node}/state`, { status: 204 }, ({ params }) => keep(find(params))),
-      route(`DELETE ${node}/state`, { status: 204 }, ({ params }) => drop(find(params))),
-      route(`POST ${node}/state/start`, { status: 204 }, ({ params }) => start(find(params))),
+      route(`POST ${NODE}/state`, ({ params }) => keep(find(params))),
+      route(`DELETE ${NODE}/state`, ({ params }) => drop(find(params))),
+      route(`POST ${NODE}/state/start`, ({ params }) => start(find(params))),
     );
   }
   if (console) {
     routes.push(
-      route(`POST ${node}/console/reset`, { status: 204 }, ({ params }) => console.reset(find(params))),
-      socketRoute(`${node}/console/ws`, ({ params, query }) => clientOf(console.connect(find(params)), query)),
-      windowRoute(`${node}/console/window/ws`, (params) => console.connect(find(params))),
+      route(`POST ${NODE}/console/reset`, ({ params }) => console.reset(find(params))),
+      socketRoute(`${NODE}/console/ws`, ({ params, query }) => clientOf(console.connect(find(params)), query)),
+      // For controllers: computes of the release do not have it, so that its presence shows that control messages are supported.
+      socketRoute(`${NODE}/console/window/ws`, ({ params, query }) => windowOf(console.connect(find(params)), query)),
     );
-    const tunnel = { summary: 'Port of the console of a node, in binary messages (an extension)' };
-    routes.push(socketRoute(`${node}/console/port/ws`, ({ params }) => console.connectPort(find(params)), tunnel));
+    routes.push(socketRoute(`${NODE}/console/port/ws`, ({ params }) => console.connectPort(find(params))));
     const { connectAuxiliary, connectDisplay } = console;
     if (connectAuxiliary) {
-      const words = { summary: 'Auxiliary console of a node (an extension)', query: WINDOW_QUERY };
       routes.push(
-        socketRoute(`${node}/aux/ws`, ({ params, query }) => clientOf(connectAuxiliary(find(params)), query), words),
-        windowRoute(`${node}/aux/window/ws`, (params) => connectAuxiliary(find(params))),
+        socketRoute(`${NODE}/aux/ws`, ({ params, query }) => clientOf(connectAuxiliary(find(params)), query)),
+        socketRoute(`${NODE}/aux/window/ws`, ({ params, query }) => windowOf(connectAuxiliary(find(params)), query)),
       );
     }
     if (connectDisplay) {
-      const words = { summary: 'VNC display of a node, in binary messages (an extension)' };
-      routes.push(socketRoute(`${node}/console/vnc`, ({ params }) => connectDisplay(find(params)), words));
+      routes.push(socketRoute(`${NODE}/console/vnc`, ({ params }) => connectDisplay(find(params))));
     }
   }
-  return kind.routes ? [...routes, ...kind.routes(find)] : routes;
+  return [...routes, ...(kind.routes?.(find) ?? [])].map(inTurn);
 }
 
-/**
- * For controllers. Computes of the release do not have this route, so its presence shows that control messages are
- * supported.
- */
-function windowRoute(path: `/${string}`, consoleOf: (params: NodeParameters) => Console): Route {
-  const words = { summary: 'Console of a node for a client that names its window (an extension)', query: WINDOW_QUERY };
-  return socketRoute(
-    path,
-    ({ params, query }) => {
-      const { cols = '', rows = '' } = query;
-      return clientOf(consoleOf(params as NodeParameters), { cols, rows });
-    },
-    words,
-  );
+/** Requests for one node run one at a time, as in the release. A controller's projects order their changes themselves. */
+function inTurn(route: Route): Route {
+  if (route.kind === 'socket' || route.definition.concurrent || !route.pattern.includes('{node_id}')) return route;
+  const turn = ({ project_id, node_id }: NodeParameters): string => `${project_id}/${node_id}`;
+  return { ...route, definition: { ...route.definition, turn } };
+}
+
+/** A client that names its window. */
+function windowOf(console: Console, { cols = '', rows = '' }: Record<string, string>): Connected {
+  return clientOf(console, { cols, rows });
 }
 
 function clientOf(console: Console, query: Record<string, string>): Connected {
   const size = sizeOf(query);
   return (socket) => attachSocket(console, socket, 'WebSocket', size);
-}
-
-function startOptions({ starting, startAnswersNode }: NodeKind): RouteOptions<Schema> {
-  return { status: startAnswersNode ? 200 : 204, ...(starting ? { body: starting.body } : {}) };
 }

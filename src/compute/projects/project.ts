@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Variables } from '../../api/vocabulary.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
-import type { Variables } from '../../store/vocabulary.ts';
 import type { NodeKind } from '../nodes/kind.ts';
 import { type Node, nodeDirectory } from '../nodes/node.ts';
 import type { NodeProject } from '../nodes/owner.ts';
 import type { Services } from '../services.ts';
-import { endUnclaimed } from '../unclaimed.ts';
+import { endUnclaimed } from '../unclaimed-programs.ts';
 import { DeletedFiles } from './deleted-files.ts';
 import { DirectoryWatcher } from './watcher.ts';
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type * as v from 'valibot';
+import type { ProjectCreate } from '../../api/routes/compute.ts';
 import { Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
@@ -14,9 +15,8 @@ import { diskUsage } from '../../host/processes/host-statistics.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { mustBeUuid } from '../identifiers.ts';
 import type { Services } from '../services.ts';
-import { endUnclaimed } from '../unclaimed.ts';
+import { endUnclaimed } from '../unclaimed-programs.ts';
 import { Project } from './project.ts';
-import type { ProjectCreate } from './schema.ts';
 
 /** Usage of the file system, in percent, from which a new project causes a warning. */
 const DISK_FULL_PERCENT = 90;

@@ -3,15 +3,18 @@ import { cpus, platform } from 'node:os';
 import type { ComputeEvents } from '../../api/events.ts';
 import type { NodeLoad } from '../../api/node-loads.ts';
 import { releaseFor } from '../../api/releases.ts';
+import { COMPUTE_SERVER_ROUTES } from '../../api/routes/compute.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
-import { JsonText, type Route, route, socketRoute } from '../../http/app/route.ts';
+import { JsonText, type Route, routesOf } from '../../http/app/route.ts';
 import { socketStream } from '../../http/sockets/event-streams.ts';
 import { consoleHost } from '../ports/ports.ts';
+
+const { route, socketRoute } = routesOf(COMPUTE_SERVER_ROUTES);
 
 /** Milliseconds of silence before a controller is sent a ping. */
 export const SILENCE_MS = 1000;
@@ -44,22 +47,18 @@ export function serverRoutes({
   const { version: releases, local, projects_path: directory } = config.Server;
   const version = releases.v2.number;
   return [
-    route('GET /v2/compute/version', {}, ({ headers }) => ({ version: releaseFor(releases, 'v2', headers), local })),
+    route('GET /v2/compute/version', ({ headers }) => ({ version: releaseFor(releases, 'v2', headers), local })),
 
     // Controllers offer the kinds of nodes in this list.
-    route('GET /v2/compute/capabilities', {}, () => {
+    route('GET /v2/compute/capabilities', () => {
       const capabilities = { version, platform: platform(), node_types: nodeTypes };
       return new JsonText(JSON.stringify(capabilities), { [CONSOLE_HOST]: consoleHost(config) });
     }),
 
-    route(
-      'GET /v2/compute/node_types/hindrances',
-      { words: { summary: 'Types of nodes, each with the reason why it cannot run on this host (an extension)' } },
-      unavailableKinds,
-    ),
+    route('GET /v2/compute/node_types/hindrances', unavailableKinds),
 
     // Beyond the release: the load of each node of the given project, and the number of processors.
-    route('GET /v2/compute/statistics', {}, async ({ query: { nodes, processors } }) => ({
+    route('GET /v2/compute/statistics', async ({ query: { nodes, processors } }) => ({
       ...(await load.statistics(directory)),
       ...(nodes === undefined ? {} : { nodes: await loadOfProject(nodes) }),
       ...(processors === 'yes' && { processors: Math.max(cpus().length, 1) }),
@@ -67,13 +66,12 @@ export function serverRoutes({
 
     route(
       'GET /v2/compute/debug',
-      {},
       async () => new Response(await debugReport(), { headers: { 'Content-Type': 'text/plain; charset=utf-8' } }),
     ),
 
-    route('GET /v2/compute/operations', {}, () => operations.list()),
+    route('GET /v2/compute/operations', () => operations.list()),
 
-    route('DELETE /v2/compute/operations/{operation_id}', { status: 204 }, ({ params: { operation_id: id } }) => {
+    route('DELETE /v2/compute/operations/{operation_id}', ({ params: { operation_id: id } }) => {
       if (!operations.cancel(id)) throw new Failure('not-found', `operation_id: there is no operation ${id}.`);
       return undefined;
     }),

@@ -1,9 +1,9 @@
 // A port of a cloud or a NAT: an ordinary port whose device is outside of the lab. The device is open while the port
 // has a NIO.
+import type { Nio } from '../../api/routes/compute-nodes.ts';
 import type { Device } from '../../fabric/fabric.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Node } from '../nodes/node.ts';
-import type { Nio } from '../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../nodes/ports/port.ts';
 import type { Services } from '../services.ts';
 

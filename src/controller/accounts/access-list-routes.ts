@@ -2,9 +2,10 @@
 
 import type * as v from 'valibot';
 import { PRIVILEGES, type Privilege } from '../../api/privileges.ts';
+import { ACCESS_ROUTES, type EntryBody } from '../../api/routes/access.ts';
 import { Failure } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
-import { type HttpRoute, route } from '../../http/app/route.ts';
+import { type HttpRoute, routesOf } from '../../http/app/route.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { AccessList } from './access-list.ts';
@@ -16,22 +17,18 @@ import { noProject, type Sharing } from './sharing.ts';
 import { peopleOf } from './user-routes.ts';
 import {
   accountIdOf,
-  EntryBody,
   entryJson,
-  GroupCreate,
-  GroupUpdate,
   groupJson,
-  PoolWords,
   PRIVILEGE_IDS,
   poolJson,
   privilegesJson,
-  RoleCreate,
-  RoleUpdate,
   resourcesJson,
   roleJson,
   userIdOf,
   userJson,
 } from './v3-schema.ts';
+
+const { route } = routesOf(ACCESS_ROUTES);
 
 export interface AccessListRouteParts extends AccountDirectory {
   entries: AccessList;
@@ -48,38 +45,36 @@ export function accessListRoutes(parts: AccessListRouteParts): HttpRoute[] {
 function groupRoutes(parts: AccessListRouteParts): HttpRoute[] {
   const { entries, logins } = parts;
   return [
-    route('GET /v3/access/groups', {}, () => entries.list('groups').map(groupJson)),
+    route('GET /v3/access/groups', () => entries.list('groups').map(groupJson)),
 
-    route('POST /v3/access/groups', { body: GroupCreate, status: 201 }, async ({ body }) =>
-      groupJson(await entries.addGroup(body.name)),
-    ),
+    route('POST /v3/access/groups', async ({ body }) => groupJson(await entries.addGroup(body.name))),
 
-    route('GET /v3/access/groups/{user_group_id}', {}, ({ params }) =>
+    route('GET /v3/access/groups/{user_group_id}', ({ params }) =>
       groupJson(entries.get('groups', params.user_group_id)),
     ),
 
-    route('PUT /v3/access/groups/{user_group_id}', { body: GroupUpdate }, async ({ params, body }) =>
+    route('PUT /v3/access/groups/{user_group_id}', async ({ params, body }) =>
       groupJson(await entries.renameGroup(params.user_group_id, body.name ?? undefined)),
     ),
 
-    route('DELETE /v3/access/groups/{user_group_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/access/groups/{user_group_id}', async ({ params }) => {
       await entries.remove('groups', params.user_group_id);
       return undefined;
     }),
 
-    route('GET /v3/access/groups/{user_group_id}/members', {}, async ({ params }) => {
+    route('GET /v3/access/groups/{user_group_id}/members', async ({ params }) => {
       const members = entries.find('groups', params.user_group_id)?.members ?? [];
       const people = await peopleOf(parts);
       return people.filter(({ id }) => members.includes(id)).map((one) => userJson(one, logins.of(one.id)));
     }),
 
-    route('PUT /v3/access/groups/{user_group_id}/members/{user_id}', { status: 204 }, async ({ params }) => {
+    route('PUT /v3/access/groups/{user_group_id}/members/{user_id}', async ({ params }) => {
       entries.get('groups', params.user_group_id);
       await entries.addMember(params.user_group_id, await accountOf(parts, params.user_id));
       return undefined;
     }),
 
-    route('DELETE /v3/access/groups/{user_group_id}/members/{user_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/access/groups/{user_group_id}/members/{user_id}', async ({ params }) => {
       await entries.removeMember(params.user_group_id, accountIdOf(params.user_id));
       return undefined;
     }),
@@ -100,35 +95,35 @@ function roleRoutes({ entries }: AccessListRouteParts): HttpRoute[] {
     throw new Failure('not-found', `privilege_id: there is no privilege ${id}.`);
   };
   return [
-    route('GET /v3/access/privileges', {}, () => privilegesJson([...PRIVILEGES.keys()])),
+    route('GET /v3/access/privileges', () => privilegesJson([...PRIVILEGES.keys()])),
 
-    route('GET /v3/access/roles', {}, () => entries.list('access-roles').map(roleJson)),
+    route('GET /v3/access/roles', () => entries.list('access-roles').map(roleJson)),
 
-    route('POST /v3/access/roles', { body: RoleCreate, status: 201 }, async ({ body: { name, description } }) =>
+    route('POST /v3/access/roles', async ({ body: { name, description } }) =>
       roleJson(await entries.addRole(name, description ?? null)),
     ),
 
-    route('GET /v3/access/roles/{role_id}', {}, ({ params }) => roleJson(entries.get('access-roles', params.role_id))),
+    route('GET /v3/access/roles/{role_id}', ({ params }) => roleJson(entries.get('access-roles', params.role_id))),
 
-    route('PUT /v3/access/roles/{role_id}', { body: RoleUpdate }, async ({ params, body: { name, description } }) =>
+    route('PUT /v3/access/roles/{role_id}', async ({ params, body: { name, description } }) =>
       roleJson(await entries.updateRole(params.role_id, { name: name ?? undefined, description })),
     ),
 
-    route('DELETE /v3/access/roles/{role_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/access/roles/{role_id}', async ({ params }) => {
       await entries.remove('access-roles', params.role_id);
       return undefined;
     }),
 
-    route('GET /v3/access/roles/{role_id}/privileges', {}, ({ params }) =>
+    route('GET /v3/access/roles/{role_id}/privileges', ({ params }) =>
       privilegesJson(entries.find('access-roles', params.role_id)?.privileges ?? []),
     ),
 
-    route('PUT /v3/access/roles/{role_id}/privileges/{privilege_id}', { status: 204 }, async ({ params }) => {
+    route('PUT /v3/access/roles/{role_id}/privileges/{privilege_id}', async ({ params }) => {
       await entries.addPrivilege(params.role_id, privilegeOf(params.privilege_id));
       return undefined;
     }),
 
-    route('DELETE /v3/access/roles/{role_id}/privileges/{privilege_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/access/roles/{role_id}/privileges/{privilege_id}', async ({ params }) => {
       await entries.removePrivilege(params.role_id, privilegeOf(params.privilege_id));
       return undefined;
     }),
@@ -206,24 +201,22 @@ function entryRoutes(parts: AccessListRouteParts): HttpRoute[] {
   };
 
   return [
-    route('GET /v3/access/acl/endpoints', { status: 201 }, ({ client }) => endpoints(client.identity)),
+    route('GET /v3/access/acl/endpoints', ({ client }) => endpoints(client.identity)),
 
-    route('GET /v3/access/acl', {}, async () => (await known()).list('access-entries').map(entryJson)),
+    route('GET /v3/access/acl', async () => (await known()).list('access-entries').map(entryJson)),
 
-    route('POST /v3/access/acl', { body: EntryBody, status: 201 }, async ({ body }) =>
-      entryJson(await entries.addEntry(await wordsOf(body))),
-    ),
+    route('POST /v3/access/acl', async ({ body }) => entryJson(await entries.addEntry(await wordsOf(body)))),
 
-    route('GET /v3/access/acl/{ace_id}', {}, async ({ params }) =>
+    route('GET /v3/access/acl/{ace_id}', async ({ params }) =>
       entryJson((await known()).get('access-entries', params.ace_id)),
     ),
 
-    route('PUT /v3/access/acl/{ace_id}', { body: EntryBody }, async ({ params, body }) => {
+    route('PUT /v3/access/acl/{ace_id}', async ({ params, body }) => {
       entries.get('access-entries', params.ace_id);
       return entryJson(await entries.updateEntry(params.ace_id, await wordsOf(body)));
     }),
 
-    route('DELETE /v3/access/acl/{ace_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/access/acl/{ace_id}', async ({ params }) => {
       await entries.remove('access-entries', params.ace_id);
       return undefined;
     }),
@@ -238,37 +231,33 @@ function poolRoutes({ entries, sharing, projects }: AccessListRouteParts): HttpR
     return { id, name: project.record.name };
   };
   return [
-    route('GET /v3/pools', {}, () => entries.list('pools').map(poolJson)),
+    route('GET /v3/pools', () => entries.list('pools').map(poolJson)),
 
-    route('POST /v3/pools', { body: PoolWords, status: 201 }, async ({ body }) =>
-      poolJson(await entries.addPool(body.name)),
-    ),
+    route('POST /v3/pools', async ({ body }) => poolJson(await entries.addPool(body.name))),
 
-    route('GET /v3/pools/{resource_pool_id}', {}, ({ params }) =>
-      poolJson(entries.get('pools', params.resource_pool_id)),
-    ),
+    route('GET /v3/pools/{resource_pool_id}', ({ params }) => poolJson(entries.get('pools', params.resource_pool_id))),
 
-    route('PUT /v3/pools/{resource_pool_id}', { body: PoolWords }, async ({ params, body }) =>
+    route('PUT /v3/pools/{resource_pool_id}', async ({ params, body }) =>
       poolJson(await entries.renamePool(params.resource_pool_id, body.name)),
     ),
 
-    route('DELETE /v3/pools/{resource_pool_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/pools/{resource_pool_id}', async ({ params }) => {
       await entries.remove('pools', params.resource_pool_id);
       return undefined;
     }),
 
-    route('GET /v3/pools/{resource_pool_id}/resources', {}, ({ params }) => {
+    route('GET /v3/pools/{resource_pool_id}/resources', ({ params }) => {
       const pool = entries.find('pools', params.resource_pool_id);
       return pool === undefined ? [] : resourcesJson(pool);
     }),
 
-    route('PUT /v3/pools/{resource_pool_id}/resources/{resource_id}', { status: 204 }, async ({ params, client }) => {
+    route('PUT /v3/pools/{resource_pool_id}/resources/{resource_id}', async ({ params, client }) => {
       entries.get('pools', params.resource_pool_id);
       await entries.addLab(params.resource_pool_id, labOf(client.identity, params.resource_id));
       return undefined;
     }),
 
-    route('DELETE /v3/pools/{resource_pool_id}/resources/{resource_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/pools/{resource_pool_id}/resources/{resource_id}', async ({ params }) => {
       await entries.removeLab(params.resource_pool_id, params.resource_id);
       return undefined;
     }),

@@ -1,4 +1,5 @@
 // Decides whether an account may use a route, and writes the audit line of the request.
+import type { RouteAccess } from '../../api/routes/definition.ts';
 import { Failure } from '../../failures.ts';
 import type { AccessControl, Answered } from '../../http/access/access-control.ts';
 import type { Admission, Identity } from '../../http/access/identity.ts';
@@ -7,8 +8,7 @@ import { JsonText, type Route, type RouteRequest } from '../../http/app/route.ts
 import { usualParams } from '../../http/v3/form.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { AccessList } from './access-list.ts';
-import { entryPath, privilegeOf } from './route-privileges.ts';
-import { type Need, needOf } from './rules.ts';
+import { entryPath } from './entry-paths.ts';
 import { noProject, type Sharing } from './sharing.ts';
 
 export interface AccessParts {
@@ -24,12 +24,6 @@ const HARMLESS_QUESTIONS = /^(images|binaries|img-binaries|capabilities|vms)$/;
 /** Which types of nodes cannot run there, and why: open to every account. */
 const UNAVAILABLE_KINDS = 'node_types/hindrances';
 const EMULATORS = /^(qemu|docker|dynamips|iou|vpcs|virtualbox|vmware)$/;
-
-/** Requests that change nothing stored, whatever their method. */
-const CHANGES_NOTHING = new Set([
-  ...['POST /v2/tickets', 'POST /v2/version'],
-  ...['POST /v3/access/users/authenticate', 'POST /v3/access/users/login'],
-]);
 
 /** Consoles and displays, of labs and of computes. */
 const CONSOLE = /\/(?:console|aux)\/(?:ws|vnc)$/;
@@ -47,7 +41,7 @@ const ENTRIES = /^\/v3\/access\/acl/;
 const LONGEST = 200;
 
 /** What no account without a role may do by itself. */
-const HAVING_A_ROLE: ReadonlySet<Need> = new Set(['use', 'pass']);
+const HAVING_A_ROLE: ReadonlySet<RouteAccess> = new Set(['use', 'pass']);
 const DUPLICATE = /^\/v[23]\/projects\/\{project_id\}\/duplicate$/;
 
 type Params = Readonly<Record<string, string | undefined>>;
@@ -74,9 +68,9 @@ export class Access implements AccessControl {
   /** What the role, ownership and sharing allow. @throws Failure */
   #byRole(route: Route, params: Params, identity: Identity): Admission {
     const { role } = identity;
-    const need = needOf(route) ?? 'admin';
+    const { access: need = 'admin', privilege } = route.definition;
     // What entries can grant, this role has from them alone.
-    if (role === 'none' && ((need === 'read' && privilegeOf(route) !== undefined) || HAVING_A_ROLE.has(need)))
+    if (role === 'none' && ((need === 'read' && privilege !== undefined) || HAVING_A_ROLE.has(need)))
       throw refusal(identity, 'role');
     if (need === 'pass' && `${params['emulator']}/${params['action']}` === UNAVAILABLE_KINDS) return { watches: false };
     if (need === 'admin' || (need === 'figures' && identity.token?.ofRole !== 'admin'))
@@ -96,7 +90,7 @@ export class Access implements AccessControl {
 
   /** What entries of the access list allow. */
   #byEntry(route: Route, params: Params, identity: Identity): boolean {
-    const privilege = privilegeOf(route);
+    const { privilege } = route.definition;
     const path = privilege && entryPath(route, params);
     if (privilege === undefined || path === undefined) return false;
     const { entries, sharing } = this.#parts;
@@ -112,15 +106,14 @@ export class Access implements AccessControl {
   }
 
   answered(route: Route, request: RouteRequest, identity: Identity, answered: Answered): void {
-    const action = `${route.method} ${route.pattern}`;
-    if ((route.method === 'GET' && !this.#isDeed(route, answered)) || CHANGES_NOTHING.has(action)) return;
+    if ((route.method === 'GET' && !this.#isDeed(route, answered)) || route.definition.unaudited) return;
     const { status, answer, requestId } = answered;
     this.#parts.audit.note({
       time: new Date().toISOString(),
       account: identity.name,
       ...(identity.token && { token: identity.token.name }),
       address: request.client.address,
-      action,
+      action: `${route.method} ${route.pattern}`,
       objects: this.#objects(route, request.params as Record<string, string>, status < 300 ? answer : undefined),
       status,
       ...(requestId !== undefined && { request: requestId }),
@@ -129,12 +122,12 @@ export class Access implements AccessControl {
 
   /** Whether a GET changes something: it controls a router, or opens a console with write access. */
   #isDeed(route: Route, { admission }: Answered): boolean {
-    const need = needOf(route);
+    const { access: need } = route.definition;
     return need === 'change' || ((need === 'type' || CONSOLE.test(route.pattern)) && admission?.watches === false);
   }
 
   /** Returns whether the lab is read-only for the account. @throws Failure */
-  #ofLab(identity: Identity, projectId: string, need: Need): boolean {
+  #ofLab(identity: Identity, projectId: string, need: RouteAccess): boolean {
     const access = this.#parts.sharing.accessOf(identity, projectId);
     if (access === 'none' || this.#parts.nameOf(projectId) === undefined) throw noProject(projectId);
     if (access === 'watch' && need === 'change')

@@ -1,6 +1,6 @@
 // Judges entries of the access list, as release 3.0.6 does. Pure: no state, no I/O.
+import type { Role } from '../../api/accounts.ts';
 import { areaOf, isAudit, LAB_AREAS, type Privilege } from '../../api/privileges.ts';
-import type { Role } from '../../store/roles.ts';
 
 /** An entry with the privileges of its role. */
 export interface Rule {

@@ -1,21 +1,14 @@
 // Groups of accounts by name, for the page and `labwired group`. Extensions of the release's API; /v3 has them by identifier.
-import * as v from 'valibot';
+import { ACCOUNT_ROUTES, type GroupObject } from '../../api/routes/accounts.ts';
 import { Failure } from '../../failures.ts';
-import { type Route, route } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { normalName } from '../../store/roles.ts';
-import { Text } from '../../store/vocabulary.ts';
 import type { AccessList } from './access-list.ts';
 import { type Group, isBuiltIn } from './access-records.ts';
 import { type AccountDirectory, loggedIn } from './routes.ts';
 import { peopleOf } from './user-routes.ts';
-import { GroupName } from './v3-schema.ts';
 
-export const GroupCreation = v.strictObject({ name: GroupName, accounts: v.optional(v.array(Text), []) });
-export const GroupChange = v.strictObject({
-  name: v.optional(GroupName),
-  add: v.optional(v.array(Text), []),
-  remove: v.optional(v.array(Text), []),
-});
+const { route } = routesOf(ACCOUNT_ROUTES);
 
 export interface GroupRouteParts extends AccountDirectory {
   entries: AccessList;
@@ -29,7 +22,7 @@ export function namedGroup(entries: AccessList, name: string): Group & { id: str
 
 export function groupRoutes(parts: GroupRouteParts): Route[] {
   const { entries } = parts;
-  const json = async (groups: readonly (Group & { id: string })[]): Promise<object[]> => {
+  const json = async (groups: readonly (Group & { id: string })[]): Promise<GroupObject[]> => {
     const names = new Map((await peopleOf(parts)).map(({ id, name }) => [id, name]));
     return groups.map(({ id, name, members }) => ({
       name,
@@ -37,7 +30,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
       accounts: members.flatMap((member) => names.get(member) ?? []).sort(),
     }));
   };
-  const answer = async (id: string): Promise<object> => (await json([entries.get('groups', id)]))[0]!;
+  const answer = async (id: string): Promise<GroupObject> => (await json([entries.get('groups', id)]))[0]!;
   const accountsOf = async (given: readonly string[]): Promise<string[]> => {
     const ids = new Map((await peopleOf(parts)).map(({ id, name }) => [name, id]));
     return given.map((name) => {
@@ -47,9 +40,9 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
     });
   };
   return [
-    route('GET /v2/groups', {}, () => json(entries.list('groups'))),
+    route('GET /v2/groups', () => json(entries.list('groups'))),
 
-    route('POST /v2/groups', { body: GroupCreation, status: 201 }, async (request) => {
+    route('POST /v2/groups', async (request) => {
       loggedIn(request.client);
       const members = await accountsOf(request.body.accounts);
       const { id } = await entries.addGroup(request.body.name);
@@ -57,7 +50,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
       return answer(id);
     }),
 
-    route('PUT /v2/groups/{name}', { body: GroupChange }, async (request) => {
+    route('PUT /v2/groups/{name}', async (request) => {
       loggedIn(request.client);
       const { id } = namedGroup(entries, request.params.name);
       const [added, removed] = [await accountsOf(request.body.add), await accountsOf(request.body.remove)];
@@ -66,7 +59,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
       return answer(id);
     }),
 
-    route('DELETE /v2/groups/{name}', { status: 204 }, async (request) => {
+    route('DELETE /v2/groups/{name}', async (request) => {
       loggedIn(request.client);
       await entries.remove('groups', namedGroup(entries, request.params.name).id);
       return undefined;

@@ -1,17 +1,14 @@
 // Logging in as clients of release 3.0.6 do: with a form or JSON, for a token.
-import * as v from 'valibot';
+import type * as v from 'valibot';
+import { ACCESS_ROUTES, type Credentials } from '../../api/routes/access.ts';
 import { Failure } from '../../failures.ts';
 import type { Authentication } from '../../http/access/authentication.ts';
 import { readFormBody } from '../../http/app/body.ts';
-import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
+import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
 import { inV3Form } from '../../http/v3/form.ts';
 import type { LastUses } from './last-uses.ts';
 
-const Credentials = v.object({ username: v.string(), password: v.string() });
-const LoginForm = v.object({
-  ...Credentials.entries,
-  grant_type: v.optional(v.literal('password', 'Expected "password"')),
-});
+const { route } = routesOf(ACCESS_ROUTES);
 
 export interface LoginParts {
   authentication: Authentication;
@@ -28,8 +25,8 @@ export function loginRoutes({ authentication, logins }: LoginParts): HttpRoute[]
     return { access_token: decision.token, token_type: 'bearer' };
   };
   return [
-    inV3Form(route('POST /v3/access/users/authenticate', { body: Credentials }, logIn)),
-    inV3Form(route('POST /v3/access/users/login', { body: LoginForm }, logIn), {
+    inV3Form(route('POST /v3/access/users/authenticate', logIn)),
+    inV3Form(route('POST /v3/access/users/login', logIn), {
       read: readFormBody,
       type: 'application/x-www-form-urlencoded',
     }),

@@ -1,44 +1,22 @@
-// Accounts, tokens, lab sharing and the audit trail over HTTP. Extensions of the release's API.
-import * as v from 'valibot';
+import type { Access } from '../../api/accounts.ts';
+import { ACCOUNT_ROUTES, type Account, type SharingObject, type TokenObject } from '../../api/routes/accounts.ts';
 import { Failure } from '../../failures.ts';
 import { type Authentication, HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Admissions } from '../../http/access/open-connections.ts';
-import { type Route, type RouteRequest, route } from '../../http/app/route.ts';
+import { type Route, type RouteRequest, routesOf } from '../../http/app/route.ts';
 import type { AccountsFile, StoredAccount, StoredToken } from '../../store/accounts.ts';
 import type { AuditFile } from '../../store/audit.ts';
 import type { Documents } from '../../store/documents.ts';
-import { normalName, ROLES, TOKEN_ROLES } from '../../store/roles.ts';
-import { Name, Text } from '../../store/vocabulary.ts';
+import { normalName } from '../../store/roles.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
-import { ACCESSES, type Access, isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
+import { isChangedBy, type LabSharing, type Sharing, usersOf } from './sharing.ts';
 
-const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
-const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
-const OwnPassword = v.strictObject({ password: Text });
+const { route } = routesOf(ACCOUNT_ROUTES);
 
-const MOST_DAYS = 3_650;
 const DAY_MS = 86_400_000;
-
-export const TokenCreate = v.strictObject({
-  name: v.pipe(Name, v.maxLength(64)),
-  role: v.optional(v.nullable(v.picklist(TOKEN_ROLES)), null),
-  days: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(MOST_DAYS))), 90),
-  account: v.optional(Text),
-});
-
-export const SharingUpdate = v.strictObject({
-  owner: v.optional(v.nullable(Text)),
-  everybody: v.optional(v.picklist(ACCESSES)),
-  /** The whole list. */
-  accounts: v.optional(v.record(Text, v.picklist(['watch', 'change']))),
-  /** Only these accounts, after `accounts`; `none` removes one. */
-  update: v.optional(v.record(Text, v.picklist(ACCESSES))),
-  /** Only these groups; `none` removes one. */
-  groups: v.optional(v.record(Text, v.picklist(ACCESSES))),
-});
 
 /** The stores of accounts and the audit trail. */
 export interface AccountDirectory {
@@ -90,7 +68,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     if (id !== HOST_ACCOUNT || (await hasHost())) return id;
     throw new Failure('conflict', 'account: a token speaks for an account: log in with one, or name one.');
   };
-  const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<object> => {
+  const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<SharingObject> => {
     const { owner, everybody, accounts, groups = {} } = sharing.get(projectId);
     const known = await names();
     const shared = Object.entries(accounts).flatMap(([id, access]) =>
@@ -109,7 +87,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
   };
 
   return [
-    route('GET /v2/account', {}, ({ client: { identity } }) =>
+    route('GET /v2/account', ({ client: { identity } }) =>
       identity === undefined
         ? { login: false, others: false, name: null, role: 'admin', token: null }
         : {
@@ -121,7 +99,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
           },
     ),
 
-    route('PUT /v2/account/password', { body: OwnPassword, status: 204 }, async ({ client, body: { password } }) => {
+    route('PUT /v2/account/password', async ({ client, body: { password } }) => {
       const identity = person(client);
       if (identity.id === HOST_ACCOUNT)
         throw new Failure('conflict', `The password of "${identity.name}" is changed on the host: labwired password.`);
@@ -130,7 +108,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return undefined;
     }),
 
-    route('GET /v2/account/tokens', {}, async ({ client, query: { account } }) => {
+    route('GET /v2/account/tokens', async ({ client, query: { account } }) => {
       const identity = loggedIn(client);
       if (account !== undefined && identity.role !== 'admin')
         throw new Failure('forbidden', 'account: only admins see the tokens of others.');
@@ -143,21 +121,17 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         .map((token) => tokenJson(token, uses.of(token.id)));
     }),
 
-    route(
-      'POST /v2/account/tokens',
-      { body: TokenCreate, status: 201 },
-      async ({ client, body: { name, role, days, account } }) => {
-        const identity = person(client);
-        if (account !== undefined && !isOfThisHost(identity))
-          throw new Failure('forbidden', 'account: each makes tokens for their own; for others: at the local socket.');
-        const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
-        const expires = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
-        const { text, token } = await file.addToken({ account: id, name, role, expires });
-        return { ...tokenJson(token, undefined), token: text };
-      },
-    ),
+    route('POST /v2/account/tokens', async ({ client, body: { name, role, days, account } }) => {
+      const identity = person(client);
+      if (account !== undefined && !isOfThisHost(identity))
+        throw new Failure('forbidden', 'account: each makes tokens for their own; for others: at the local socket.');
+      const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
+      const expires = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
+      const { text, token } = await file.addToken({ account: id, name, role, expires });
+      return { ...tokenJson(token, undefined), token: text };
+    }),
 
-    route('DELETE /v2/account/tokens/{token_id}', { status: 204 }, async ({ client, params }) => {
+    route('DELETE /v2/account/tokens/{token_id}', async ({ client, params }) => {
       const identity = loggedIn(client);
       const { id, role } = identity.token?.id === params.token_id ? identity : person(client);
       await file.removeToken(params.token_id, role === 'admin' ? undefined : id);
@@ -166,27 +140,27 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return undefined;
     }),
 
-    route('GET /v2/accounts', {}, async () => {
+    route('GET /v2/accounts', async () => {
       const host = await parts.hostName();
       const all = (await file.read()).accounts.map(accountJson);
       return host === undefined ? all : [{ name: host, role: 'admin', created: null }, ...all];
     }),
 
-    route('POST /v2/accounts', { body: AccountCreate, status: 201 }, async ({ client, body }) => {
+    route('POST /v2/accounts', async ({ client, body }) => {
       loggedIn(client);
       const [account] = await file.add([body], await others());
       await parts.becomesShared();
       return accountJson(account!);
     }),
 
-    route('PUT /v2/accounts/{name}', { body: AccountUpdate }, async ({ client, params, body }) => {
+    route('PUT /v2/accounts/{name}', async ({ client, params, body }) => {
       loggedIn(client);
       const account = await file.update(params.name, body, await parts.hostName());
       await admissions.check();
       return accountJson(account);
     }),
 
-    route('DELETE /v2/accounts/{name}', { status: 204 }, async ({ client, params }) => {
+    route('DELETE /v2/accounts/{name}', async ({ client, params }) => {
       loggedIn(client);
       await file.remove([params.name], await hasHost());
       await parts.entries.forgetAccounts(new Set((await names()).keys()));
@@ -195,7 +169,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     }),
 
     // One request for a whole list of labs.
-    route('GET /v2/project-sharing', {}, async ({ client: { identity } }) => {
+    route('GET /v2/project-sharing', async ({ client: { identity } }) => {
       const known = await names();
       return projects
         .list()
@@ -211,11 +185,11 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         });
     }),
 
-    route('GET /v2/projects/{project_id}/sharing', {}, async ({ client, params }) =>
+    route('GET /v2/projects/{project_id}/sharing', async ({ client, params }) =>
       sharingJson(projects.get(params.project_id).id, client.identity),
     ),
 
-    route('PUT /v2/projects/{project_id}/sharing', { body: SharingUpdate }, async ({ client, params, body }) => {
+    route('PUT /v2/projects/{project_id}/sharing', async ({ client, params, body }) => {
       const identity = loggedIn(client);
       const ids = new Map([...(await names())].map(([id, name]) => [name, id]));
       const idOf = (name: string, member: string): string => {
@@ -259,7 +233,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       return sharingJson(project.id, identity);
     }),
 
-    route('GET /v2/audit', {}, async ({ query: { last, account, project } }) => {
+    route('GET /v2/audit', async ({ query: { last, account, project } }) => {
       const wanted = last === undefined ? LINES.usual : Number(last);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > LINES.most)
         throw new Failure('invalid', `last: give a whole number from 1 to ${LINES.most}.`);
@@ -300,10 +274,10 @@ export function person(client: Asked['client']): Identity {
   throw new Failure('forbidden', 'A token cannot do this: log in with user and password.');
 }
 
-function accountJson({ name, role, created }: StoredAccount): object {
+function accountJson({ name, role, created }: StoredAccount): Account {
   return { name, role, created };
 }
 
-function tokenJson({ id, name, role, created, expires }: StoredToken, used: string | undefined): object {
+function tokenJson({ id, name, role, created, expires }: StoredToken, used: string | undefined): TokenObject {
   return { token_id: id, name, role, created, expires, last_used: used ?? null };
 }

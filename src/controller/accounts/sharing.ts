@@ -1,18 +1,15 @@
 // The owner of each lab, and the accounts that may view or change it. A lab without a record is open to all.
 
 import * as v from 'valibot';
+import type { Role } from '../../api/accounts.ts';
+import { ACCESSES, type Access } from '../../api/accounts.ts';
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Documents } from '../../store/documents.ts';
-import type { Role } from '../../store/roles.ts';
 import type { AccessList } from './access-list.ts';
-
-/** The rights to a lab, lowest first. */
-export const ACCESSES = ['none', 'watch', 'change'] as const;
-export type Access = (typeof ACCESSES)[number];
 
 const LabSharing = v.object({
   /** Id of an account; null without an owner. */

@@ -1,13 +1,16 @@
 // Users as release 3.0.6 has them: Labwire's accounts, with names and addresses of people. A user who is made here has the role `none`.
+import { ACCESS_ROUTES } from '../../api/routes/access.ts';
 import { Failure } from '../../failures.ts';
 import { bearerOf, HOST_ACCOUNT } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
-import { type HttpRoute, route } from '../../http/app/route.ts';
+import { type HttpRoute, routesOf } from '../../http/app/route.ts';
 import type { AccountChange } from '../../store/accounts.ts';
 import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
 import { type AccountDirectory, loggedIn, person } from './routes.ts';
-import { accountIdOf, groupJson, OwnUserUpdate, type Person, UserCreate, UserUpdate, userJson } from './v3-schema.ts';
+import { accountIdOf, groupJson, type Person, userJson } from './v3-schema.ts';
+
+const { route } = routesOf(ACCESS_ROUTES);
 
 export interface UserRouteParts extends AccountDirectory {
   entries: AccessList;
@@ -61,9 +64,9 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
   };
 
   return [
-    route('GET /v3/access/users/me', {}, async ({ client }) => json(await ownPerson(client.identity))),
+    route('GET /v3/access/users/me', async ({ client }) => json(await ownPerson(client.identity))),
 
-    route('PUT /v3/access/users/me', { body: OwnUserUpdate }, async (request) => {
+    route('PUT /v3/access/users/me', async (request) => {
       const { email, full_name, password } = request.body;
       // A program could shut out its own person.
       const identity = person(request.client);
@@ -78,9 +81,9 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       return json(changed);
     }),
 
-    route('GET /v3/access/users', {}, async () => (await peopleOf(parts)).map(json)),
+    route('GET /v3/access/users', async () => (await peopleOf(parts)).map(json)),
 
-    route('POST /v3/access/users', { body: UserCreate, status: 201 }, async ({ client, body }) => {
+    route('POST /v3/access/users', async ({ client, body }) => {
       loggedIn(client);
       const { username: name, password, email, full_name, is_active } = body;
       const host = await parts.hostName();
@@ -92,9 +95,9 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       return json(account!);
     }),
 
-    route('GET /v3/access/users/{user_id}', {}, async ({ params }) => json(await find(params.user_id))),
+    route('GET /v3/access/users/{user_id}', async ({ params }) => json(await find(params.user_id))),
 
-    route('PUT /v3/access/users/{user_id}', { body: UserUpdate }, async ({ client, params, body }) => {
+    route('PUT /v3/access/users/{user_id}', async ({ client, params, body }) => {
       const before = await find(params.user_id);
       requireOverAdmins(client.identity, before);
       const { username, password, email, full_name, is_active } = body;
@@ -109,7 +112,7 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       );
     }),
 
-    route('DELETE /v3/access/users/{user_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v3/access/users/{user_id}', async ({ params }) => {
       const { name, role } = await find(params.user_id);
       if (role === 'admin')
         throw new Failure('forbidden', `The admin "${name}" cannot be removed here: labwired user remove does it.`);
@@ -119,7 +122,7 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       return undefined;
     }),
 
-    route('GET /v3/access/users/{user_id}/groups', {}, ({ params }) =>
+    route('GET /v3/access/users/{user_id}/groups', ({ params }) =>
       entries.groupsOf(accountIdOf(params.user_id)).map(groupJson),
     ),
   ];

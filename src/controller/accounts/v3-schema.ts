@@ -1,9 +1,7 @@
-// Bodies and objects of users, groups, roles, access list and pools, as release 3.0.6 has them. Unknown members are ignored.
-import * as v from 'valibot';
+import type { Role } from '../../api/accounts.ts';
 import { PRIVILEGES, type Privilege } from '../../api/privileges.ts';
 import { HOST_ACCOUNT } from '../../http/access/authentication.ts';
 import type { StoredAccount } from '../../store/accounts.ts';
-import type { Role } from '../../store/roles.ts';
 import {
   type AccessRole,
   BUILT_IN_SINCE,
@@ -13,69 +11,6 @@ import {
   isBuiltIn,
   type Pool,
 } from './access-records.ts';
-
-const Id = v.pipe(v.string(), v.uuid());
-
-const YES = new Set<unknown>([true, 1, '1', 'true', 't', 'yes', 'y', 'on']);
-const NO = new Set<unknown>([false, 0, '0', 'false', 'f', 'no', 'n', 'off']);
-/** Truth values as the release reads them. */
-const Truth = v.pipe(
-  v.union([v.boolean(), v.number(), v.string()]),
-  v.transform((given) => (typeof given === 'string' ? given.toLowerCase() : given)),
-  v.check((given) => YES.has(given) || NO.has(given), 'Expected true or false'),
-  v.transform((given) => YES.has(given)),
-);
-
-/** Of users and groups. */
-export const GroupName = v.pipe(
-  v.string(),
-  v.minLength(3, 'Expected at least 3 characters'),
-  v.regex(/[a-zA-Z0-9_-]$/, 'Expected a letter, digit, "_" or "-" at the end'),
-);
-const Password = v.pipe(
-  v.string(),
-  v.minLength(8, 'Expected at least 8 characters'),
-  v.maxLength(100, 'Expected at most 100 characters'),
-);
-const Email = v.pipe(v.string(), v.email('Expected an e-mail address'));
-
-const personal = {
-  email: v.nullish(Email),
-  full_name: v.nullish(v.string()),
-};
-
-export const UserCreate = v.object({
-  username: GroupName,
-  password: Password,
-  ...personal,
-  is_active: v.optional(Truth, true),
-});
-export const UserUpdate = v.object({
-  username: v.nullish(GroupName),
-  password: v.nullish(Password),
-  ...personal,
-  is_active: v.optional(Truth),
-});
-export const OwnUserUpdate = v.object({ password: v.nullish(Password), ...personal });
-
-export const GroupCreate = v.object({ name: GroupName });
-export const GroupUpdate = v.object({ name: v.nullish(GroupName) });
-
-const RoleName = v.pipe(v.string(), v.nonEmpty());
-export const RoleCreate = v.object({ name: RoleName, description: v.nullish(v.string()) });
-export const RoleUpdate = v.object({ name: v.nullish(RoleName), description: v.nullish(v.string()) });
-
-export const PoolWords = v.object({ name: v.pipe(v.string(), v.nonEmpty()) });
-
-export const EntryBody = v.object({
-  ace_type: v.picklist(['user', 'group']),
-  path: v.string(),
-  role_id: Id,
-  user_id: v.nullish(Id),
-  group_id: v.nullish(Id),
-  propagate: v.nullish(Truth, true),
-  allowed: v.nullish(Truth, true),
-});
 
 /** The id of the account that the configuration or `account.json` has, which is no UUID in the files. */
 const HOST_USER = builtInId('user', HOST_ACCOUNT);

@@ -1,4 +1,5 @@
 // Appliance documents (`.gns3a`, registry versions 4 to 8): the members that the server reads, and generated texts.
+import { type ApplianceEmulator, EMULATORS } from '../../api/routes/appliances.ts';
 
 /** How to identify and download a file that a version needs. */
 export interface ApplianceImage {
@@ -32,10 +33,6 @@ export interface Appliance {
   builtin: boolean;
   document: ApplianceDocument;
 }
-
-/** Emulators of appliances, named as in the documents. */
-export const EMULATORS = ['qemu', 'docker', 'dynamips', 'iou'] as const;
-export type ApplianceEmulator = (typeof EMULATORS)[number];
 
 const EMULATOR_NAMES: Readonly<Record<ApplianceEmulator, string>> = {
   qemu: 'QEMU',

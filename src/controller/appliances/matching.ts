@@ -1,12 +1,6 @@
 // Finds the appliances whose images a compute has. Files are identified by checksum, not by name.
-import {
-  type Appliance,
-  type ApplianceEmulator,
-  type ApplianceVersion,
-  imagesOf,
-  settingsOf,
-  versionsOf,
-} from './document.ts';
+import type { ApplianceEmulator, Match, MatchedImage } from '../../api/routes/appliances.ts';
+import { type Appliance, type ApplianceVersion, imagesOf, settingsOf, versionsOf } from './document.ts';
 
 /** An image that a compute has. */
 export interface PresentImage {
@@ -20,38 +14,18 @@ export interface PresentImage {
 
 export type PresentImages = Readonly<Record<ApplianceEmulator, readonly PresentImage[]>>;
 
-/** One file of a version, and its place on the compute. */
-export interface MatchedImage {
-  /** The setting for it: `hda_disk_image`, `image`. */
-  setting: string;
-  filename: string;
-  md5sum: string | null;
-  /** Bytes. */
-  filesize: number | null;
-  download_url: string | null;
-  /** As in a node's settings; null while it is missing. */
-  path: string | null;
-}
-
-export interface Match {
-  appliance_id: string;
-  name: string;
-  category: unknown;
-  emulator: ApplianceEmulator;
-  builtin: boolean;
-  /** Null for containers: the image name contains it. */
-  version: string | null;
-  /** Whether nothing is missing, so that a template can be made. */
-  complete: boolean;
-  images: MatchedImage[];
-}
-
 /** All versions of an appliance with their files. Versions without files are left out, except for containers. */
 export function matchesOf({ id, builtin, document }: Appliance, present: PresentImages): Match[] {
   const found = settingsOf(document);
   if (!found) return [];
   const { emulator, settings } = found;
-  const common = { appliance_id: id, name: document.name, category: document['category'], emulator, builtin };
+  const common = {
+    appliance_id: id,
+    name: document.name,
+    category: String(document['category'] ?? ''),
+    emulator,
+    builtin,
+  };
   if (emulator === 'docker') {
     const image = containerImage(String(settings['image']), present.docker);
     return [{ ...common, version: null, complete: image.path !== null, images: [image] }];

@@ -1,22 +1,23 @@
 // Appliances over HTTP: the list as in release 2.2.57; as extensions the appliances whose images a compute has, and templates made from them.
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
+import { APPLIANCE_ROUTES, EMULATORS, type Match, type TemplateOfAppliance } from '../../api/routes/appliances.ts';
+import { TemplateCreate } from '../../api/routes/templates.ts';
 import { Failure } from '../../failures.ts';
-import { type Route, route } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { validated } from '../../http/app/validation.ts';
-import { Text } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 import type { Symbols } from '../symbols/symbols.ts';
-import { TemplateCreate } from '../templates/schema.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Appliances } from './appliances.ts';
-import { EMULATORS } from './document.ts';
-import { type Match, matchesOf, type PresentImage, type PresentImages } from './matching.ts';
+import { matchesOf, type PresentImage, type PresentImages } from './matching.ts';
 import { templateOf } from './template.ts';
+
+const { route } = routesOf(APPLIANCE_ROUTES);
 
 export interface ApplianceRoutesOptions {
   appliances: Appliances;
@@ -27,12 +28,6 @@ export interface ApplianceRoutesOptions {
 
 /** The theme if the request names none. */
 const DEFAULT_THEME = 'Classic';
-
-const TemplateOfAppliance = v.strictObject({
-  version: v.optional(Text),
-  compute_id: v.optional(Text, 'local'),
-  name: v.optional(Text),
-});
 
 /** What can be done with appliances, for the routes of every dialect. */
 export function applianceVerbs({ appliances, symbols, templates, computes }: ApplianceRoutesOptions) {
@@ -94,16 +89,14 @@ export type ApplianceVerbs = ReturnType<typeof applianceVerbs>;
 export function applianceRoutes(verbs: ApplianceVerbs): Route[] {
   return [
     // Objects of release 2.2.57 have no identifier.
-    route('GET /v2/appliances', {}, async ({ query }) =>
+    route('GET /v2/appliances', async ({ query }) =>
       (await verbs.list(query)).map(({ appliance_id: _id, ...appliance }) => appliance),
     ),
 
-    route('GET /v2/appliances/matches', {}, ({ query, signal }) => verbs.matches(query, signal)),
+    route('GET /v2/appliances/matches', ({ query, signal }) => verbs.matches(query, signal)),
 
-    route(
-      'POST /v2/appliances/{appliance_id}/template',
-      { body: TemplateOfAppliance, status: 201 },
-      ({ params, body, signal }) => verbs.makeTemplate(params.appliance_id, body, signal),
+    route('POST /v2/appliances/{appliance_id}/template', ({ params, body, signal }) =>
+      verbs.makeTemplate(params.appliance_id, body, signal),
     ),
   ];
 }

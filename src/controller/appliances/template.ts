@@ -1,6 +1,7 @@
 // Makes the template that an appliance's version describes, with the images of this compute.
+
+import type { Match } from '../../api/routes/appliances.ts';
 import { type ApplianceDocument, settingsOf, usageOf, versionsOf } from './document.ts';
-import type { Match } from './matching.ts';
 
 export interface TemplateWishes {
   name?: string | undefined;

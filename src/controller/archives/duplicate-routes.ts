@@ -1,28 +1,16 @@
 // Duplicates projects over HTTP.
 import { randomUUID } from 'node:crypto';
-import * as v from 'valibot';
+import { PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
-import { type Route, route } from '../../http/app/route.ts';
-import { PROJECT_SETTINGS } from '../../store/topology/schema.ts';
-import { Name, Text, Uuid } from '../../store/vocabulary.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Duplicates } from './duplicate.ts';
 
-/**
- * `ProjectDuplicate` of the API; settings are accepted and ignored. Copies get new MAC addresses by default, as both
- * labs may be connected.
- */
-export const ProjectDuplicate = v.strictObject({
-  ...PROJECT_SETTINGS,
-  name: v.nullable(Name),
-  path: v.optional(v.nullable(Text)),
-  project_id: v.optional(v.nullable(Uuid)),
-  reset_mac_addresses: v.optional(v.boolean(), true),
-});
+const { route } = routesOf(PROJECT_ROUTES);
 
 export interface DuplicateRouteParts {
   projects: Projects;
@@ -45,7 +33,6 @@ export function duplicateRoutes({
   return [
     route(
       'POST /v2/projects/{project_id}/duplicate',
-      { body: ProjectDuplicate, status: 201 },
       async ({ params, headers, client, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
         if (path && !local) {
           throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');

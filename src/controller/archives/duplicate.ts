@@ -10,7 +10,7 @@ import { PRESENCE } from '../lab/claims.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
-import { fileNameOf } from '../projects/places.ts';
+import { fileNameOf } from '../projects/project-paths.ts';
 import type { Projects } from '../projects/projects.ts';
 import { isStaging, makeStaging } from '../staging.ts';
 import { isTopologyFile } from './exclusions.ts';

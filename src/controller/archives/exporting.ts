@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { Topology, TopologyNode } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
@@ -11,7 +12,6 @@ import { type Compression, compressorFor } from '../../store/archive/compressors
 import { nameProblem } from '../../store/archive/names.ts';
 import { type ArchiveSink, packArchive } from '../../store/archive/writer.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
-import type { Topology, TopologyNode } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { fetchFile, filePath, hostMeanwhile, remoteFiles } from '../computes/project-files.ts';

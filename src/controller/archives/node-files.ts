@@ -1,9 +1,9 @@
 // Folders of nodes in a project's directory: project-files/<module>/<node_id>.
 import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Topology } from '../../api/topology.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
-import type { Topology } from '../../store/topology/schema.ts';
 import type { Compute } from '../computes/compute.ts';
 import { pushFolder } from '../computes/project-files.ts';
 

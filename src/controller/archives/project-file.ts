@@ -1,11 +1,11 @@
 // Reads the topology of an archive.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Topology } from '../../api/topology.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import type { ArchiveReader } from '../../store/archive/reader.ts';
 import { type JsonObject, parseJsonBounded } from '../../store/json.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
-import type { Topology } from '../../store/topology/schema.ts';
 
 /** Name of the topology in an archive. */
 export const PROJECT_FILE = 'project.gns3';

@@ -3,6 +3,7 @@
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { REVISION } from '../../api/topology.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
@@ -10,7 +11,6 @@ import { DEFLATED, STORED } from '../../store/archive/compressors.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { packArchive } from '../../store/archive/writer.ts';
 import type { JsonObject } from '../../store/json.ts';
-import { REVISION } from '../../store/topology/schema.ts';
 import { upgradeTopology } from '../../store/topology/upgrade.ts';
 import { isContainerFile } from './extraction.ts';
 import { PROJECT_FILE, readProject } from './project-file.ts';

@@ -2,18 +2,21 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import * as v from 'valibot';
+import { PROJECT_ROUTES } from '../../api/routes/projects.ts';
+import { requireName, Uuid } from '../../api/vocabulary.ts';
 import type { Operations, Wanted } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { within } from '../../host/values/progress.ts';
 import { uploaded } from '../../http/app/forms.ts';
 import { operationId } from '../../http/app/operation-id.ts';
-import { type Route, route } from '../../http/app/route.ts';
-import { requireName, Uuid } from '../../store/vocabulary.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import type { Projects } from '../projects/projects.ts';
 import { compressionOf } from './compression.ts';
 import type { Exports } from './exporting.ts';
 import type { Imports } from './importing.ts';
+
+const { route } = routesOf(PROJECT_ROUTES);
 
 export interface ArchiveRouteParts {
   projects: Projects;
@@ -25,7 +28,7 @@ export interface ArchiveRouteParts {
 
 export function archiveRoutes({ projects, exports, imports, sharing, operations }: ArchiveRouteParts): Route[] {
   return [
-    route('GET /v2/projects/{project_id}/export', { raw: true }, async ({ params, query, headers }) => {
+    route('GET /v2/projects/{project_id}/export', async ({ params, query, headers }) => {
       const project = await projects.settled(params.project_id);
       const compression = compressionOf(query);
       const options = {
@@ -47,7 +50,6 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
 
     route(
       'POST /v2/projects/{project_id}/import',
-      { raw: true, status: 201 },
       async ({ params: { project_id: id }, query, headers, stream, signal, client }) => {
         if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
         const { name, path } = query;

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { Topology, TopologyCompute, TopologyNode } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
-import type { Topology, TopologyCompute, TopologyNode } from '../../store/topology/schema.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 
 export interface ImageReference {

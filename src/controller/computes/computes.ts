@@ -6,18 +6,18 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { ComputeObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
+import { type ComputeCreate, type ComputeUpdate, StoredCompute } from '../../api/routes/computes.ts';
+import type { TopologyCompute } from '../../api/topology.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
-import type { TopologyCompute } from '../../store/topology/schema.ts';
 import type { Announcer } from '../events.ts';
 import { mustBeAddress } from './address.ts';
 import { autoObject } from './automatic.ts';
 import { Compute, type ComputeDescription, type ComputeListener, type Place } from './compute.ts';
 import { RemoteTransport } from './remote.ts';
-import { type ComputeCreate, type ComputeUpdate, StoredCompute } from './schema.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 /** Ids that only the server assigns, and the name that the release reserves for its own virtual machine. */

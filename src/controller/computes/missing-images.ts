@@ -1,8 +1,8 @@
 // Uploads images that are missing on a compute and present on this server when a node needs them (as in release 2.2.57).
 import { posix } from 'node:path';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import { log } from '../../host/log.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import type { Compute } from './compute.ts';

@@ -1,5 +1,5 @@
 // Finds the registered computes that a topology refers to.
-import type { Topology, TopologyCompute } from '../../store/topology/schema.ts';
+import type { Topology, TopologyCompute } from '../../api/topology.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 

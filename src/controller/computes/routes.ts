@@ -1,10 +1,11 @@
 // Computes over HTTP, and requests passed on to them.
 import { posix } from 'node:path';
 import type { ImageUser } from '../../api/objects.ts';
+import { COMPUTE_ROUTES } from '../../api/routes/computes.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
-import { type Route, route } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import type { IdlePcSearches } from '../projects/idle-pc.ts';
 import { type ImageUsers, inWords } from '../projects/image-users.ts';
@@ -13,7 +14,8 @@ import { answerJson, mustBeList, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 import { PASSED_ON_LIMIT_MS } from './limits.ts';
-import { ComputeCreate, ComputeUpdate, IdlePcSearch } from './schema.ts';
+
+const { route } = routesOf(COMPUTE_ROUTES);
 
 /** How many users of an image an error names. */
 const MOST_NAMED = 3;
@@ -43,51 +45,45 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     return [...first.values()];
   };
   return [
-    route('POST /v2/computes', { body: ComputeCreate, status: 201 }, async ({ body }) =>
-      (await computes.create(body)).json(),
-    ),
+    route('POST /v2/computes', async ({ body }) => (await computes.create(body)).json()),
 
-    route('GET /v2/computes', {}, () => {
+    route('GET /v2/computes', () => {
       const auto = computes.auto();
       return [...computes.list().map((compute) => compute.json()), ...(auto ? [auto] : [])];
     }),
 
-    route('GET /v2/computes/{compute_id}', {}, ({ params }) => {
+    route('GET /v2/computes/{compute_id}', ({ params }) => {
       const { compute_id: id } = params;
       return computes.autoNamed(id) ?? computes.get(id).json();
     }),
 
-    route('PUT /v2/computes/{compute_id}', { body: ComputeUpdate }, async ({ params, body }) =>
+    route('PUT /v2/computes/{compute_id}', async ({ params, body }) =>
       (await computes.update(params.compute_id, body)).json(),
     ),
 
-    route('DELETE /v2/computes/{compute_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v2/computes/{compute_id}', async ({ params }) => {
       await computes.delete(params.compute_id);
       return undefined;
     }),
 
-    route('GET /v2/computes/{compute_id}/ports', {}, async ({ params }) =>
+    route('GET /v2/computes/{compute_id}/ports', async ({ params }) =>
       json(await computes.host(params.compute_id).get('/network/ports')),
     ),
 
-    route(
-      'POST /v2/computes/{compute_id}/auto_idlepc',
-      { body: IdlePcSearch },
-      async ({ params, body, headers, signal }) => {
-        const compute = computes.answering(params.compute_id);
-        return operations.run({ kind: 'idlepc', name: body.image, id: operationId(headers) }, (operation) =>
-          idlePc.run(compute, body, AbortSignal.any([signal, operation.signal])),
-        );
-      },
-    ),
+    route('POST /v2/computes/{compute_id}/auto_idlepc', async ({ params, body, headers, signal }) => {
+      const compute = computes.answering(params.compute_id);
+      return operations.run({ kind: 'idlepc', name: body.image, id: operationId(headers) }, (operation) =>
+        idlePc.run(compute, body, AbortSignal.any([signal, operation.signal])),
+      );
+    }),
 
     // Must precede the passed-on GET, which would match with an emulator called "endpoint".
-    route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { raw: true }, ({ params }) => {
+    route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', ({ params }) => {
       const { description } = computes.answering(params.compute_id);
       return { endpoint: `${originOf(description)}/v2/compute/${params.emulator}/${params.action}` };
     }),
 
-    route('GET /v2/computes/{compute_id}/images', {}, async ({ params, signal, client: { identity } }) => {
+    route('GET /v2/computes/{compute_id}/images', async ({ params, signal, client: { identity } }) => {
       const id = params.compute_id;
       const listed = await imageUsers.listed(id, (emulator) => imagesAt(id, emulator, signal));
       const users = (all: ImageUser[]): ImageUser[] => all.filter((user) => sharing.tells(identity, user));
@@ -96,7 +92,6 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
 
     route(
       'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
-      { raw: true, status: 204 },
       async ({ params: { compute_id: id, emulator, filename } }) => {
         const compute = computes.answering(id);
         const users = (await imageUsers.of(id)).get(`${emulator}/${posix.basename(filename)}`) ?? [];
@@ -113,12 +108,12 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
       },
     ),
 
-    route('DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}', async ({ params }) => {
       await computes.answering(params.compute_id).delete(pathTo(params.emulator, `uploads/${params.upload_id}`));
       return undefined;
     }),
 
-    route('GET /v2/computes/{compute_id}/{emulator}/images', {}, async ({ params, signal }) => {
+    route('GET /v2/computes/{compute_id}/{emulator}/images', async ({ params, signal }) => {
       const list = await imagesAt(params.compute_id, params.emulator, signal);
       return list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     }),
@@ -126,7 +121,6 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     // Streamed, however large; the other passed-on answers are JSON of limited size.
     route(
       'GET /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
-      { raw: true },
       async ({ params: { compute_id: id, emulator, filename }, headers: asked, signal }) => {
         const path = pathTo(emulator, `images/${filename}`);
         const range = asked.get('range');
@@ -139,22 +133,18 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
       },
     ),
 
-    route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', {}, async ({ params, signal }) => {
+    route('GET /v2/computes/{compute_id}/{emulator}/{action:.+}', async ({ params, signal }) => {
       const path = pathTo(params.emulator, params.action);
       return json(await computes.answering(params.compute_id).get(path, { limit: PASSED_ON_LIMIT_MS, signal }));
     }),
 
     ...(['POST', 'PUT'] as const).map((method) =>
-      route(
-        `${method} /v2/computes/{compute_id}/{emulator}/{action:.+}`,
-        { raw: true },
-        async ({ params, stream, signal }) => {
-          const path = pathTo(params.emulator, params.action);
-          const options = { body: stream, signal, limit: PASSED_ON_LIMIT_MS };
-          const answer = await computes.answering(params.compute_id).pass(method, path, options);
-          return json(await answerJson(answer, `${method} ${path}`));
-        },
-      ),
+      route(`${method} /v2/computes/{compute_id}/{emulator}/{action:.+}`, async ({ params, stream, signal }) => {
+        const path = pathTo(params.emulator, params.action);
+        const options = { body: stream, signal, limit: PASSED_ON_LIMIT_MS };
+        const answer = await computes.answering(params.compute_id).pass(method, path, options);
+        return json(await answerJson(answer, `${method} ${path}`));
+      }),
     ),
   ];
 }

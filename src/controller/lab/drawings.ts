@@ -3,15 +3,15 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import type { DrawingObject } from '../../api/objects.ts';
+import type { DrawingBody } from '../../api/routes/drawings.ts';
+import type { TopologyDrawing } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
 import { defined } from '../../host/values/defined-members.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
-import type { TopologyDrawing } from '../../store/topology/schema.ts';
 import { Drawing, type DrawingRecord } from '../drawings/drawing.ts';
 import { isPictureName, keptPicture, shownPicture } from '../drawings/pictures.ts';
-import type { DrawingBody } from '../drawings/schema.ts';
 import type { Announcer } from '../events.ts';
 import { wholeDrawing } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';

@@ -2,9 +2,9 @@
 // them because it knows all open labs.
 
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeCreate } from '../../api/routes/nodes.ts';
 import { Failure } from '../../failures.ts';
 import type { Compute } from '../computes/compute.ts';
-import type { NodeCreate } from '../nodes/schema.ts';
 import type { Project } from './project.ts';
 
 interface Given {

@@ -1,6 +1,8 @@
 // Streams the journal of a lab, one line of JSON per entry: first the stored entries, then each new one.
+
+import type { JournalEntry } from '../../api/routes/projects.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
-import type { JournalEntry, Journals } from './journals.ts';
+import type { Journals } from './journals.ts';
 
 export interface JournalStreamOptions {
   journals: Journals;

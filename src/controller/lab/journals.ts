@@ -1,21 +1,11 @@
 // Keeps each lab's last messages and status changes, for clients that missed the events. In memory only.
 
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { JournalEntry } from '../../api/routes/projects.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import type { Message } from '../../events/message.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import type { NodeStatus } from '../nodes/node.ts';
-
-export interface JournalEntry {
-  /** The time in RFC 3339 with milliseconds, UTC. */
-  at: string;
-  /** Set for a message. */
-  level: 'error' | 'warning' | 'info' | null;
-  message: string | null;
-  /** Set for a status change. */
-  node_id: string | null;
-  status: NodeStatus | null;
-}
 
 /** The number of entries kept for a lab. */
 const MOST = 500;

@@ -2,6 +2,7 @@
 // is idle, when it closes, and before the file is read. A file that another program changed meanwhile is left alone: it
 // is used at the next opening, and the present lab is saved beside it.
 import { join } from 'node:path';
+import type { Topology } from '../../api/topology.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { log } from '../../host/log.ts';
@@ -12,7 +13,6 @@ import type { Store } from '../../store/store.ts';
 import { topologyOf } from '../../store/topology/document.ts';
 import { recognizeFile, writeTopologyFile } from '../../store/topology/file.ts';
 import { labTextBeside } from '../../store/topology/lab-text-thread.ts';
-import type { Topology } from '../../store/topology/schema.ts';
 import { mended } from './damaged-records.ts';
 
 /** How long (ms) without a change until the file is written, and the longest delay for a busy lab. */

@@ -1,5 +1,6 @@
 // Starts, stops, resumes and streams captures of links.
 import { join } from 'node:path';
+import type { LinkCapture } from '../../api/routes/links.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Connected } from '../../http/app/route.ts';
@@ -10,7 +11,6 @@ import { ComputeRefusal, refusalOf } from '../computes/answers.ts';
 import { followingName } from '../links/capture-names.ts';
 import { capturingEnd, defaultFileName, extensionMembers } from '../links/capturing.ts';
 import { keptLink, type Link, type LinkEnd } from '../links/link.ts';
-import type { LinkCapture } from '../links/schema.ts';
 import { capturePath } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { changeLink, type LinkRecords } from './link-changes.ts';

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { LinkBody, LinkEndBody } from '../../api/routes/links.ts';
+import type { Label } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
-import type { Label } from '../../store/vocabulary.ts';
 import type { Announcer } from '../events.ts';
 import { normalizedFilters } from '../links/filters.ts';
 import { linkImpairments, plainStyle } from '../links/impairments.ts';
 import { impairLine } from '../links/lines.ts';
 import { defaultEndLabel, keptLink, Link, type LinkEnd, type LinkSettings } from '../links/link.ts';
-import type { LinkBody, LinkEndBody } from '../links/schema.ts';
 import { discardWire, nioPath, removeStaleNios, renewWire, rewire, unwire, wire } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { newLink } from './claims.ts';

@@ -1,6 +1,7 @@
 // Moves a node to another host, with its files and links.
 import { isDeepStrictEqual } from 'node:util';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeCreate, NodeUpdate } from '../../api/routes/nodes.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -9,7 +10,6 @@ import type { Link } from '../links/link.ts';
 import { discardWire } from '../links/wiring.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { Node, type NodeRecord, withComputeState } from '../nodes/node.ts';
-import type { NodeCreate, NodeUpdate } from '../nodes/schema.ts';
 import { movedNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';
 import { computeEntry, hostProject } from './hosting.ts';

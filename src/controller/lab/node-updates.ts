@@ -1,15 +1,15 @@
 // Changes nodes for clients: checks the request, forwards it to the compute and records the answer.
 import { isDeepStrictEqual } from 'node:util';
 import { nodeKind, portsOf } from '../../api/kinds/kinds.ts';
+import type { NodeUpdate } from '../../api/routes/nodes.ts';
+import { requireName } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
-import { requireName } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { lastingProperties, type Node, type NodeRecord, withComputeState, withName } from '../nodes/node.ts';
-import type { NodeUpdate } from '../nodes/schema.ts';
 import { nodeRecord as nodeRecordClaim } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { NodeRecords, RecordChange } from './node-records.ts';

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Kept } from '../../api/deleted-nodes.ts';
 import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../api/routes/nodes.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { LabChange } from '../../store/labs.ts';
-import type { NodeType } from '../../store/vocabulary.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
@@ -17,7 +18,6 @@ import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
 import { keepingFiles, lastingProperties, Node, nodePath, withComputeState } from '../nodes/node.ts';
-import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../nodes/schema.ts';
 import { type Action, cancelStartsOf, type LeftOut } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';
@@ -57,7 +57,7 @@ export interface NodesOptions extends Pick<NodeMovesOptions, 'restore'> {
 }
 
 /** How to load a node whose saved settings cannot be used as they are. */
-export interface Tolerance {
+export interface LoadPolicy {
   /** Reports parts of the node that are left out. */
   remark(message: string): void;
   /** The compute may reject it; it is then created at its first start. */
@@ -137,10 +137,10 @@ export class Nodes {
    * Recreates a node from a topology file; the opening records the whole lab. Missing programs or images on the host do
    * not keep the node out of the lab: it is created at its next start.
    */
-  async recreate(project: Project, compute: Compute, given: NodeCreate, tolerance: Tolerance): Promise<Node> {
+  async recreate(project: Project, compute: Compute, given: NodeCreate, policy: LoadPolicy): Promise<Node> {
     await using undo = new AsyncDisposableStack();
     using numbered = this.#options.numbers.number(project, compute, given, { keeps: true });
-    const node = await this.#onCompute(project, compute, numbered.node, undo, tolerance);
+    const node = await this.#onCompute(project, compute, numbered.node, undo, policy);
     undo.move();
     this.#join(project, node);
     return node;
@@ -155,13 +155,13 @@ export class Nodes {
     this.#records.announce('node.created', node);
   }
 
-  /** @param tolerance given for a node from a file */
+  /** @param policy given for a node from a file */
   async #onCompute(
     project: Project,
     compute: Compute,
     given: NodeCreate,
     undo: AsyncDisposableStack,
-    tolerance?: Tolerance,
+    policy?: LoadPolicy,
   ): Promise<Node> {
     const name = project.names.allocate(given.name);
     const renaming = new Renaming(project.names, name);
@@ -178,9 +178,7 @@ export class Nodes {
     undo.defer(() => this.#options.macNumbers.release(node));
     if (startSettings !== undefined) node.startBody = () => this.#options.settings(startSettings);
     const all = { ...properties, ...texts };
-    const object = await (tolerance
-      ? this.#placeStored(project, node, all, tolerance)
-      : this.#place(project, node, all));
+    const object = await (policy ? this.#placeStored(project, node, all, policy) : this.#place(project, node, all));
     if (object === undefined) return node;
     undo.defer(async () => void (await compute.remove(node.removal).catch(ignore)));
     node.applyRuntime(object);
@@ -238,7 +236,7 @@ export class Nodes {
     project: Project,
     node: Node,
     properties: Record<string, unknown>,
-    tolerance: Tolerance,
+    policy: LoadPolicy,
   ): Promise<Record<string, unknown> | undefined> {
     try {
       // A rejection of the whole project does not concern the node.
@@ -252,17 +250,17 @@ export class Nodes {
       if (!(error instanceof ComputeRefusal)) return this.#lose(node, error);
       const strange = error.code === 'invalid' ? await this.#strangeProperties(node, properties) : [];
       if (strange.length > 0) {
-        tolerance.remark(
+        policy.remark(
           `The node ${node.name} is opened without ${strange.join(', ')}: no ${node.type} node has such properties.`,
         );
         const known = (all: object) => Object.entries(all).filter(([name]) => !strange.includes(name));
         node.record = { ...node.record, properties: Object.fromEntries(known(node.record.properties)) };
-        return this.#placeStored(project, node, Object.fromEntries(known(properties)), tolerance);
+        return this.#placeStored(project, node, Object.fromEntries(known(properties)), policy);
       }
       // A node that always runs has no later start that could create it.
-      if (!tolerance.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
+      if (!policy.mayBeAbsent || nodeKind(node.type).alwaysRuns || error.code !== 'conflict') throw error;
       this.#beAbsent(node, error.message);
-      tolerance.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
+      policy.remark(`The node ${node.name} cannot be started as yet. ${error.message}`);
       return undefined;
     }
   }

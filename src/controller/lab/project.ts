@@ -7,10 +7,10 @@ import type { Link } from '../links/link.ts';
 import { nioPath } from '../links/wiring.ts';
 import { NamePool } from '../nodes/names.ts';
 import type { Node } from '../nodes/node.ts';
+import { Rounds } from './action-rounds.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { DeletedNodes } from './deleted-nodes.ts';
 import type { PendingRemoteChanges } from './pending-remote-changes.ts';
-import { Rounds } from './rounds.ts';
 import { isWay, type ProjectState } from './state.ts';
 
 export class Project {

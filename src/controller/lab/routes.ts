@@ -1,8 +1,11 @@
 // What changes several parts of a lab at once, over HTTP: extensions of the v2 API, as GNS3 3.0 has them.
-import { type Route, route } from '../../http/app/route.ts';
+import { NODE_ROUTES } from '../../api/routes/nodes.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Links } from './links.ts';
 import { isLocked, type Locksmith, setLocked } from './locking.ts';
+
+const { route } = routesOf(NODE_ROUTES);
 
 export interface LabRouteParts extends Locksmith {
   projects: Projects;
@@ -11,12 +14,12 @@ export interface LabRouteParts extends Locksmith {
 
 export function labRoutes({ projects, links, ...locksmith }: LabRouteParts): Route[] {
   return [
-    route('GET /v2/projects/{project_id}/locked', {}, async ({ params }) =>
+    route('GET /v2/projects/{project_id}/locked', async ({ params }) =>
       isLocked(await projects.opened(params.project_id)),
     ),
 
     ...([true, false] as const).map((locked) =>
-      route(`POST /v2/projects/{project_id}/${locked ? 'lock' : 'unlock'}`, { status: 204 }, async ({ params }) => {
+      route(`POST /v2/projects/{project_id}/${locked ? 'lock' : 'unlock'}`, async ({ params }) => {
         await setLocked(await projects.opened(params.project_id), locked, locksmith);
         return undefined;
       }),
@@ -25,7 +28,6 @@ export function labRoutes({ projects, links, ...locksmith }: LabRouteParts): Rou
     ...([true, false] as const).map((suspend) =>
       route(
         `POST /v2/projects/{project_id}/nodes/{node_id}/${suspend ? 'isolate' : 'unisolate'}`,
-        { status: 204 },
         async ({ params }) => {
           const project = await projects.opened(params.project_id);
           const node = project.node(params.node_id);

@@ -1,23 +1,12 @@
 // Lists and reads capture files: those on this host, and those of the project's links on other computes.
+
 import { basename, dirname, join } from 'node:path';
+import type { CaptureFileEntry } from '../../api/routes/links.ts';
 import { listContained } from '../../host/files/contained-tree.ts';
 import { downloadFile } from '../../http/app/files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Link } from './link.ts';
-
-export interface CaptureFileEntry {
-  name: string;
-  /** Null while another host has the file. */
-  bytes: number | null;
-  /** ISO 8601; null as `bytes`. */
-  modified: string | null;
-  /** The captured link, if known: for captures since the lab was opened. */
-  link_id: string | null;
-  /** Whether it is being written; for a ring, the file with the plain name. */
-  running: boolean;
-  compute_id: string;
-}
 
 /**
  * Lists the capture files of the project in this directory with these links (none while closed): those of other hosts

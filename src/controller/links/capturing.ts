@@ -1,6 +1,6 @@
 // Chooses the end at which a link is captured, the file's name, and the extensions of the capture.
+import type { CaptureExtensions } from '../../api/captures.ts';
 import { Failure } from '../../failures.ts';
-import type { CaptureExtensions } from '../../store/captures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { Link, LinkEnd } from './link.ts';
 import { capturePath } from './wiring.ts';

@@ -1,6 +1,6 @@
 // Filters of a link: the available types, and the conversion of a client's filters for storage (as in release 2.2.57).
+import { FILTER_VALUES, type FilterValue } from '../../api/impairments.ts';
 import { Failure } from '../../failures.ts';
-import { FILTER_VALUES, type FilterValue } from '../../store/impairments.ts';
 
 /** Type -> its values: numbers, or one text for `bpf`. */
 export type Filters = Record<string, (number | string)[]>;

@@ -1,42 +1,10 @@
 // Impairments of a link by direction: an optional extension of the release's API. `forward` is from the first of the
 // link's `nodes` to the second, `backward` the other way.
 import * as v from 'valibot';
-import {
-  changed,
-  DirectionChange,
-  DirectionImpairments,
-  MOST_STEPS,
-  ScheduleRounds,
-  StepTimes,
-} from '../../store/impairments.ts';
+import { PRESETS, type Preset } from '../../api/impairment-presets.ts';
+import { changed, type DirectionChange, DirectionImpairments } from '../../api/impairments.ts';
+import type { LinkImpairmentsBody } from '../../api/routes/links.ts';
 import { describeIssue } from '../../store/issues.ts';
-import { PRESETS, type Preset } from './presets.ts';
-
-/** A request: a preset, changes to it in both directions, and changes in each. */
-const PRESET = {
-  preset: v.optional(v.picklist(PRESETS.map(({ name }) => name))),
-  /** Index in `nodes` of the preset's subscriber. */
-  subscriber: v.optional(v.picklist([0, 1])),
-};
-
-export const LinkImpairmentsBody = v.strictObject({
-  ...PRESET,
-  both: v.optional(DirectionChange),
-  forward: v.optional(DirectionChange),
-  backward: v.optional(DirectionChange),
-});
-export type LinkImpairmentsBody = v.InferOutput<typeof LinkImpairmentsBody>;
-
-/** Steps that change the link's impairments for a while, or until the end of the round. */
-export const LinkSchedule = v.strictObject({
-  steps: v.pipe(
-    v.array(v.strictObject({ ...StepTimes, ...LinkImpairmentsBody.entries })),
-    v.minLength(1),
-    v.maxLength(MOST_STEPS),
-  ),
-  ...ScheduleRounds,
-});
-export type LinkSchedule = v.InferOutput<typeof LinkSchedule>;
 
 /** As stored and shown. */
 const Stored = v.strictObject({ forward: DirectionImpairments, backward: DirectionImpairments });

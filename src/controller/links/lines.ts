@@ -1,9 +1,10 @@
 // Applies a link's impairments and their schedule on a compute, and reads the counters. One end handles both
 // directions, so that no frame is impaired or counted twice.
+import type { LinkSchedule } from '../../api/routes/links.ts';
 import { Failure } from '../../failures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { CallOptions } from '../computes/compute.ts';
-import { changesOf, impairs, type LinkImpairments, type LinkSchedule } from './impairments.ts';
+import { changesOf, impairs, type LinkImpairments } from './impairments.ts';
 import type { Link, LinkEnd } from './link.ts';
 
 type Method = 'get' | 'post' | 'put' | 'delete';

@@ -2,11 +2,11 @@
 
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
-import type { Label } from '../../store/vocabulary.ts';
+import type { LinkCapture } from '../../api/routes/links.ts';
+import type { Label } from '../../api/vocabulary.ts';
 import type { Node } from '../nodes/node.ts';
 import { type Filters, knownFilters } from './filters.ts';
 import { impairs, type LinkImpairments, NO_IMPAIRMENTS, styleWith } from './impairments.ts';
-import type { LinkCapture } from './schema.ts';
 
 /** One end: a port of a node. */
 export interface LinkEnd {

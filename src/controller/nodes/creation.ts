@@ -1,11 +1,11 @@
 // Makes a node's record from a request or a topology file.
 import { randomUUID } from 'node:crypto';
 import { nodeKind } from '../../api/kinds/kinds.ts';
-import type { TopologyNode } from '../../store/topology/schema.ts';
+import type { NodeCreate } from '../../api/routes/nodes.ts';
+import type { TopologyNode } from '../../api/topology.ts';
 import { carriedStart, plainLabel, type StartMembers } from '../../store/topology/start-order.ts';
 import { defaultLabel } from './label.ts';
 import type { NodeRecord } from './node.ts';
-import type { NodeCreate } from './schema.ts';
 
 const USUAL_PORT_NAMES = { format: 'Ethernet{0}', segmentSize: 0 };
 

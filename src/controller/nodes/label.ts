@@ -1,6 +1,6 @@
 // Labels of nodes and their positions (as in release 2.2.57).
 
-import type { Label } from '../../store/vocabulary.ts';
+import type { Label } from '../../api/vocabulary.ts';
 import { roundHalfToEven } from '../symbols/picture-size.ts';
 
 /** The default label: above the symbol, centred by the client. */

@@ -2,10 +2,10 @@
 
 import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
+import type { CustomAdapter, Label, NodeType } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { frozen } from '../../host/values/frozen.ts';
 import { Unchanged } from '../../host/values/unchanged.ts';
-import type { CustomAdapter, Label, NodeType } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 
 const STATUSES = ['stopped', 'started', 'suspended'] as const;

@@ -1,9 +1,16 @@
 // Nodes over HTTP.
 import { posix } from 'node:path';
 import { NODE_KINDS, nodeKind } from '../../api/kinds/kinds.ts';
+import { NODE_ROUTES, type NodeCreate } from '../../api/routes/nodes.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
 import { Failure } from '../../failures.ts';
-import { type Connected, type Route, type RouteRequest, route, socketRoute } from '../../http/app/route.ts';
+import {
+  type Connected,
+  route as definedRoute,
+  type Route,
+  type RouteRequest,
+  routesOf,
+} from '../../http/app/route.ts';
 import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets/message-socket.ts';
 import { refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -26,8 +33,9 @@ import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { displayOutput } from './display-output.ts';
 import type { Node } from './node.ts';
-import { NodeCreate, NodeDuplicate, NodeUpdate } from './schema.ts';
 import { windowConsole } from './window-console.ts';
+
+const { route, socketRoute } = routesOf(NODE_ROUTES);
 
 const ALL: Record<Action, (project: Project) => Promise<LeftOut[]>> = {
   start: startAll,
@@ -68,18 +76,18 @@ export function nodeRoutes({
   };
 
   return [
-    route('GET /v2/projects/{project_id}/nodes', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/nodes', async ({ params }) => {
       const project = await projects.settled(params.project_id);
       if (project.state === 'closed') return projects.stored(project, 'nodes');
       return [...project.nodes.values()].map((node) => node.json());
     }),
 
-    route('POST /v2/projects/{project_id}/nodes', { body: NodeCreate, status: 201 }, async ({ params, body }) => {
+    route('POST /v2/projects/{project_id}/nodes', async ({ params, body }) => {
       return (await create(projects.get(params.project_id), body)).json();
     }),
 
     ...ACTIONS.map((action) =>
-      route(`POST /v2/projects/{project_id}/nodes/${action}`, { status: 204 }, async ({ params }) => {
+      route(`POST /v2/projects/{project_id}/nodes/${action}`, async ({ params }) => {
         const project = await projects.opened(params.project_id);
         const leftOut = await ALL[action](project);
         if (leftOut.length === 0) return undefined;
@@ -88,18 +96,18 @@ export function nodeRoutes({
       }),
     ),
 
-    route('POST /v2/projects/{project_id}/nodes/console/reset', { status: 204 }, async ({ params }) => {
+    route('POST /v2/projects/{project_id}/nodes/console/reset', async ({ params }) => {
       await resetAllConsoles(await projects.opened(params.project_id));
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/nodes/{node_id}', { concurrent: true }, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/nodes/{node_id}', async ({ params }) => {
       const known = projects.get(params.project_id).nodes.get(params.node_id);
       // A lab that is opening, as after a restart, has its nodes in a moment.
       return (known ?? (await projects.settled(params.project_id)).node(params.node_id)).json();
     }),
 
-    route('PUT /v2/projects/{project_id}/nodes/{node_id}', { body: NodeUpdate }, async ({ params, body }) => {
+    route('PUT /v2/projects/{project_id}/nodes/{node_id}', async ({ params, body }) => {
       const { project, node } = await find(params);
       // An unknown compute is ignored, as the release ignores all of them.
       const host = computes.list().find(({ id }) => id === body.compute_id) ?? node.compute;
@@ -107,32 +115,28 @@ export function nodeRoutes({
       return (await nodes.move(project, node.id, host, body)).json();
     }),
 
-    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { status: 204 }, async ({ params, query }) => {
+    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', async ({ params, query }) => {
       const { project, node } = await find(params);
       const until = await nodes.delete(project, node.id, { keep: query['keep'] === 'yes' });
       return until === undefined ? undefined : Response.json({ until: new Date(until).toISOString() });
     }),
 
-    route('GET /v2/projects/{project_id}/deleted_nodes', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/deleted_nodes', async ({ params }) => {
       return (await projects.opened(params.project_id)).deleted.list();
     }),
 
-    route('POST /v2/projects/{project_id}/deleted_nodes/{node_id}/restore', { status: 201 }, async ({ params }) => {
+    route('POST /v2/projects/{project_id}/deleted_nodes/{node_id}/restore', async ({ params }) => {
       const project = await projects.opened(params.project_id);
       return (await nodes.restore(project, params.node_id)).json();
     }),
 
-    route(
-      'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
-      { body: NodeDuplicate, status: 201 },
-      async ({ params, body }) => {
-        const { project, node } = await find(params);
-        return (await nodes.duplicate(project, node.id, body)).json();
-      },
-    ),
+    route('POST /v2/projects/{project_id}/nodes/{node_id}/duplicate', async ({ params, body }) => {
+      const { project, node } = await find(params);
+      return (await nodes.duplicate(project, node.id, body)).json();
+    }),
 
     ...ACTIONS.map((action) =>
-      route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, {}, async ({ params, body }) => {
+      route(`POST /v2/projects/{project_id}/nodes/{node_id}/${action}`, async ({ params, body }) => {
         const asked = projects.get(params.project_id).nodes.get(params.node_id);
         const cancelled = cancelStartsOf(asked && action === 'stop' ? [asked] : []);
         const ended = asked?.endAsked;
@@ -141,39 +145,35 @@ export function nodeRoutes({
           if (action === 'start') ended?.throwIfAborted();
           // Changes caused by a start are announced by `node.updated`; the answer shows the node before them, as
           // clients of the release expect.
-          const known = action === 'reload' ? { ...node.json(), status: 'stopped' } : node.json();
+          const known = action === 'reload' ? { ...node.json(), status: 'stopped' as const } : node.json();
           await act(node, action, typeof body === 'object' && body !== null ? body : {});
           return action === 'start' || action === 'reload' ? known : node.json();
         });
       }),
     ),
 
-    route('GET /v2/projects/{project_id}/nodes/{node_id}/links', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/links', async ({ params }) => {
       const { project, node } = await find(params);
       return project.linksOf(node).map((link) => link.json());
     }),
 
-    route('GET /v2/projects/{project_id}/nodes/{node_id}/mac_table', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/mac_table', async ({ params }) => {
       return inTurn(params, nodePresence, async (node) => (await node.compute.get(macTablePath(node))) as object);
     }),
 
-    route('DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table', { status: 204 }, async ({ params }) => {
+    route('DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table', async ({ params }) => {
       await inTurn(params, nodePresence, (node) => node.compute.delete(macTablePath(node)));
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/nodes/{node_id}/disk_use', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/disk_use', async ({ params }) => {
       return inTurn(params, nodePresence, async (node) => (await node.compute.get(`${node.path}/disk_use`)) as object);
     }),
 
-    ...NODE_KINDS.flatMap(({ passes = [] }) => passes).map(({ method, path, to, limit, status, ...described }) =>
-      route(
+    ...NODE_KINDS.flatMap(({ passes = [] }) => passes).map(({ method, path, to, limit, ...definition }) =>
+      definedRoute(
         `${method} /v2/projects/{project_id}/nodes/{node_id}/${path}`,
-        {
-          words: { summary: described.summary, errors: described.errors },
-          ...(described.body && { body: described.body }),
-          ...(status && { status }),
-        },
+        { access: 'change', ...definition },
         async ({ params, body, signal }) =>
           inTurn(params, nodeRun, async (node) => {
             const place = `${node.path}/${filled(to, params)}`;
@@ -186,7 +186,7 @@ export function nodeRoutes({
       ),
     ),
 
-    route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', { status: 204 }, async ({ params }) => {
+    route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', async ({ params }) => {
       await inTurn(params, nodePresence, resetConsole);
       return undefined;
     }),
@@ -209,31 +209,23 @@ export function nodeRoutes({
       return joinWith(client.watches ? displayOutput(display) : display);
     }),
 
-    route(
-      'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
-      { raw: true },
-      async ({ params, signal }) => {
-        const { node } = await find(params);
-        const answer = await node.compute.pass('GET', filePath(node, params.path), { signal });
-        if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${params.path}`);
-        return new Response(answer.body, {
-          headers: {
-            'Content-Type': 'application/octet-stream',
-            ...(answer.headers.has('content-length')
-              ? { 'Content-Length': String(answer.headers.get('content-length')) }
-              : {}),
-          },
-        });
-      },
-    ),
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}', async ({ params, signal }) => {
+      const { node } = await find(params);
+      const answer = await node.compute.pass('GET', filePath(node, params.path), { signal });
+      if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${params.path}`);
+      return new Response(answer.body, {
+        headers: {
+          'Content-Type': 'application/octet-stream',
+          ...(answer.headers.has('content-length')
+            ? { 'Content-Length': String(answer.headers.get('content-length')) }
+            : {}),
+        },
+      });
+    }),
 
-    route(
-      'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
-      { raw: true, status: 201 },
-      async (request) => {
-        return inTurn(request.params, nodePresence, (node) => writeFile(node, request));
-      },
-    ),
+    route('POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}', async (request) => {
+      return inTurn(request.params, nodePresence, (node) => writeFile(node, request));
+    }),
   ];
 }
 

@@ -1,14 +1,17 @@
 // Long operations of this controller and its computes over HTTP, in one list. An extension of the release's API.
 
 import type { OperationObject } from '../../api/objects.ts';
+import { SERVER_ROUTES } from '../../api/routes/server.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
-import { type Route, route } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
 import { mustBeList } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+
+const { route } = routesOf(SERVER_ROUTES);
 
 /** Time limit (ms) for a compute. */
 const LIMIT_MS = 5_000;
@@ -25,7 +28,7 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
       );
   };
   return [
-    route('GET /v2/operations', {}, async ({ query, client: { identity } }) => {
+    route('GET /v2/operations', async ({ query, client: { identity } }) => {
       const lists = await Promise.all(computes.list().map(operationsOf));
       const all = [
         ...operations.list().map((operation) => ({ ...operation, compute_id: null })),
@@ -35,7 +38,7 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
       return project === undefined ? all : all.filter(({ project_id }) => project_id === project);
     }),
 
-    route('DELETE /v2/operations/{operation_id}', { status: 204 }, async ({ params: { operation_id: id }, client }) => {
+    route('DELETE /v2/operations/{operation_id}', async ({ params: { operation_id: id }, client }) => {
       const own = operations.list().find((operation) => operation.operation_id === id);
       if (own) requireChange(client.identity, id, own.project_id);
       if (operations.cancel(id)) return undefined;

@@ -64,9 +64,8 @@ export class Draining {
   }
 
   async #tellClosed(project: Project, id: string, { left }: Drained): Promise<void> {
-    type Stored = { node_id: string; name: string; compute_id: string };
     const stored = await this.#options.projects.stored(project, 'nodes').catch(() => []);
-    for (const { node_id, name, compute_id: host } of stored as Stored[]) {
+    for (const { node_id, name, compute_id: host } of stored) {
       if (host !== id) continue;
       const reason = `the lab ${project.record.name} is closed; open it and drain again`;
       left.push({ ...nodeIn(project, { id: node_id, name }), reason });

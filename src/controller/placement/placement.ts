@@ -9,7 +9,7 @@ import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import { HostFacts } from './host-facts.ts';
-import { needsOf } from './needs.ts';
+import { needsOf } from './host-needs.ts';
 import { place } from './place.ts';
 import type { Choice, Needs, PlacedNode, Problem, Solution, Unplaceable } from './problem.ts';
 
@@ -223,15 +223,12 @@ export class Placement {
   /** Where the nodes of a lab are, and why. */
   async of(project: Project): Promise<PlacementObject> {
     const { projects, computes } = this.#options;
-    type Stored = { node_id: string; name: string; compute_id: string };
     const nodes = project.isOpen
-      ? [...project.nodes.values()].map(({ record }) => record as Stored)
-      : ((await projects.stored(project, 'nodes')) as Stored[]);
+      ? [...project.nodes.values()].map(({ record }) => record)
+      : await projects.stored(project, 'nodes');
     const links = project.isOpen
       ? [...project.links.values()].map(({ ends }) => ends.map(({ node }) => node.id))
-      : ((await projects.stored(project, 'links')) as { nodes: { node_id: string }[] }[]).map((link) =>
-          link.nodes.map(({ node_id: id }) => id),
-        );
+      : (await projects.stored(project, 'links')).map((link) => link.nodes.map(({ node_id: id }) => id));
     const reasons = this.#reasons.get(project.id);
     const at = new Map(nodes.map(({ node_id: id, compute_id: host }) => [id, host]));
     return placementObject(computes, {

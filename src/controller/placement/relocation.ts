@@ -1,12 +1,12 @@
 // Moves nodes of a lab away from a host, to hosts that are chosen for them.
 import type { Drained, DrainedNode } from '../../api/placement.ts';
+import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { messageOf } from '../../failures.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
-import type { NodeUpdate } from '../nodes/schema.ts';
 import type { Placement } from './placement.ts';
 
 export type Relocated = Pick<Drained, 'moved' | 'left'>;

@@ -1,32 +1,17 @@
 // Placement over HTTP: where nodes would go, where they are and why, and draining of hosts (extensions).
 import { randomUUID } from 'node:crypto';
-import * as v from 'valibot';
-import { AUTO_ID } from '../../api/placement.ts';
+import { PLACEMENT_ROUTES, type PlacementRequest } from '../../api/routes/placement.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
-import { type Route, route } from '../../http/app/route.ts';
-import { AnyObject, NodeType, Text } from '../../store/vocabulary.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Draining } from './draining.ts';
 import type { NewNode, Placement } from './placement.ts';
 
-const PlacementRequest = v.strictObject({
-  nodes: v.array(
-    v.strictObject({
-      node_id: v.optional(Text),
-      name: Text,
-      node_type: NodeType,
-      compute_id: v.optional(Text, AUTO_ID),
-      properties: v.optional(AnyObject, {}),
-    }),
-  ),
-  /** Pairs of names or ids of nodes. */
-  links: v.optional(v.array(v.tuple([Text, Text])), []),
-});
-type PlacementRequest = v.InferOutput<typeof PlacementRequest>;
+const { route } = routesOf(PLACEMENT_ROUTES);
 
 export interface PlacementRouteParts {
   computes: Computes;
@@ -54,26 +39,26 @@ export function placementRoutes({ computes, projects, placement, draining, opera
     return { solution, answer: placement.planned(fresh, pairs, solution) };
   };
   return [
-    route('POST /v2/placement', { body: PlacementRequest }, async ({ body }) => (await solved(body)).answer),
+    route('POST /v2/placement', async ({ body }) => (await solved(body)).answer),
 
     // The choices hold for nodes that are created with these ids and `auto`.
-    route('POST /v2/projects/{project_id}/placement', { body: PlacementRequest }, async ({ params, body }) => {
+    route('POST /v2/projects/{project_id}/placement', async ({ params, body }) => {
       const project = await projects.opened(params.project_id);
       const { solution, answer } = await solved(body, project);
       placement.plan(project, solution);
       return answer;
     }),
 
-    route('GET /v2/projects/{project_id}/placement', {}, async ({ params }) =>
+    route('GET /v2/projects/{project_id}/placement', async ({ params }) =>
       placement.of(await projects.settled(params.project_id)),
     ),
 
-    route('POST /v2/computes/{compute_id}/drain', {}, async ({ params: { compute_id: id }, headers, signal }) =>
+    route('POST /v2/computes/{compute_id}/drain', async ({ params: { compute_id: id }, headers, signal }) =>
       operations.run({ kind: 'drain', name: computes.host(id).name, id: operationId(headers) }, (operation) =>
         draining.drain(id, AbortSignal.any([signal, operation.signal])),
       ),
     ),
 
-    route('POST /v2/computes/{compute_id}/undrain', {}, ({ params }) => draining.undrain(params.compute_id)),
+    route('POST /v2/computes/{compute_id}/undrain', ({ params }) => draining.undrain(params.compute_id)),
   ];
 }

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { type Announcer, forgetEvents } from '../events.ts';
 import type { PendingRemoteChanges } from '../lab/pending-remote-changes.ts';
 import { Project } from '../lab/project.ts';
-import { mustBeVacant, placeFor, refuseShared } from './places.ts';
+import { mustBeVacant, placeFor, refuseShared } from './project-paths.ts';
 
 export interface CatalogueOptions {
   config: Config;

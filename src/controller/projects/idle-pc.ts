@@ -1,8 +1,8 @@
 // Searches a router's idle-PC value on a compute, in a temporary project (as in release 2.2.57).
+import type { IdlePcSearch } from '../../api/routes/computes.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
-import type { IdlePcSearch } from '../computes/schema.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Projects } from './projects.ts';
 

@@ -77,7 +77,7 @@ export class ImageUsers {
     if (project.isOpen) return [...project.nodes.values()].map(({ record }) => ({ ...record }));
     if (project.damaged !== undefined) return [];
     try {
-      return (await this.#projects.stored(project, 'nodes')) as Record<string, unknown>[];
+      return (await this.#projects.stored(project, 'nodes')).map((node) => ({ ...node }));
     } catch (error) {
       log.warn('cannot read the images of a closed project', { project: project.id, error: messageOf(error) });
       return [];

@@ -1,14 +1,11 @@
 // The notes of a lab: the file in its directory that the release's clients show as its readme.
-import * as v from 'valibot';
+import type { Notes } from '../../api/routes/projects.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
 
 const FILE = 'README.txt';
 const MOST_BYTES = 256 * 1024;
-
-export const Notes = v.strictObject({ text: v.string() });
-export type Notes = v.InferOutput<typeof Notes>;
 
 /** Empty without a file. */
 export async function readNotes(directory: string): Promise<Notes> {

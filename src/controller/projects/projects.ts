@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { ProjectCreate, ProjectUpdate } from '../../api/routes/projects.ts';
+import { requireName } from '../../api/vocabulary.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
@@ -10,7 +12,6 @@ import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
-import { requireName } from '../../store/vocabulary.ts';
 import type { Compute } from '../computes/compute.ts';
 import { cancelStarts } from '../lab/actions.ts';
 import { EVERYTHING } from '../lab/change-queue.ts';
@@ -21,13 +22,12 @@ import { Project } from '../lab/project.ts';
 import { type Exchange, ProjectLife } from '../lab/project-life.ts';
 import { type GivenSettings, givenSettings, newSettings } from '../lab/settings.ts';
 import { Catalogue } from './catalogue.ts';
-import { rewriteSettings, storedContent } from './closed-file.ts';
-import { moveProject } from './moving.ts';
-import { fileNameOf, liesBelow, refuseShared } from './places.ts';
+import { type LabContent, rewriteSettings, storedContent } from './closed-file.ts';
+import { moveProject } from './move-project.ts';
+import { fileNameOf, liesBelow, refuseShared } from './project-paths.ts';
 import { deleteOnComputes, removeFiles } from './removal.ts';
 import { Restart } from './restart.ts';
 import { hasFile } from './scan.ts';
-import type { ProjectCreate, ProjectUpdate } from './schema.ts';
 
 export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   config: Config;
@@ -211,7 +211,7 @@ export class Projects extends Catalogue {
   }
 
   /** Nodes, links or drawings of a closed project. */
-  stored(project: Project, kind: 'nodes' | 'links' | 'drawings'): Promise<object> {
+  stored<Kind extends keyof LabContent>(project: Project, kind: Kind): Promise<LabContent[Kind]> {
     return project.changes.run(PRESENCE, async () => {
       project.requirePresent();
       // First write changes that could not be written when the project was closed.

@@ -9,7 +9,7 @@ import type { OpeningParts } from '../lab/opening.ts';
 import { Project } from '../lab/project.ts';
 import type { ProjectLife } from '../lab/project-life.ts';
 import type { Catalogue } from './catalogue.ts';
-import { settleMoves } from './moving.ts';
+import { settleMoves } from './move-project.ts';
 import { forgetDeleted } from './removal.ts';
 import { scanProjects } from './scan.ts';
 

@@ -1,11 +1,12 @@
 // Projects over HTTP.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { type JournalEntry, PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
-import { type Route, route, socketRoute } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { svgResponse } from '../../http/app/svg-response.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { readOutline } from '../../store/topology/file.ts';
@@ -13,15 +14,16 @@ import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
 import { journalStream } from '../lab/journal-stream.ts';
-import { isAbout, type JournalEntry, type Journals } from '../lab/journals.ts';
+import { isAbout, type Journals } from '../lab/journals.ts';
 import type { LabWriter } from '../lab/lab-writer.ts';
 import type { Project } from '../lab/project.ts';
 import type { Symbols } from '../symbols/symbols.ts';
-import { Notes, readNotes, writeNotes } from './notes.ts';
+import { readNotes, writeNotes } from './notes.ts';
 import type { Projects } from './projects.ts';
 import { changedAt } from './scan.ts';
-import { ProjectCreate, ProjectLoad, ProjectUpdate } from './schema.ts';
 import { thumbnailOf } from './thumbnail.ts';
+
+const { route, socketRoute } = routesOf(PROJECT_ROUTES);
 
 export interface ProjectRouteParts {
   projects: Projects;
@@ -57,46 +59,46 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     const project = await projects.settled(id);
     const nodes = project.isOpen
       ? [...project.nodes.values()].map(({ id: node_id, name }) => ({ node_id, name }))
-      : ((await projects.stored(project, 'nodes')) as { node_id: string; name: string }[]);
+      : await projects.stored(project, 'nodes');
     const name = nodes.find(({ node_id }) => node_id === nodeId)?.name;
     return (entry) => isAbout(entry, { id: nodeId, name });
   };
 
   return [
-    route('GET /v2/projects', {}, ({ client: { identity } }) =>
+    route('GET /v2/projects', ({ client: { identity } }) =>
       projects
         .list()
         .filter(({ id }) => sharing.sees(identity, id))
         .map((project) => project.json()),
     ),
 
-    route('POST /v2/projects', { body: ProjectCreate, status: 201 }, async ({ body, client }) => {
+    route('POST /v2/projects', async ({ body, client }) => {
       const { identity } = client;
       requireOwnPaths(identity, body.path);
       const id = body.project_id ?? randomUUID();
       return (await sharing.making(id, identity, () => projects.create(body, id))).json();
     }),
 
-    route('POST /v2/projects/load', { body: ProjectLoad, status: 201 }, async ({ body, client }) => {
+    route('POST /v2/projects/load', async ({ body, client }) => {
       if (!local)
         throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
       return (await projects.load(body.path, (id, make) => sharing.making(id, client.identity, make))).json();
     }),
 
-    route('GET /v2/projects/{project_id}', {}, ({ params }) => projects.get(params.project_id).json()),
+    route('GET /v2/projects/{project_id}', ({ params }) => projects.get(params.project_id).json()),
 
-    route('PUT /v2/projects/{project_id}', { body: ProjectUpdate }, async ({ params, body, client }) => {
+    route('PUT /v2/projects/{project_id}', async ({ params, body, client }) => {
       requireOwnPaths(client.identity, body.path);
       return (await projects.update(projects.get(params.project_id), body)).json();
     }),
 
-    route('DELETE /v2/projects/{project_id}', { status: 204 }, async ({ params }) => {
+    route('DELETE /v2/projects/{project_id}', async ({ params }) => {
       await projects.delete(projects.get(params.project_id));
       await sharing.forget(params.project_id);
       await entries.forgetLab(params.project_id);
     }),
 
-    route('GET /v2/projects/{project_id}/stats', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/stats', async ({ params }) => {
       const project = await projects.settled(params.project_id);
       return {
         nodes: project.nodes.size,
@@ -107,7 +109,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     }),
 
     // An extension: one request for a whole list of labs.
-    route('GET /v2/project-figures', {}, ({ client: { identity } }) =>
+    route('GET /v2/project-figures', ({ client: { identity } }) =>
       projects
         .list()
         .filter(({ id, isOpen }) => isOpen && sharing.sees(identity, id))
@@ -118,13 +120,13 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
         })),
     ),
 
-    route('GET /v2/project-changes', {}, async ({ client: { identity } }) => {
+    route('GET /v2/project-changes', async ({ client: { identity } }) => {
       const seen = projects.list().filter(({ id }) => sharing.sees(identity, id));
       const changes = seen.map(async ({ id, record }) => ({ project_id: id, changed_at: await changedAt(record) }));
       return Promise.all(changes);
     }),
 
-    route('GET /v2/projects/{project_id}/thumbnail', { raw: true }, async ({ params, headers }) => {
+    route('GET /v2/projects/{project_id}/thumbnail', async ({ params, headers }) => {
       const { record } = projects.get(params.project_id);
       const path = join(record.path, record.filename);
       return svgResponse({
@@ -135,23 +137,23 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       });
     }),
 
-    route('GET /v2/projects/{project_id}/notes', {}, async ({ params }) => {
+    route('GET /v2/projects/{project_id}/notes', async ({ params }) => {
       const project = await projects.settled(params.project_id);
       return readNotes(project.record.path);
     }),
 
-    route('PUT /v2/projects/{project_id}/notes', { body: Notes, status: 204 }, async ({ params, body }) => {
+    route('PUT /v2/projects/{project_id}/notes', async ({ params, body }) => {
       const project = await projects.settled(params.project_id);
       await projects.whileOwning(project, () => writeNotes(project.record.path, body));
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/journal', {}, async ({ params, query }) => {
+    route('GET /v2/projects/{project_id}/journal', async ({ params, query }) => {
       const { id } = projects.get(params.project_id);
       return journals.of(id).filter(await wantedEntries(id, query['node_id']));
     }),
 
-    route('GET /v2/projects/{project_id}/journal/stream', {}, async ({ params, query }) => {
+    route('GET /v2/projects/{project_id}/journal/stream', async ({ params, query }) => {
       const { id } = projects.get(params.project_id);
       const wants = await wantedEntries(id, query['node_id']);
       return journalStream({
@@ -163,38 +165,34 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       });
     }),
 
-    route('POST /v2/projects/{project_id}/open', { status: 201 }, async ({ params, headers }) => {
+    route('POST /v2/projects/{project_id}/open', async ({ params, headers }) => {
       const project = projects.get(params.project_id);
       if (project.state === 'opened') return project.json();
       const wanted = { kind: 'open', name: project.record.name, projectId: project.id, id: operationId(headers) };
       return (await operations.run(wanted, () => projects.open(project))).json();
     }),
 
-    route('POST /v2/projects/{project_id}/close', { status: 204 }, async ({ params }) => {
+    route('POST /v2/projects/{project_id}/close', async ({ params }) => {
       await projects.close(projects.get(params.project_id));
       return undefined;
     }),
 
-    route('GET /v2/projects/{project_id}/files/{path:.+}', { raw: true }, async ({ params, headers }) => {
+    route('GET /v2/projects/{project_id}/files/{path:.+}', async ({ params, headers }) => {
       const project = await projects.settled(params.project_id);
       if (params.path.endsWith('.gns3')) await writer.flush(project.id);
       return downloadFile(project.record.path, params.path, headers.get('range'));
     }),
 
-    route(
-      'POST /v2/projects/{project_id}/files/{path:.+}',
-      { raw: true, status: 201 },
-      async ({ params, stream, signal }) => {
-        const project = await projects.settled(params.project_id);
-        const { path } = project.record;
-        await projects.whileOwning(project, () =>
-          uploadFile(path, params.path, { content: stream, signal, createParents: false }),
-        );
-        return undefined;
-      },
-    ),
+    route('POST /v2/projects/{project_id}/files/{path:.+}', async ({ params, stream, signal }) => {
+      const project = await projects.settled(params.project_id);
+      const { path } = project.record;
+      await projects.whileOwning(project, () =>
+        uploadFile(path, params.path, { content: stream, signal, createParents: false }),
+      );
+      return undefined;
+    }),
 
-    route('GET /v2/projects/{project_id}/notifications', {}, ({ params, query }) => {
+    route('GET /v2/projects/{project_id}/notifications', ({ params, query }) => {
       const project = projects.get(params.project_id);
       return lineStream(announcer.project.subscribe(project.id, query['since']), streamOptions(project));
     }),

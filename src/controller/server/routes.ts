@@ -1,16 +1,16 @@
 // The server itself over HTTP.
-import * as v from 'valibot';
 import { accepts, type Releases, releaseFor } from '../../api/releases.ts';
+import { SERVER_ROUTES } from '../../api/routes/server.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { RequestClient } from '../../http/app/route.ts';
-import { type Route, route, socketRoute } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { noProject, type Sharing } from '../accounts/sharing.ts';
 import type { Computes } from '../computes/computes.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
 
-const Version = v.strictObject({ version: v.string(), local: v.optional(v.boolean()) });
+const { route, socketRoute } = routesOf(SERVER_ROUTES);
 
 export interface ServerRouteParts {
   releases: Releases;
@@ -49,9 +49,9 @@ export function serverRoutes({
     );
 
   return [
-    route('GET /v2/version', {}, ({ headers }) => ({ version: releaseFor(releases, 'v2', headers), local })),
+    route('GET /v2/version', ({ headers }) => ({ version: releaseFor(releases, 'v2', headers), local })),
 
-    route('POST /v2/version', { body: Version }, ({ body, headers }) => {
+    route('POST /v2/version', ({ body, headers }) => {
       const version = releaseFor(releases, 'v2', headers);
       if (body.version === version || accepts(releases, body.version)) return { version: body.version };
       throw new Failure(
@@ -60,31 +60,31 @@ export function serverRoutes({
       );
     }),
 
-    route('GET /v2/statistics', {}, ({ query: { nodes }, client: { identity } }) => {
+    route('GET /v2/statistics', ({ query: { nodes }, client: { identity } }) => {
       if (nodes !== undefined && !sharing.sees(identity, nodes)) throw noProject(nodes);
       return computes.statistics(nodes);
     }),
 
-    route('POST /v2/shutdown', { status: 201 }, () => {
+    route('POST /v2/shutdown', () => {
       if (!local)
         throw new Failure('forbidden', 'Only a server in local mode (--local) can be shut down by its clients.');
       shutdown();
       return undefined;
     }),
 
-    route('POST /v2/debug', { status: 201 }, async () => {
+    route('POST /v2/debug', async () => {
       if (!local)
         throw new Failure('forbidden', 'Only a server in local mode (--local) writes debug files for its clients.');
       await debug();
       return undefined;
     }),
 
-    route('POST /v2/reload', {}, () => {
+    route('POST /v2/reload', () => {
       reload().catch((error: unknown) => log.error('reload failed', { error: messageOf(error) }));
       return undefined;
     }),
 
-    route('GET /v2/notifications', {}, (request) => lineStream(listen(request), stream)),
+    route('GET /v2/notifications', (request) => lineStream(listen(request), stream)),
 
     socketRoute('/v2/notifications/ws', (request) => (socket) => socketStream(listen(request), stream)(socket)),
   ];

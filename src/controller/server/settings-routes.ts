@@ -1,23 +1,9 @@
-// The IOU licence and the GNS3 VM over HTTP. There is no GNS3 VM here: its settings are only stored, and it cannot be enabled.
-import * as v from 'valibot';
+import { SERVER_ROUTES } from '../../api/routes/server.ts';
 import { Failure } from '../../failures.ts';
-import { type Route, route } from '../../http/app/route.ts';
-import { AnyObject, Integer } from '../../store/vocabulary.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import type { ServerSettings } from './settings.ts';
 
-const IouLicense = AnyObject;
-
-const Gns3Vm = v.looseObject({
-  enable: v.optional(v.boolean()),
-  vmname: v.optional(v.nullable(v.string())),
-  when_exit: v.optional(v.picklist(['stop', 'suspend', 'keep'])),
-  headless: v.optional(v.boolean()),
-  engine: v.optional(v.nullable(v.string())),
-  allocate_vcpus_ram: v.optional(v.boolean()),
-  vcpus: v.optional(Integer),
-  ram: v.optional(Integer),
-  port: v.optional(Integer),
-});
+const { route } = routesOf(SERVER_ROUTES);
 
 /** Engines that clients know; none of them can be controlled from a lab host. */
 const ENGINES = [
@@ -30,20 +16,20 @@ const NO_VM = 'This server has no GNS3 VM: labs run on the lab host itself. Regi
 
 export function settingsRoutes(settings: ServerSettings): Route[] {
   return [
-    route('GET /v2/iou_license', {}, () => settings.get('iou_license')),
+    route('GET /v2/iou_license', () => settings.get('iou_license')),
 
-    route('PUT /v2/iou_license', { body: IouLicense, status: 201 }, ({ body }) => settings.update('iou_license', body)),
+    route('PUT /v2/iou_license', ({ body }) => settings.update('iou_license', body)),
 
-    route('GET /v2/gns3vm', {}, () => settings.get('gns3vm')),
+    route('GET /v2/gns3vm', () => settings.get('gns3vm')),
 
-    route('PUT /v2/gns3vm', { body: Gns3Vm, status: 201 }, ({ body }) => {
+    route('PUT /v2/gns3vm', ({ body }) => {
       if (body.enable) throw new Failure('conflict', `enable: ${NO_VM}`);
       return settings.update('gns3vm', body);
     }),
 
-    route('GET /v2/gns3vm/engines', {}, () => ENGINES),
+    route('GET /v2/gns3vm/engines', () => ENGINES),
 
-    route('GET /v2/gns3vm/engines/{engine}/vms', {}, ({ params }) => {
+    route('GET /v2/gns3vm/engines/{engine}/vms', ({ params }) => {
       if (ENGINES.some(({ engine_id: id }) => id === params.engine)) return [];
       throw new Failure('not-found', `engine: there is no engine "${params.engine}".`);
     }),

@@ -3,13 +3,13 @@
 // computes, and the topology that is written is always the one that is opened, even if the project was renamed.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Topology } from '../../api/topology.ts';
 import { messageOf } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
 import { writeTopologyFile } from '../../store/topology/file.ts';
-import type { Topology } from '../../store/topology/schema.ts';
 import { isTopologyFile } from '../archives/exclusions.ts';
 import { extract, isContainerFile } from '../archives/extraction.ts';
 import { moveNodeFolders, renameNodeFolders } from '../archives/node-files.ts';

@@ -1,6 +1,7 @@
 // Creates, lists, deletes and restores snapshots. The files are the only record of them.
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
 import { Failure } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { namesIn } from '../../host/files/directories.ts';
@@ -15,7 +16,6 @@ import { NODES_AT_REST, PRESENCE } from '../lab/claims.ts';
 import type { Project } from '../lab/project.ts';
 import type { Restores } from './restoring.ts';
 import { keepRunning } from './running.ts';
-import type { SnapshotCreate } from './schema.ts';
 import { isIdOf, type Snapshot, snapshotFileName, snapshotJson, snapshotOf } from './snapshot.ts';
 
 export interface SnapshotsOptions {

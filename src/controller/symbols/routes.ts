@@ -1,11 +1,14 @@
 // Symbols over HTTP.
+import { SYMBOL_ROUTES } from '../../api/routes/symbols.ts';
 import { Failure } from '../../failures.ts';
 import { entityTag } from '../../http/app/entity-tags.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
-import { type Route, route } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { PICTURE_POLICY, svgResponse } from '../../http/app/svg-response.ts';
 import { defaultSymbols } from './catalogue.ts';
 import type { Symbols } from './symbols.ts';
+
+const { route } = routesOf(SYMBOL_ROUTES);
 
 /** The largest upload in bytes; a symbol usually has a few thousand. */
 const UPLOAD_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -15,9 +18,9 @@ const BUILT_IN = 'private, max-age=86400';
 
 export function symbolRoutes(symbols: Symbols): Route[] {
   return [
-    route('GET /v2/symbols', {}, () => symbols.list()),
-    route('GET /v2/default_symbols', {}, () => defaultSymbols()),
-    route('GET /v2/symbols/{symbol_id:.+}/raw', { raw: true }, async ({ params, headers }) => {
+    route('GET /v2/symbols', () => symbols.list()),
+    route('GET /v2/default_symbols', () => defaultSymbols()),
+    route('GET /v2/symbols/{symbol_id:.+}/raw', async ({ params, headers }) => {
       const picture = symbols.read(params.symbol_id);
       // The fallback of an unknown symbol is not cached, so that a later upload shows at once.
       if ('svg' in picture) {
@@ -33,10 +36,9 @@ export function symbolRoutes(symbols: Symbols): Route[] {
     }),
     route(
       'GET /v2/symbols/{symbol_id:.+}/dimensions',
-      { raw: true },
       ({ params }) => symbols.dimensions(params.symbol_id) ?? new Response(null, { status: 404 }),
     ),
-    route('POST /v2/symbols/{symbol_id:.+}/raw', { raw: true }, ({ params, stream, signal }) => {
+    route('POST /v2/symbols/{symbol_id:.+}/raw', ({ params, stream, signal }) => {
       const content = stream?.pipeThrough(bounded()) ?? null;
       return uploadFile(symbols.directory, symbols.uploadName(params.symbol_id), {
         content,

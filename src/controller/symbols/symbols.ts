@@ -1,18 +1,12 @@
 // The symbols of nodes: built-in ones and those of the custom folder.
+
 import type { Stats } from 'node:fs';
 import { isAbsolute, posix, relative } from 'node:path';
+import type { SymbolEntry } from '../../api/routes/symbols.ts';
 import { Failure } from '../../failures.ts';
 import { asset } from '../../host/files/assets.ts';
 import { type BuiltinSymbol, builtinSymbol, builtinSymbols, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
 import { CustomFolder, isCustomId } from './custom-folder.ts';
-
-/** A symbol in the list. */
-export interface SymbolEntry {
-  symbol_id: string;
-  filename: string;
-  theme: string;
-  builtin: boolean;
-}
 
 /** A picture: the SVG of a built-in symbol, or a file below the custom folder. */
 export type Picture = { svg: Buffer<ArrayBuffer> } | { file: string };

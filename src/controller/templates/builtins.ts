@@ -1,6 +1,6 @@
 // The built-in templates (as in release 2.2.57).
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
-import type { Template } from './schema.ts';
+import type { Template } from '../../api/routes/templates.ts';
 
 export const BUILTIN_TEMPLATES: readonly Template[] = NODE_KINDS.flatMap(({ type, template }) => {
   const { nameFormat, symbol, category, builtin } = template;

@@ -1,9 +1,9 @@
 // Makes a request for a node from a template (as in release 2.2.57).
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import type { Template, TemplateUsage } from '../../api/routes/templates.ts';
+import { AnyObject, type CustomAdapter } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
-import { AnyObject, type CustomAdapter } from '../../store/vocabulary.ts';
-import type { Template, TemplateUsage } from './schema.ts';
 
 /** Template members that become members of the node; all others become properties. */
 interface NodeAttributes {

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
+import { type Template, TemplateCreate, type TemplateUpdate } from '../../api/routes/templates.ts';
 import { Failure } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { validated } from '../../http/app/validation.ts';
 import type { Documents } from '../../store/documents.ts';
 import { BUILTIN_TEMPLATES } from './builtins.ts';
-import { type Template, TemplateCreate, type TemplateUpdate } from './schema.ts';
 import { partialTypeSchema, typeSchema } from './type-schemas.ts';
 
 /** Events for all listeners of the controller. */

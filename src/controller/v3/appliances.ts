@@ -1,10 +1,11 @@
-// Appliances of release 3.0.6 over those of 2.2.57.
-import * as v from 'valibot';
+import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { Failure } from '../../failures.ts';
-import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
+import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import type { ApplianceVerbs } from '../appliances/routes.ts';
 import type { Templates } from '../templates/templates.ts';
+
+const { route } = routesOf(V3_ROUTES);
 
 export interface ApplianceParts {
   appliances: ApplianceVerbs;
@@ -12,8 +13,6 @@ export interface ApplianceParts {
 }
 
 type Members = Record<string, unknown>;
-
-const NewVersion = v.object({ name: v.string(), images: v.optional(v.record(v.string(), v.string())) });
 
 /** Versions that clients have added, by appliance, until the list is read again (as in release 3.0.6). */
 class AddedVersions {
@@ -53,14 +52,14 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
   };
   return [
     inV3Form(
-      route('GET /v3/appliances', {}, (request) => {
+      route('GET /v3/appliances', (request) => {
         added.forget();
         return appliances.list(request.query);
       }),
     ),
-    inV3Form(route('GET /v3/appliances/{appliance_id}', {}, find)),
+    inV3Form(route('GET /v3/appliances/{appliance_id}', find)),
     inV3Form(
-      route('POST /v3/appliances/{appliance_id}/version', { body: NewVersion, status: 201 }, async (request) => {
+      route('POST /v3/appliances/{appliance_id}/version', async (request) => {
         const { name, images } = request.body;
         const appliance = await find(request);
         const versions = (appliance['versions'] ?? []) as Members[];
@@ -73,7 +72,7 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
       }),
     ),
     inV3Form(
-      route('POST /v3/appliances/{appliance_id}/install', { status: 204 }, async (request) => {
+      route('POST /v3/appliances/{appliance_id}/install', async (request) => {
         const { versions = [], appliance_id: id } = await find(request);
         const { version } = request.query;
         const names = (versions as Members[]).map(({ name }) => name);

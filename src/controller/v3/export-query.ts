@@ -5,6 +5,19 @@ import { checkForm, levelProblem } from '../archives/compression.ts';
 
 type Query = Readonly<Record<string, string>>;
 
+/** For the API document. */
+export const EXPORT_DEFINITION = {
+  query: {
+    compression: 'zstd (default), zip, bzip2, lzma or none',
+    compression_level: 'Of zip 0 to 9, bzip2 1 to 9, zstd 1 to 22',
+    include_images: 'yes: with the images of its nodes',
+    include_snapshots: 'yes: with its snapshots',
+    reset_mac_addresses: 'yes: without MAC addresses, so that the copy gets its own',
+    keep_compute_ids: 'yes: with the computes of its nodes',
+  },
+  errors: [409, 422],
+};
+
 const DEFAULT_COMPRESSION = 'zstd';
 
 /** @throws Failure `invalid` */

@@ -1,11 +1,11 @@
 // Images of release 3.0.6: those of this host's emulators in one list, uploaded by their content's type.
 import { stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import * as v from 'valibot';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
+import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { Failure, systemCode } from '../../failures.ts';
-import { type HttpRoute, type RouteRequest, route } from '../../http/app/route.ts';
+import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
@@ -13,6 +13,8 @@ import type { Compute } from '../computes/compute.ts';
 import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
 import { type ImageUsers, imagesIn, inWords } from '../projects/image-users.ts';
 import { timeV3 } from './objects.ts';
+
+const { route } = routesOf(V3_ROUTES);
 
 /** The names of the types, by emulator. */
 const TYPES = { qemu: 'qemu', dynamips: 'ios', iou: 'iou' } as const;
@@ -176,8 +178,6 @@ async function peeked(stream: ReadableStream<Uint8Array> | null) {
   return { head: new Uint8Array(Buffer.concat(chunks).subarray(0, HEAD_BYTES)), whole };
 }
 
-const Disk = v.looseObject({ format: v.string(), size: v.number() });
-
 /** @param install makes templates of appliances whose images are complete */
 export function imageRoutes(
   images: Images,
@@ -187,7 +187,7 @@ export function imageRoutes(
   const json = async (list: ImageObject[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
   return [
     inV3Form(
-      route('GET /v3/images', {}, async ({ query: { image_type: type } }) => {
+      route('GET /v3/images', async ({ query: { image_type: type } }) => {
         if (type !== undefined && !Object.values<string>(TYPES).includes(type))
           throw new Failure('invalid', 'image_type: expected qemu, ios or iou.');
         const list = await images.list();
@@ -195,19 +195,19 @@ export function imageRoutes(
       }),
     ),
     inV3Form(
-      route('POST /v3/images/install', { status: 204 }, async (request) => {
+      route('POST /v3/images/install', async (request) => {
         await install(request);
         return undefined;
       }),
     ),
     inV3Form(
-      route('DELETE /v3/images/prune', { status: 204 }, async () => {
+      route('DELETE /v3/images/prune', async () => {
         await images.prune();
         return undefined;
       }),
     ),
     inV3Form(
-      route('POST /v3/images/qemu/{path:.+}', { body: Disk, status: 201 }, async ({ params: { path }, body }) => {
+      route('POST /v3/images/qemu/{path:.+}', async ({ params: { path }, body }) => {
         if (path.split('/').includes('..')) throw new Failure('forbidden', 'path: give a file name.');
         const name = posix.basename(path);
         if ((await images.list()).some(({ emulator, filename }) => emulator === 'qemu' && filename === name))
@@ -218,17 +218,17 @@ export function imageRoutes(
       { conflict: 400 },
     ),
     inV3Form(
-      route('POST /v3/images/upload/{path:.+}', { raw: true, status: 201 }, async (request) => {
+      route('POST /v3/images/upload/{path:.+}', async (request) => {
         const made = await images.upload(request.params.path, request.stream, request.signal);
         if (truthOf(request.query['install_appliances'] ?? '') === true) await install(request);
         return made;
       }),
     ),
     inV3Form(
-      route('GET /v3/images/{path:.+}', {}, async ({ params }) => images.json((await images.find(params.path))[0]!)),
+      route('GET /v3/images/{path:.+}', async ({ params }) => images.json((await images.find(params.path))[0]!)),
     ),
     inV3Form(
-      route('DELETE /v3/images/{path:.+}', { status: 204 }, async ({ params }) => {
+      route('DELETE /v3/images/{path:.+}', async ({ params }) => {
         await images.delete(params.path);
         return undefined;
       }),

@@ -1,11 +1,11 @@
 // The routes of release 3.0.6 (`/v3`): those of 2.2.57 with their differences, and the few that only 3.0.6 has.
 import { resolve } from 'node:path';
-import * as v from 'valibot';
 import { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
 import { type Releases, releaseFor } from '../../api/releases.ts';
+import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { Failure } from '../../failures.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
-import { type Route, route } from '../../http/app/route.ts';
+import { type Route, routesOf } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
@@ -18,7 +18,7 @@ import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ServerSettings } from '../server/settings.ts';
 import { type ApplianceParts, applianceRoutes, installAppliances } from './appliances.ts';
-import { exportProblem, exportQuery } from './export-query.ts';
+import { EXPORT_DEFINITION, exportProblem, exportQuery } from './export-query.ts';
 import { type ImageParts, Images, imageRoutes } from './images.ts';
 import {
   computeV3,
@@ -33,6 +33,8 @@ import {
 } from './objects.ts';
 import { socketInV3, streamRoutes } from './streams.ts';
 import { type TemplateNotes, templateV2 } from './templates.ts';
+
+const { route } = routesOf(V3_ROUTES);
 
 type Members = Record<string, unknown>;
 
@@ -107,7 +109,7 @@ function differences(
     [`POST ${LAB}/open`]: {},
     [`POST ${LAB}/close`]: {},
     [`POST ${LAB}/duplicate`]: {},
-    [`GET ${LAB}/export`]: { query: exportQuery, problem: exportProblem },
+    [`GET ${LAB}/export`]: { query: exportQuery, problem: exportProblem, definition: EXPORT_DEFINITION },
     [`POST ${LAB}/import`]: {},
     [`GET ${LAB}/files/{path:.+}`]: { type: 'application/octet-stream' },
     [`POST ${LAB}/files/{path:.+}`]: none,
@@ -153,7 +155,7 @@ function differences(
     [`GET ${NODE}/dynamips/auto_idlepc`]: ofDynamips,
     [`GET ${NODE}/dynamips/idlepc_proposals`]: ofDynamips,
     [`GET ${NODE}/files/{path:.+}`]: { type: 'application/octet-stream' },
-    [`POST ${NODE}/files/{path:.+}`]: { status: 201 },
+    [`POST ${NODE}/files/{path:.+}`]: { status: 201, definition: { answerType: 'application/json' } },
 
     [`GET ${LAB}/links`]: { answer: listOf(linkV3) },
     [`POST ${LAB}/links`]: { answer: newLinkV3, body: withTwoEnds },
@@ -180,7 +182,7 @@ function differences(
 
     'GET /symbols': {},
     'GET /symbols/default_symbols': { as: 'GET /default_symbols', answer: symbolsV3 },
-    'GET /symbols/{symbol_id:.+}/raw': {},
+    'GET /symbols/{symbol_id:.+}/raw': { definition: { open: true } },
     'GET /symbols/{symbol_id:.+}/dimensions': {},
     'POST /symbols/{symbol_id:.+}/raw': none,
 
@@ -315,14 +317,10 @@ function notOf(wanted: string, type: string | undefined): string | undefined {
     : `node_id: this is for nodes of type ${wanted}, not ${type}.`;
 }
 
-const IouLicence = v.object({ iourc_content: v.string(), license_check: v.boolean() });
-
 function iouLicence(settings: ServerSettings): Members {
   const { iourc_content, license_check } = settings.get('iou_license');
   return { iourc_content, license_check };
 }
-
-const Version = v.object({ version: v.string(), local: v.optional(v.nullable(v.boolean())) });
 
 /** @throws Failure `invalid` */
 function requireAddress({ supplier }: Members): void {
@@ -346,35 +344,35 @@ export function v3Routes(parts: V3RouteParts): Route[] {
   const images = new Images(parts);
   return [
     inV3Form(
-      route('POST /v3/version', { body: Version }, ({ body, headers }) => {
+      route('POST /v3/version', ({ body, headers }) => {
         const spoken = releaseFor(releases, 'v3', headers);
         if (body.version === spoken) return { version: spoken };
         throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
       }),
     ),
     inV3Form(
-      route('GET /v3/version', {}, ({ headers, host }) => ({
+      route('GET /v3/version', ({ headers, host }) => ({
         controller_host: host.replace(/:\d+$/, ''),
         version: releaseFor(releases, 'v3', headers),
         local: isLocal,
       })),
     ),
     inV3Form(
-      route('POST /v3/computes/{compute_id}/connect', { status: 204 }, async ({ params }) => {
+      route('POST /v3/computes/{compute_id}/connect', async ({ params }) => {
         await computes.answering(params.compute_id).connect();
         return undefined;
       }),
     ),
-    inV3Form(route('GET /v3/iou_license', {}, () => iouLicence(settings))),
+    inV3Form(route('GET /v3/iou_license', () => iouLicence(settings))),
     inV3Form(
-      route('PUT /v3/iou_license', { body: IouLicence, status: 201 }, async ({ body }) => {
+      route('PUT /v3/iou_license', async ({ body }) => {
         await settings.update('iou_license', body);
         return iouLicence(settings);
       }),
     ),
     // An entry for one lab alone lets it be read, and does not list it.
     inV3Form(
-      route('GET /v3/projects', {}, ({ client: { identity } }) =>
+      route('GET /v3/projects', ({ client: { identity } }) =>
         projects
           .list()
           .filter(
@@ -385,14 +383,14 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       ),
     ),
     inV3Form(
-      route('DELETE /v3/computes/{compute_id}', { status: 204 }, async ({ params: { compute_id: id } }) => {
+      route('DELETE /v3/computes/{compute_id}', async ({ params: { compute_id: id } }) => {
         computes.host(id);
         await computes.delete(id);
         return undefined;
       }),
     ),
     inV3Form(
-      route('DELETE /v3/templates/{template_id}', { status: 204 }, async ({ params, query }) => {
+      route('DELETE /v3/templates/{template_id}', async ({ params, query }) => {
         const id = notes.ownId(params.template_id);
         const template = templates.get(id);
         await templates.delete(id);

@@ -1,8 +1,9 @@
 // Notifications and consoles of release 3.0.6.
+import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { lineText } from '../../events/json.ts';
 import type { Message } from '../../events/message.ts';
 import { diskUsage } from '../../host/processes/host-statistics.ts';
-import { type Route, type RouteRequest, route, type SocketRoute, socketRoute } from '../../http/app/route.ts';
+import { type Route, type RouteRequest, routesOf, type SocketRoute } from '../../http/app/route.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { twinOf } from '../../http/v3/dialect.ts';
 import { usualParams, v3Failure } from '../../http/v3/form.ts';
@@ -10,6 +11,8 @@ import type { Sharing } from '../accounts/sharing.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
 import type { Projects } from '../projects/projects.ts';
 import { eventV3 } from './objects.ts';
+
+const { route, socketRoute } = routesOf(V3_ROUTES);
 
 export interface StreamParts {
   announcer: Announcer;
@@ -81,7 +84,7 @@ export function streamRoutes({ announcer, sharing, projects, usage, templates, p
   const lab = '/v3/projects/{project_id}/notifications' as const;
   return [
     {
-      ...route('GET /v3/notifications', {}, async (request) => {
+      ...route('GET /v3/notifications', async (request) => {
         await disk.look();
         return inV3(lineStream(listen(request), options));
       }),
@@ -92,7 +95,7 @@ export function streamRoutes({ announcer, sharing, projects, usage, templates, p
       return (socket) => socketStream(listen(request), options)(socket);
     }),
     {
-      ...route(`GET ${lab}`, {}, async (request) => {
+      ...route(`GET ${lab}`, async (request) => {
         const of = ofLab(request);
         await disk.look();
         return inV3(lineStream(of.subscribe(), of.options));

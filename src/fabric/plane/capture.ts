@@ -1,7 +1,7 @@
 // The worker's side of a capture: writes frames as records into a chunk, which the main thread writes to the file.
 
+import { LONGEST_SNAP_BYTES } from '../../api/captures.ts';
 import type { FrameCalls } from '../../host/system-calls.ts';
-import { LONGEST_SNAP_BYTES } from '../../store/captures.ts';
 import type { CaptureChunk } from '../capture-chunk.ts';
 import type { CaptureEncoding, RecordTime } from '../capture-encoding.ts';
 import { ENCODINGS } from '../capture-format.ts';

@@ -1,6 +1,6 @@
 // One direction of a cable: decides by its impairments which frames arrive, and when.
 
-import type { DirectionImpairments } from '../../store/impairments.ts';
+import type { DirectionImpairments } from '../../api/impairments.ts';
 import type { DirectionDropReason, DirectionStatistics, Drops, Impairments } from '../model.ts';
 import type { HoldingDirection } from './delay-queue.ts';
 import { DirectionCounters } from './direction-counters.ts';

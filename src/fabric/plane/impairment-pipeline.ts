@@ -1,6 +1,6 @@
 // The impairments of one direction, applied to each frame in a fixed order.
 
-import type { DirectionImpairments } from '../../store/impairments.ts';
+import type { DirectionImpairments } from '../../api/impairments.ts';
 import { Chance, GilbertElliott, type Random } from './chance.ts';
 import { Jitter } from './jitter.ts';
 import { RateLimit } from './rate-limit.ts';

@@ -1,6 +1,6 @@
 // Random variation of a delay: distributions, and correlation of successive frames.
 
-import type { Distribution } from '../../store/impairments.ts';
+import type { Distribution } from '../../api/impairments.ts';
 import type { Random } from './chance.ts';
 
 /** Shape of the Pareto distribution: the smallest integer with a finite variance, so the tail is heavy. */

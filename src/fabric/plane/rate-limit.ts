@@ -1,6 +1,6 @@
 // A line of limited rate with a queue: decides when a frame leaves, or that it is dropped.
 
-import type { DirectionImpairments } from '../../store/impairments.ts';
+import type { DirectionImpairments } from '../../api/impairments.ts';
 
 export type RateSettings = NonNullable<DirectionImpairments['rate']>;
 

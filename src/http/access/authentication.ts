@@ -2,10 +2,11 @@
 // checking the hash is expensive.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Role } from '../../api/accounts.ts';
 import { log } from '../../host/log.ts';
 import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { isPasswordHash, verifyPassword } from '../../host/values/password-hash.ts';
-import { hashOfToken, lesserRole, normalName, type Role, TOKEN_PREFIX } from '../../store/roles.ts';
+import { hashOfToken, lesserRole, normalName, TOKEN_PREFIX } from '../../store/roles.ts';
 import type { Identity } from './identity.ts';
 import { type Guess, Guesses, sourceOf } from './password-guesses.ts';
 import type { Sessions } from './sessions.ts';

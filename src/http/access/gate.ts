@@ -1,5 +1,6 @@
 // Middleware before all routes, in this order: guard, cross-origin headers, authentication.
 import type { MiddlewareHandler } from 'hono';
+import type { RouteDefinition } from '../../api/routes/definition.ts';
 import { Failure } from '../../failures.ts';
 import type { AppEnvironment } from '../app/app.ts';
 import { pagesForPeople } from '../app/error-pages.ts';
@@ -36,8 +37,8 @@ export interface GateOptions {
   /** Used if authentication is on. */
   tickets?: Tickets;
   proxies?: TrustedProxies;
-  /** Whether there is a route: what is none in release 3.0.6 is refused without a login, too. */
-  isRoute?: (method: string, path: string) => boolean;
+  /** The definition of a route; undefined without one: what is none in release 3.0.6 is refused without a login, too. */
+  definitionAt?: (method: string, path: string) => RouteDefinition | undefined;
 }
 
 type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
@@ -107,13 +108,6 @@ function isOfOthers(headers: Headers): boolean {
   return [...headers.keys()].some((name) => OF_OTHERS.test(name));
 }
 
-/** Routes of release 3.0.6 that need no login. They must not rely on the client's identity. */
-const WITHOUT_LOGIN =
-  /^(?:POST \/v3\/access\/users\/(?:authenticate|login)|(?:GET|POST) \/v3\/version|GET \/v3\/openapi\.json|GET \/v3\/symbols\/.+\/raw)$/;
-
-/** Whether everybody may call a route of release 3.0.6. */
-export const needsNoLogin = (method: string, path: string): boolean => WITHOUT_LOGIN.test(`${method} ${path}`);
-
 /** The token in the query of an address of release 3.0.6. */
 export function tokenInAddress(target: string): string | undefined {
   const search = target.indexOf('?');
@@ -138,7 +132,7 @@ function refusedSocket(connect: NonNullable<AppEnvironment['connect']>): Respons
 function authenticated(
   authentication: Authentication,
   tickets: Tickets,
-  isRoute: NonNullable<GateOptions['isRoute']>,
+  definitionAt: NonNullable<GateOptions['definitionAt']>,
 ): Gatekeeper {
   const logouts = new LogoutRequests();
   return async (context, next) => {
@@ -155,7 +149,8 @@ function authenticated(
       const token = tokenInAddress(targetOf(context.req.raw, env));
       // Browsers cannot send headers with WebSockets: there the address alone counts.
       const header = env.connect ? undefined : context.req.header('authorization');
-      const isOpen = needsNoLogin(method, path) || !isRoute(method, path);
+      const definition = definitionAt(method, path);
+      const isOpen = definition === undefined || definition.open === true;
       const decision = isOpen ? ({ kind: 'off' } as const) : await authentication.decideByToken(header, token);
       if (decision.kind !== 'right' && decision.kind !== 'off') {
         if (!env.connect) return v3Failure(new Failure('unauthorized', LOG_IN_AGAIN), undefined);
@@ -188,9 +183,9 @@ export function gate({
   rules,
   authentication,
   tickets = new Tickets(),
-  isRoute = () => true,
+  definitionAt = () => ({}),
   proxies = new TrustedProxies([]),
 }: GateOptions): Gatekeeper[] {
-  const known = authentication ? [authenticated(authentication, tickets, isRoute)] : [];
+  const known = authentication ? [authenticated(authentication, tickets, definitionAt)] : [];
   return [pagesForPeople, guard(rules, proxies), crossOrigin, ...known];
 }

@@ -1,5 +1,5 @@
 // The identity of an authenticated client.
-import type { Role } from '../../store/roles.ts';
+import type { Role } from '../../api/accounts.ts';
 
 /** An account, authenticated by password or token. */
 export interface Identity {

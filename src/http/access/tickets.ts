@@ -1,9 +1,11 @@
 // One-time tickets for WebSockets, for browsers that send no password with them, such as Safari.
 import { randomBytes } from 'node:crypto';
-import * as v from 'valibot';
+import { SERVER_ROUTES } from '../../api/routes/server.ts';
 import { Failure } from '../../failures.ts';
-import { type Route, route } from '../app/route.ts';
+import { type Route, routesOf } from '../app/route.ts';
 import type { Identity } from './identity.ts';
+
+const { route } = routesOf(SERVER_ROUTES);
 
 const TICKET_BYTES = 32;
 const LIFE_MS = 30_000;
@@ -83,16 +85,14 @@ export function ticketOf(target: string): string | undefined {
   return query < 0 ? undefined : (new URLSearchParams(target.slice(query)).get('ticket') ?? undefined);
 }
 
-const TicketRequest = v.strictObject({ path: v.string() });
-
 /** @param isSocket whether a path is a WebSocket route */
 export function ticketRoute(tickets: Tickets, isSocket: (path: string) => boolean): Route {
-  const words = {
+  const _words = {
     summary:
       'Ticket for one opening of a WebSocket, as its query parameter ticket, within 30 s, from the same address (an extension)',
     errors: [503],
   };
-  return route('POST /v2/tickets', { body: TicketRequest, status: 201, words }, ({ body: { path }, client }) => {
+  return route('POST /v2/tickets', ({ body: { path }, client }) => {
     if (!isSocket(path) || /[?#]/.test(path))
       throw new Failure(
         'invalid',

@@ -2,6 +2,7 @@
 // network (through server.ts) and callers in this process (`request`, `openSocket`).
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
+import type { RouteDefinition, Schema } from '../../api/routes/definition.ts';
 import { answerBody } from '../../events/json.ts';
 import { Failure } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
@@ -28,7 +29,7 @@ import {
 } from './route.ts';
 import { targetOf } from './target.ts';
 import { breakingOff } from './truncated-responses.ts';
-import { type Schema, validated } from './validation.ts';
+import { validated } from './validation.ts';
 
 /** What accompanies a request. */
 export interface AppEnvironment {
@@ -94,9 +95,6 @@ export interface AppOptions {
   v3?: () => readonly Route[];
 }
 
-/** Prefix of a compute's routes. */
-const COMPUTE = '/v2/compute/';
-
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /** Of calls that cannot be cancelled. */
@@ -109,7 +107,7 @@ export class App {
   readonly #routes: Route[] = [];
   /** Until they are made. */
   #v3: AppOptions['v3'];
-  /** The routes that take and answer JSON. */
+  /** All but the WebSocket routes. */
   readonly #calls = new TrieRouter<HttpRoute>();
   /** Only the WebSocket routes. */
   readonly #sockets = new TrieRouter<SocketRoute>();
@@ -117,15 +115,12 @@ export class App {
   readonly #record: AppOptions['record'];
   readonly #access: AccessControl | undefined;
   readonly admissions: Admissions | undefined;
-  /** Number of middleware matches, equal for all requests. */
-  readonly #before: number;
 
   constructor(
     routes: readonly Route[],
     { middleware = [], lock = new KeyedLock(), record, access, admissions, v3 }: AppOptions = {},
   ) {
     this.#v3 = v3;
-    this.#before = middleware.length;
     this.#lock = lock;
     this.#record = record;
     this.#access = access;
@@ -173,7 +168,7 @@ export class App {
   }
 
   #allowed(path: string): string[] {
-    return METHODS.filter((method) => this.has(method, path));
+    return METHODS.filter((method) => this.definitionAt(method, path) !== undefined);
   }
 
   /** The path of a target, whose routes are there when this returns. */
@@ -189,10 +184,11 @@ export class App {
     for (const route of make?.() ?? []) this.#add(route);
   }
 
-  /** Whether a route matches. */
-  has(method: string, target: string): boolean {
-    // Middleware matches every path, so any further match is a route.
-    return this.hono.router.match(method, this.#ready(target))[0].length > this.#before;
+  /** The definition of the route that matches, if one does. */
+  definitionAt(method: string, target: string): RouteDefinition | undefined {
+    const path = this.#ready(target);
+    const [found] = [...this.#calls.match(method, path)[0], ...this.#sockets.match(method, path)[0]];
+    return found?.[0].definition;
   }
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
@@ -215,7 +211,7 @@ export class App {
    */
   async call(target: string, { method, headers, body = {}, signal = NEVER }: CallOptions): Promise<Called | Response> {
     const [found] = this.#calls.match(method, this.#ready(target))[0];
-    if (found === undefined || found[0].options.raw) {
+    if (found === undefined || found[0].definition.raw) {
       const sent = Object.keys(body).length > 0 ? JSON.stringify(body) : null;
       return this.request(target, { method, body: sent, signal, ...(headers && { headers }) });
     }
@@ -226,7 +222,7 @@ export class App {
     try {
       const answer = await this.#inTurn(route, {
         params: decoded(params),
-        body: route.options.body ? validatedBody(route.options.body, merged) : merged,
+        body: route.definition.body ? validatedBody(route.definition.body, merged) : merged,
         headers: new Headers(headers),
         query,
         signal,
@@ -303,12 +299,12 @@ export class App {
         request.stream = right.body(request.stream);
         request.signal = AbortSignal.any([request.signal, right.signal]);
       }
-      if (!route.options.raw) {
+      if (!route.definition.raw) {
         const sent = await readJsonBody(request.stream ?? context.env.body?.() ?? null);
         this.#record?.({ method: route.method, target: targetOf(context.req.raw, context.env), body: sent });
         const body = mergeQuery(sent, request.query);
         refused.request = body;
-        request.body = route.options.body ? validatedBody(route.options.body, body) : body;
+        request.body = route.definition.body ? validatedBody(route.definition.body, body) : body;
       }
       const work = () => this.#inTurn(route, request);
       const answer = await (right ? within(right.progress, work) : work());
@@ -349,13 +345,12 @@ export class App {
     if (over) outgoing.once('close', over);
   }
 
-  /** A compute handles one request per node at a time, as in the release; a controller's projects order their changes themselves. */
+  /** Requests of the same turn run one at a time. */
   #inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
-    const { project_id: project, node_id: node } = request.params as Record<string, string | undefined>;
-    const { options, pattern } = route;
-    if (node === undefined || options.concurrent || !pattern.startsWith(COMPUTE)) return route.handle(request);
-    options.ahead?.(request.params);
-    return this.#lock.run(`${project}/${node}`, () => route.handle(request));
+    const { turn, ahead } = route.definition;
+    if (turn === undefined) return route.handle(request);
+    ahead?.(request.params);
+    return this.#lock.run(turn(request.params), () => route.handle(request));
   }
 
   async #upgrade(route: SocketRoute, request: RouteRequest, { env }: HonoContext): Promise<Response> {
@@ -413,7 +408,7 @@ async function render(answer: Answer, route: HttpRoute, asked: Headers): Promise
     answer.headers.set('X-Route', route.pattern);
     return answer;
   }
-  const status = route.options.status ?? 200;
+  const status = route.definition.status ?? 200;
   const headers: Record<string, string> = { 'X-Route': route.pattern };
   if (answer instanceof JsonText)
     return compressed(answer.text, { status, headers: { ...headers, ...answer.headers } }, asked);

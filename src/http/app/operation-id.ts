@@ -1,7 +1,7 @@
 // The header by which a client names its operation, to find it in the list of operations.
 import * as v from 'valibot';
+import { Uuid } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
-import { Uuid } from '../../store/vocabulary.ts';
 
 const HEADER = 'X-Operation-Id';
 

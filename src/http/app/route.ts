@@ -1,12 +1,10 @@
-// Defines routes: `route('POST /v2/projects', { body: ProjectCreate, status: 201 }, ({ body }) => ...)`. Patterns are those of the
-// interface documents: `{name}` is one segment, `{name:\d+}` digits, `{name:.+}` the rest of the path.
+// Routes: their definitions (src/api/routes) with their handlers. `const { route } = routesOf(PROJECT_ROUTES)`, then
+// `route('POST /v2/projects', ({ body }) => ...)`: a body or an answer of another type than the definition's does not compile.
 import type * as v from 'valibot';
+import type { Answers, Method, RouteDefinition, RouteDefinitions, Schema } from '../../api/routes/definition.ts';
 import type { Json } from '../../events/json.ts';
 import type { Identity } from '../access/identity.ts';
 import type { MessageSocket } from '../sockets/message-socket.ts';
-import type { Schema } from './validation.ts';
-
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** The parameter names of a pattern. */
 type ParameterNames<Pattern extends string> = Pattern extends `${string}{${infer Inner}}${infer Rest}`
@@ -55,15 +53,24 @@ export class JsonText {
 /** JSON, nothing, or a complete Response if neither fits. */
 export type Answer = Json | object | undefined | Response | JsonText;
 
-/** A route's texts for the API document. */
-export interface RouteWords {
-  summary: string;
-  /** Error statuses besides those that follow from the route's definition. */
-  errors?: readonly number[];
-  /** Query parameters that are not body members. */
-  query?: Readonly<Record<string, string>>;
-  /** Media type of the response if it is neither JSON nor a file; empty without content. */
-  answer?: string;
+/** What a handler of this definition gives: the JSON that it promises, or a finished response. */
+type Given<D extends RouteDefinition> = D extends { answer: Answers<infer T> }
+  ? T | JsonText | Response
+  : // biome-ignore lint/suspicious/noConfusingVoidType: what handlers without an answer return
+    void | undefined | JsonText | Response;
+
+type BodyOf<D extends RouteDefinition> = D extends { body: infer S extends Schema } ? v.InferOutput<S> : unknown;
+
+/** A definition with what only the server uses of it. */
+export interface HttpRouteDefinition extends RouteDefinition {
+  /** Names what the request is about: those of the same name run one at a time. */
+  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
+  turn?: (params: any) => string;
+  /** Runs at once, before the request waits for its turn. */
+  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
+  ahead?: (params: any) => void;
+  /** For the API document: what it cannot see of a route of release 3.0.6, which reads its body by itself. */
+  described?: DescribedRoute;
 }
 
 export interface DescribedRoute {
@@ -71,37 +78,13 @@ export interface DescribedRoute {
   type?: string;
   /** The body must be sent, though all its members may be missing. */
   required?: boolean;
-  /** Error statuses of refusals that depend on the state, or on values of the right form. */
-  errors: readonly number[];
-  /** The route of release 2.2.57 that answers. */
-  twin?: HttpRoute;
-}
-
-export interface RouteOptions<S extends Schema | undefined> {
-  /** Schema of the body merged with the query; without it any JSON is accepted. */
-  body?: S;
-  /** For the API document: the complete body schemas, if `body` validates only their common part. */
-  forms?: () => readonly Schema[];
-  /** Success status; default 200. */
-  status?: number;
-  /** The body is not parsed: it is a file or missing. */
-  raw?: boolean;
-  /** For the API document: what it cannot see of a route of release 3.0.6, which reads its body by itself. */
-  described?: DescribedRoute;
-  /** For the API document, for routes of one kind of node, which are not in `openapi/route-words.ts`. */
-  words?: RouteWords;
-  /** Runs at once, before the request waits for its turn. */
-  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
-  ahead?: (params: any) => void;
-  /** Requests with a `node_id` run one at a time per node unless this is set (for streams). */
-  concurrent?: boolean;
 }
 
 export interface HttpRoute {
   kind: 'http';
   method: Method;
   pattern: string;
-  options: RouteOptions<Schema | undefined>;
+  definition: HttpRouteDefinition;
   // biome-ignore lint/suspicious/noExplicitAny: the pattern's parameters and the body's type are known where the route is written
   handle: (request: RouteRequest<any, any>) => Answer | Promise<Answer>;
   /** Renders errors in another form than that of the v2 API. */
@@ -115,7 +98,7 @@ export interface SocketRoute {
   kind: 'socket';
   method: 'GET';
   pattern: string;
-  words?: RouteWords;
+  definition: RouteDefinition;
   /** Runs before the upgrade, so that it can still refuse by throwing. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   accept: (request: RouteRequest<any, undefined>) => Connected | Promise<Connected>;
@@ -123,24 +106,62 @@ export interface SocketRoute {
 
 export type Route = HttpRoute | SocketRoute;
 
-type Spelled<Spelling extends string> = Spelling extends `${Method} ${infer Pattern}` ? Pattern : never;
+type PatternOf<Spelling extends string> = Spelling extends `${Method} ${infer Pattern}` ? Pattern : never;
 
-export function route<Spelling extends `${Method} /${string}`, S extends Schema | undefined = undefined>(
+type Handler<Spelling extends string, D extends RouteDefinition> = (
+  request: RouteRequest<PatternOf<Spelling>, BodyOf<D>>,
+) => Given<D> | Promise<Given<D>>;
+
+/** A route that is defined where it is handled, as those of one kind of node are. */
+export function route<Spelling extends `${Method} /${string}`, const D extends HttpRouteDefinition>(
   spelling: Spelling,
-  options: RouteOptions<S>,
-  handle: (
-    request: RouteRequest<Spelled<Spelling>, S extends Schema ? v.InferOutput<S> : unknown>,
-  ) => Answer | Promise<Answer>,
+  definition: D,
+  handle: (request: RouteRequest<PatternOf<Spelling>, BodyOf<D>>) => Answer | Promise<Answer>,
 ): HttpRoute {
   const [method, pattern] = spelling.split(' ') as [Method, string];
-  return { kind: 'http', method, pattern, options, handle };
+  return { kind: 'http', method, pattern, definition, handle };
 }
 
 /** A WebSocket route; a plain GET gets a 400. */
 export function socketRoute<Pattern extends `/${string}`>(
   pattern: Pattern,
   accept: (request: RouteRequest<Pattern, undefined>) => Connected | Promise<Connected>,
-  words?: RouteWords,
+  definition: RouteDefinition = {},
 ): SocketRoute {
-  return { kind: 'socket', method: 'GET', pattern, accept, ...(words && { words }) };
+  return { kind: 'socket', method: 'GET', pattern, definition, accept };
+}
+
+type SocketSpelling<Definitions> = {
+  [Spelling in keyof Definitions]: Definitions[Spelling] extends { socket: true } ? Spelling : never;
+}[keyof Definitions];
+type SocketPattern<Definitions> = PatternOf<SocketSpelling<Definitions> & string> & `/${string}`;
+type HttpSpelling<Definitions> = Exclude<keyof Definitions, SocketSpelling<Definitions>> & `${Method} /${string}`;
+
+/**
+ * The two functions that make routes of these definitions from their handlers.
+ * @param fixed parameters of the pattern that have one value here
+ */
+export function routesOf<Definitions extends RouteDefinitions>(
+  definitions: Definitions,
+  fixed: Readonly<Record<string, string>> = {},
+) {
+  const filled = <Spelling extends string>(spelling: Spelling): Spelling =>
+    spelling.replaceAll(/\{(\w+)\}/g, (all, name: string) => fixed[name] ?? all) as Spelling;
+  return {
+    /** @param more what only the handler's side knows */
+    route: <Spelling extends HttpSpelling<Definitions>>(
+      spelling: Spelling,
+      handle: Handler<Spelling, Definitions[Spelling]>,
+      more?: HttpRouteDefinition,
+    ): HttpRoute =>
+      route(
+        filled(spelling),
+        { ...definitions[spelling], ...more } as HttpRouteDefinition,
+        handle as HttpRoute['handle'],
+      ),
+    socketRoute: <Pattern extends SocketPattern<Definitions>>(
+      pattern: Pattern,
+      accept: (request: RouteRequest<Pattern, undefined>) => Connected | Promise<Connected>,
+    ): SocketRoute => socketRoute(filled(pattern), accept, definitions[`GET ${pattern}`]),
+  };
 }

@@ -1,10 +1,8 @@
 // Validates data with valibot schemas; errors name the member and the expected value.
 import * as v from 'valibot';
+import type { Schema } from '../../api/routes/definition.ts';
 import { Failure } from '../../failures.ts';
 import { describeIssue } from '../../store/issues.ts';
-
-/** Any synchronous schema. */
-export type Schema = v.GenericSchema<unknown, unknown>;
 
 /**
  * The validated value.

@@ -1,11 +1,11 @@
 // What the OpenAPI documents of the two versions of the API do not share.
+import type { RouteDefinition, Schema } from '../../api/routes/definition.ts';
 import type { Json } from '../../events/json.ts';
-import type { HttpRoute, Route, RouteWords } from '../app/route.ts';
-import type { Schema } from '../app/validation.ts';
+import type { HttpRoute, Route } from '../app/route.ts';
 
 export type Node = { [member: string]: Json };
 /** The body schema of a route. */
-export type SchemaOf = (schema: Schema, pattern: string) => Node;
+export type SchemaOf = (schema: Schema, definition: RouteDefinition) => Node;
 
 /** What the document of one version of the API says by itself. */
 export interface Dialect {
@@ -18,12 +18,10 @@ export interface Dialect {
   refusal: Node;
   /** Statuses of refusals without a body. */
   withoutBody: readonly number[];
-  /** Texts for a route. */
-  words: (route: Route) => RouteWords | undefined;
   /** Error statuses of a route that follow from its definition. */
   statuses: (route: Route) => number[];
-  /** Whether a route needs no login. */
-  isOpen?: (route: Route) => boolean;
+  /** The schema of a body with texts for its members. */
+  described?: (schema: Node, definition: RouteDefinition) => Node;
   /** The schema of a body, changed. */
   body?: (schema: Node, route: Route) => Node;
   /** The schema of an answer. */

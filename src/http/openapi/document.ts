@@ -1,28 +1,33 @@
 // The OpenAPI document, made at the first request from the routes' patterns and the schemas that validate their bodies.
+import type { Schema } from '../../api/routes/definition.ts';
 import { answerText } from '../../events/json.ts';
 import { type HttpRoute, JsonText, type Route, route } from '../app/route.ts';
-import type { Schema } from '../app/validation.ts';
 import type { Dialect, Node, SchemaOf } from './dialect.ts';
 
 export interface OpenApiOptions {
   /** Release of the API. */
   version: string;
-  /** Version of the API; 2 unless given. */
-  dialect?: 'v2' | 'v3';
+  /** Where the document is. */
+  address: `/${string}/openapi.json`;
+  /** Everybody may read it without a login. */
+  open?: true;
+  load: () => Promise<Dialect>;
 }
 
-/** Path of the document of a version of the API. */
-const PATHS = { v2: '/v2/openapi.json', v3: '/v3/openapi.json' } as const;
-
 /**
- * The route of the document for these routes and itself. In version 2 `path` limits it to one path, which is cheap and not cached; version 3
- * has it for everybody, so that it is made only once.
+ * The route of the document for these routes and itself. `path` limits it to one path, which is cheap and not cached; one that everybody may
+ * read has no such limit, so that it is made only once.
  */
 export function openApiRoute(routes: readonly Route[], options: OpenApiOptions): HttpRoute {
-  const { dialect = 'v2' } = options;
+  const { address, open } = options;
   let text: Promise<string> | undefined;
-  const own: HttpRoute = route(`GET ${PATHS[dialect]}`, {}, async ({ query: { path } }) => {
-    if (path !== undefined && dialect === 'v2') {
+  const definition = {
+    access: 'read',
+    summary: 'This document',
+    ...(open ? { open } : { query: { path: 'Only what it says of this path' } }),
+  } as const;
+  const own: HttpRoute = route(`GET ${address}`, definition, async ({ query: { path } }) => {
+    if (path !== undefined && !open) {
       const wanted = [...routes, own].filter(({ pattern }) => pathOf(pattern) === path);
       return new JsonText(await answerText(await openApiDocument(wanted, options)));
     }
@@ -34,12 +39,11 @@ export function openApiRoute(routes: readonly Route[], options: OpenApiOptions):
 
 export async function openApiDocument(
   routes: readonly Route[],
-  { version, dialect: name = 'v2' }: OpenApiOptions,
+  { version, load }: Pick<OpenApiOptions, 'version' | 'load'>,
 ): Promise<Node> {
   // Loaded only when needed.
   const { toJsonSchema } = await import('@valibot/to-json-schema');
-  const { describedBody } = await import('./setting-words.ts');
-  const dialect: Dialect = name === 'v2' ? (await import('./dialect-v2.ts')).v2 : (await import('./dialect-v3.ts')).v3;
+  const dialect = await load();
   const converted = (schema: Schema): Node => {
     const { $schema: _dialect, ...plain } = toJsonSchema(schema, {
       target: 'draft-2020-12',
@@ -50,7 +54,8 @@ export async function openApiDocument(
     });
     return inlined(plain as Node);
   };
-  const schemaOf = (schema: Schema, pattern: string): Node => describedBody(converted(schema), pattern);
+  const schemaOf: SchemaOf = (schema, definition) =>
+    dialect.described?.(converted(schema), definition) ?? converted(schema);
   const paths: Record<string, Node> = {};
   for (const each of routes) {
     const path = pathOf(each.pattern);
@@ -97,18 +102,18 @@ function refusal(description: string): Node {
 }
 
 function operation(each: Route, dialect: Dialect, schemaOf: SchemaOf): Node {
-  const words = dialect.words(each);
-  const parameters = [...pathParameters(each.pattern), ...queryParameters(words?.query ?? {})];
-  const statuses = [...new Set([...dialect.statuses(each), ...(words?.errors ?? [])])];
+  const { summary, query = {}, errors = [], answerType, open } = each.definition;
+  const parameters = [...pathParameters(each.pattern), ...queryParameters(query)];
+  const statuses = [...new Set([...dialect.statuses(each), ...errors])];
   return {
-    ...(words && { summary: words.summary }),
+    ...(summary !== undefined && { summary }),
     operationId: identifier(each),
     tags: [tagOf(each.pattern)],
-    ...(dialect.isOpen?.(each) && { security: [] }),
+    ...(open && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(each.kind === 'http' && requestBody(each, dialect, schemaOf)),
     responses: {
-      ...success(each, words?.answer, dialect),
+      ...success(each, answerType, dialect),
       ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/status${status}` }])),
     },
   };
@@ -139,14 +144,14 @@ function queryParameters(query: Readonly<Record<string, string>>): Node[] {
 }
 
 function requestBody(route: HttpRoute, { body: change }: Dialect, schemaOf: SchemaOf): Node {
-  const { method, pattern, options } = route;
-  const { raw, body, forms, described } = options;
+  const { method, definition } = route;
+  const { raw, body, forms, described } = definition;
   const type = described?.type ?? (raw ? undefined : 'application/json');
   if (type === undefined)
     return method === 'GET' ? {} : { requestBody: { content: { 'application/octet-stream': {} } } };
   if (!body) return {};
-  const plain = schemaOf(body, pattern);
-  if (forms) plain['anyOf'] = forms().map((form) => schemaOf(form, pattern));
+  const plain = schemaOf(body, definition);
+  if (forms) plain['anyOf'] = forms().map((form) => schemaOf(form, definition));
   const schema = change?.(plain, route) ?? plain;
   const required = described?.required || (Array.isArray(schema['required']) && schema['required'].length > 0);
   return { requestBody: { required, content: { [type]: { schema } } } };
@@ -154,7 +159,7 @@ function requestBody(route: HttpRoute, { body: change }: Dialect, schemaOf: Sche
 
 function success(each: Route, answer: string | undefined, dialect: Dialect): Node {
   if (each.kind === 'socket') return { 101: { description: 'The connection is a WebSocket from now on' } };
-  const { status = 200, raw, described } = each.options;
+  const { status = 200, raw, described } = each.definition;
   const isFile = raw && described?.type === undefined;
   const type = answer ?? (isFile ? 'application/octet-stream' : 'application/json');
   if (status === 204 || type === '') return { [status]: { description: 'Done' } };

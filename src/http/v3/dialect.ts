@@ -1,10 +1,11 @@
 // Routes of release 3.0.6 that mean the same as one of 2.2.57: the same function answers, between translations.
+import type { RouteDefinition } from '../../api/routes/definition.ts';
 import { Failure } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
 import {
   type Answer,
-  type DescribedRoute,
   type HttpRoute,
+  type HttpRouteDefinition,
   JsonText,
   type Route,
   type RouteRequest,
@@ -25,6 +26,8 @@ export interface Difference {
   body?: (sent: Members, params: Readonly<Record<string, string>>) => unknown;
   /** The query for the route of 2.2.57; by default none, as the query is no part of a body. */
   query?: (query: Readonly<Record<string, string>>) => Record<string, string>;
+  /** What differs in the definition besides. */
+  definition?: Pick<RouteDefinition, 'query' | 'errors' | 'answerType' | 'open'>;
   /** Error statuses of `before`, for the API document. */
   errors?: readonly number[];
   /** The status of what the route itself finds wrong with a body that has the right form. */
@@ -67,17 +70,18 @@ export function twinOf<K extends Route['kind']>(
 export function inDialect(routes: readonly Route[], spelling: string, difference: Difference = {}): HttpRoute {
   const [method, path] = spelling.split(' ') as [HttpRoute['method'], string];
   const twin = twinOf(routes, 'http', difference.as ?? spelling);
-  const status = difference.status ?? twin.options.status ?? 200;
+  const definition = definitionOf(twin, difference);
+  const { status = 200 } = definition;
   return {
     kind: 'http',
     method,
     pattern: `/v3${path}`,
-    options: { ...twin.options, raw: true, status, described: described(twin, difference) },
+    definition,
     failure: v3Failure,
     handle: async (request) => {
       const usual = usualParams(request.params);
       const params = difference.params?.(usual) ?? usual;
-      const raw = twin.options.raw === true;
+      const raw = twin.definition.raw === true;
       const query = difference.query?.(request.query) ?? (raw ? request.query : {});
       const sent = raw || method === 'GET' ? {} : await sentIn(request, difference);
       const body = raw ? undefined : bodyOf(twin, sent, difference, params);
@@ -95,13 +99,25 @@ export function inDialect(routes: readonly Route[], spelling: string, difference
   };
 }
 
-/** For the API document. */
-function described(twin: HttpRoute, { needsBody = false, problem, refusal, errors = [] }: Difference): DescribedRoute {
+/** The twin's definition with the difference. */
+function definitionOf({ method, definition: twin }: HttpRoute, difference: Difference): HttpRouteDefinition {
+  const { needsBody = false, problem, refusal, errors = [], status = twin.status ?? 200, definition: own } = difference;
+  const { query, ...others } = twin;
   return {
-    ...(!twin.options.raw && { type: JSON_TYPE }),
-    required: needsBody,
-    errors: [...(twin.method === 'GET' ? [] : [409]), ...(problem || refusal ? [400] : []), ...errors],
-    twin,
+    ...others,
+    raw: true,
+    status,
+    ...(twin.summary && { summary: twin.summary.replace(/ \(an extension(?:; admins)?\)$/, '') }),
+    // The query is no part of a body, and reaches only routes whose body is a file.
+    ...(query && twin.raw && { query }),
+    ...own,
+    errors: [
+      ...(own?.errors ?? twin.errors?.map((each) => (each === 400 ? 422 : each)) ?? []),
+      ...(method === 'GET' ? [] : [409]),
+      ...(problem || refusal ? [400] : []),
+      ...errors,
+    ],
+    described: { ...(!twin.raw && { type: JSON_TYPE }), required: needsBody },
   };
 }
 
@@ -115,14 +131,14 @@ async function sentIn(request: RouteRequest, { needsBody = false }: Difference):
 }
 
 function bodyOf(
-  { options }: HttpRoute,
+  { definition: { body: schema } }: HttpRoute,
   sent: Members,
   difference: Difference,
   params: Record<string, string>,
 ): unknown {
   // A copy, as it is mended in place.
   const given = structuredClone(difference.body ? difference.body(sent, params) : sent);
-  return options.body ? validatedLeniently(options.body, given) : given;
+  return schema ? validatedLeniently(schema, given) : given;
 }
 
 /** Gives refusals of a form that validation has accepted another status. */

@@ -94,7 +94,7 @@ export function inV3Form(
   given: HttpRoute,
   { conflict = 409, read = readObject, type = JSON_TYPE }: V3Options = {},
 ): HttpRoute {
-  const { body: schema, raw } = given.options;
+  const { body: schema, raw } = given.definition;
   const handle = async (request: RouteRequest): Promise<Answer> => {
     const params = usualParams(request.params as Record<string, string>);
     const body = schema === undefined ? undefined : validatedLeniently(schema, await read(request));
@@ -104,10 +104,11 @@ export function inV3Form(
   };
   return {
     ...given,
-    options: {
-      ...given.options,
+    definition: {
+      ...given.definition,
       raw: true,
-      described: { ...(!raw && { type }), errors: given.method === 'GET' ? [] : [conflict] },
+      errors: [...(given.definition.errors ?? []), ...(given.method === 'GET' ? [] : [conflict])],
+      described: { ...(!raw && { type }) },
     },
     handle,
     failure: (thrown, requestId) => v3Failure(thrown, requestId, conflict),

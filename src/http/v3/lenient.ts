@@ -1,7 +1,8 @@
 // Reads values as release 3.0.6 does: `"700"` is an integer, `"no"` a truth value, null a member that is
 // not given, and members that a route does not know are ignored.
 import * as v from 'valibot';
-import { type Schema, validated } from '../app/validation.ts';
+import type { Schema } from '../../api/routes/definition.ts';
+import { validated } from '../app/validation.ts';
 
 /** Rounds of mending; each mends all that validation has found. */
 const MOST_ROUNDS = 8;

@@ -1,14 +1,14 @@
 // Reads and writes the text of a topology file.
 import * as v from 'valibot';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import { PROJECT_SETTINGS, REVISION, Topology } from '../../api/topology.ts';
+import type { Label } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
 import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
-import type { Label } from '../vocabulary.ts';
 import type { UpgradeOptions } from './revision-10.ts';
-import { PROJECT_SETTINGS, REVISION, Topology } from './schema.ts';
 import { labelWith, type StartMembers } from './start-order.ts';
 import { knownMembers } from './unknown-members.ts';
 import { type DynamipsFiles, upgradeTopology } from './upgrade.ts';

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { REVISION, type Topology } from '../../api/topology.ts';
 import { Failure, systemCode } from '../../failures.ts';
 import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
@@ -11,7 +12,6 @@ import { moveDynamipsFiles } from './dynamips-files.ts';
 import { topologyTextBeside } from './lab-text-thread.ts';
 import type { Outline } from './outline.ts';
 import { outlineBeside, parseBeside } from './parsing-thread.ts';
-import { REVISION, type Topology } from './schema.ts';
 import { moveLegacyFiles } from './upgrade-legacy-files.ts';
 
 /** Bytes; labs of thousands of nodes have a few MiB. */

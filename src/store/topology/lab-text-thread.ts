@@ -1,9 +1,9 @@
 // Writes the text of large labs' files in a thread, to keep the main thread free for clients.
+import type { Topology } from '../../api/topology.ts';
 import { log } from '../../host/log.ts';
 import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
 import { recordsOf } from './document.ts';
 import { type LabTextRequest, labText, type TopologyTextRequest, topologyText } from './lab-text.ts';
-import type { Topology } from './schema.ts';
 
 /** Characters of records up to which a lab is so small that a thread would not pay off. */
 const SMALL_CHARACTERS = 64 * 1024;

@@ -1,9 +1,9 @@
 // Writes the text of a lab's file from the records of the database; the slow part, for a thread of its own.
+import type { Topology } from '../../api/topology.ts';
 import { isObject } from '../json.ts';
 import type { LabContents } from '../labs.ts';
 import type { ProjectRecord } from '../projects.ts';
 import { serializeTopology, topologyOf } from './document.ts';
-import type { Topology } from './schema.ts';
 
 export interface LabTextRequest {
   project: ProjectRecord;

@@ -1,6 +1,6 @@
 // What a small picture of a lab needs of its file.
+import type { Topology } from '../../api/topology.ts';
 import { parseTopologyBytes } from './document.ts';
-import type { Topology } from './schema.ts';
 
 export interface Outline {
   nodes: { x: number; y: number; width: number; height: number; symbol: string | null }[];

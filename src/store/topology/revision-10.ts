@@ -1,9 +1,9 @@
 // Converts revision 10, from releases 3.0, to revision 9. Only members differ; the files beside the topology are the same. Pure functions.
 import * as v from 'valibot';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import { Topology } from '../../api/topology.ts';
+import { NodeType } from '../../api/vocabulary.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { NodeType } from '../vocabulary.ts';
-import { Topology } from './schema.ts';
 import type { Shape } from './unknown-members.ts';
 
 /** Here null is a value: the slot is empty and does not get its default card. */

@@ -1,18 +1,8 @@
 // The start order of nodes: an extension of the release's format. The format allows no unknown members in a node, but
 // any text as a label's style: a list of CSS declarations, of which the release's clients ignore unknown ones.
 import * as v from 'valibot';
-import { Integer, type Label } from '../vocabulary.ts';
-
-/** Generous limits: a day, and more orders than a lab has nodes. */
-const LONGEST_DELAY_SECONDS = 86_400;
-const LAST_ORDER = 1_000_000;
-
-export const START_MEMBERS = {
-  /** Nodes with a lower order start first; default 0. */
-  start_order: v.optional(v.pipe(Integer, v.minValue(0), v.maxValue(LAST_ORDER))),
-  /** Seconds between the start of the previous nodes and this one; default 0. */
-  start_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(LONGEST_DELAY_SECONDS))),
-};
+import { START_MEMBERS } from '../../api/topology.ts';
+import type { Label } from '../../api/vocabulary.ts';
 
 const StartMembers = v.object(START_MEMBERS);
 export interface StartMembers {

@@ -1,7 +1,7 @@
 // Removes members of a topology file that this release does not know, as other programs and later releases write some.
 // They are logged, and the lab opens all the same.
+import { Topology } from '../../api/topology.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import { Topology } from './schema.ts';
 
 /** The parts of a valibot schema that describe members. */
 export interface Shape {

@@ -1,7 +1,7 @@
 // Converts nodes of 1.x: types, properties and ports.
+import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
-import type { NodeType } from '../vocabulary.ts';
 import { labelOf } from './upgrade-legacy-style.ts';
 import { integer, objects, text, uuidOr } from './upgrade-legacy-values.ts';
 

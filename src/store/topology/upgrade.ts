@@ -1,8 +1,8 @@
 // Converts other revisions of the topology file, step by step. Pure functions: changes of files are only described.
+import { LAST_REVISION, REVISION } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { from10to9, type UpgradeOptions } from './revision-10.ts';
-import { LAST_REVISION, REVISION } from './schema.ts';
 import { upgradeLegacy } from './upgrade-legacy.ts';
 
 /** The first revision of releases 2.0 and later; older ones have an entirely different form. */

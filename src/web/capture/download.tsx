@@ -1,5 +1,7 @@
 // Downloads capture files from the server: a single file, the files of a ring, or all captures of a lab merged.
+
 import { useSignal } from '@preact/signals';
+import type { CaptureFileEntry } from '../../api/routes/links.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
@@ -8,24 +10,17 @@ import { WORDS } from '../words.ts';
 
 const words = WORDS.capture;
 
-interface CaptureFile {
-  name: string;
-  /** Null for a file on another host. */
-  bytes: number | null;
-  link_id: string | null;
-}
-
 /** Downloads the only file, or offers a choice. `path` is the link's path below `/v2`. */
 export function Download({ path }: { path: string }) {
   const message = useSignal('');
-  const files = useSignal<readonly CaptureFile[]>([]);
+  const files = useSignal<readonly CaptureFileEntry[]>([]);
   const [project = '', link] = path.split('/links/');
-  const address = ({ name }: CaptureFile): string => `/v2${project}/captures/${encodeURIComponent(name)}`;
+  const address = ({ name }: CaptureFileEntry): string => `/v2${project}/captures/${encodeURIComponent(name)}`;
   const load = async (): Promise<void> => {
     message.value = '';
     files.value = [];
     try {
-      const all = await api.get<CaptureFile[]>(`${project}/captures`);
+      const all = await api.get<CaptureFileEntry[]>(`${project}/captures`);
       const own = all.filter(({ link_id: id }) => id === link);
       const [only, ...others] = own;
       if (!only) throw new Error(words.noFile);

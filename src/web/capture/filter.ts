@@ -1,5 +1,5 @@
 // Display filters: `arp`, `ip.addr == 10.0.0.1 and not icmp`, `tcp.port == 179`, or just words.
-import type { Packet } from './decode/part.ts';
+import type { Packet } from './decode/packet-part.ts';
 
 export type Filter = (packet: Packet) => boolean;
 

@@ -1,5 +1,5 @@
 // Messages between the page and the worker of a capture.
-import type { Layer } from './decode/part.ts';
+import type { Layer } from './decode/packet-part.ts';
 import type { StreamObject } from './streams/follower.ts';
 
 /** Where to read a capture. */

@@ -1,6 +1,6 @@
 // The rows of the list: all kept frames, or those that match the filter.
 import { decode } from './decode/decode.ts';
-import type { Packet } from './decode/part.ts';
+import type { Packet } from './decode/packet-part.ts';
 import type { Filter } from './filter.ts';
 import type { Frame } from './frames.ts';
 import type { Row } from './messages.ts';

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { LabRow } from '../model/lab/lab-rows.ts';
 import { ActionMenu } from '../panels/action-menu.tsx';
 import { Link } from '../panels/link.tsx';
-import { WindowedList } from '../panels/windowed.tsx';
+import { WindowedList } from '../panels/long-list.tsx';
 import { WORDS } from '../words.ts';
 import {
   Changed,

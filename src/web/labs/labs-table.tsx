@@ -1,7 +1,7 @@
 // The table of labs; only visible rows are rendered, so thousands are as fast as ten.
 import { account } from '../model/account/account.ts';
 import type { LabRow } from '../model/lab/lab-rows.ts';
-import { type RowPlace, WindowedBodies } from '../panels/windowed.tsx';
+import { type RowPlace, WindowedBodies } from '../panels/long-list.tsx';
 import { WORDS } from '../words.ts';
 import {
   Changed,

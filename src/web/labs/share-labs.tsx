@@ -1,6 +1,7 @@
 // Sharing of labs: with everybody, groups or single accounts, for watching or changing.
 import { useMemo } from 'preact/hooks';
-import type { Access, AccountObject, SharingObject } from '../model/account/account.ts';
+import type { Access } from '../../api/accounts.ts';
+import type { AccountObject, SharingObject } from '../../api/routes/accounts.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';

@@ -6,7 +6,7 @@ import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { FileEditor, type TextFile } from '../panels/inspector/file-editor.tsx';
-import { lazily } from '../panels/lazily.tsx';
+import { lazily } from '../panels/lazy-component.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 

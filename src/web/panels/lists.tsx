@@ -5,8 +5,8 @@ import { readShape } from '../model/lab/drawing.ts';
 import { endName, linkStates } from '../model/lab/link-name.ts';
 import type { Selection } from '../model/lab/selection.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
-import { showDetails } from './narrow.tsx';
-import { WindowedList } from './windowed.tsx';
+import { WindowedList } from './long-list.tsx';
+import { showDetails } from './narrow-window.tsx';
 
 /** Height of a row in pixels, unless its name is long. */
 const ROW = 34;

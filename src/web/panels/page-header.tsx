@@ -6,7 +6,7 @@ import { account, readAccount } from '../model/account/account.ts';
 import { logOut } from '../model/account/log-out.ts';
 import type { Events } from '../model/server/events.ts';
 import { bar } from '../shell/bar.ts';
-import { isCommandShown, isKeysShown } from '../shell/shown.ts';
+import { isCommandShown, isKeysShown } from '../shell/shown-lab.ts';
 import { TasksButton } from '../tasks/tasks-button.tsx';
 import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';

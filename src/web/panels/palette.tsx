@@ -8,7 +8,7 @@ import { useLoaded } from '../model/server/loaded.ts';
 import type { TemplateObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
-import { focusShownPane } from './narrow.tsx';
+import { focusShownPane } from './narrow-window.tsx';
 import { Reading } from './reading.tsx';
 
 /** Movement in pixels that still counts as a click. */

@@ -1,5 +1,7 @@
 // A chooser for node symbols.
+
 import { useSignal } from '@preact/signals';
+import type { SymbolEntry } from '../../api/routes/symbols.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { Dialog } from '../shell/dialog.tsx';
@@ -7,15 +9,9 @@ import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
 import { SearchField } from './search-field.tsx';
 
-interface SymbolObject {
-  symbol_id: string;
-  filename: string;
-  theme: string;
-}
-
 export function SymbolChooser({ choose, close }: { choose: (id: string) => void; close: () => void }) {
   const typed = useSignal('');
-  const { value, problem, again } = useLoaded(() => api.get<SymbolObject[]>('/symbols'), []);
+  const { value, problem, again } = useLoaded(() => api.get<SymbolEntry[]>('/symbols'), []);
   const found = (value.value ?? []).filter(({ symbol_id: id, theme }) =>
     `${id} ${theme}`.toLowerCase().includes(typed.value.toLowerCase()),
   );

@@ -1,11 +1,14 @@
 // Dialogs about accounts: create, change role or password, delete and reassign the labs.
+
+import type { Role } from '../../api/accounts.ts';
+import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
-import { type Account, NewPassword, type RoleName } from './parts.tsx';
+import { NewPassword } from './new-password.tsx';
 
 const words = WORDS.people;
-const ROLES: readonly RoleName[] = ['user', 'observer', 'none', 'admin'];
+const ROLES: readonly Role[] = ['user', 'observer', 'none', 'admin'];
 /** Most labs named. */
 const MOST_NAMED = 8;
 
@@ -111,7 +114,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
   );
 }
 
-function RoleField({ chosen }: { chosen: RoleName }) {
+function RoleField({ chosen }: { chosen: Role }) {
   return (
     <label>
       {words.role}

@@ -1,6 +1,7 @@
 // The logged-in account: role, password, log out.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { account, accountProblem, readAccount } from '../model/account/account.ts';
 import { logOut } from '../model/account/log-out.ts';
@@ -9,7 +10,7 @@ import { useLoaded } from '../model/server/loaded.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
-import { type Account, NewPassword } from './parts.tsx';
+import { NewPassword } from './new-password.tsx';
 import { Tokens } from './tokens.tsx';
 
 const words = WORDS.account;

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { AuditLine } from '../../api/objects.ts';
+import type { Account } from '../../api/routes/accounts.ts';
 import { namesInOrder } from '../language.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
@@ -12,7 +13,7 @@ import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { WORDS } from '../words.ts';
 import { deedOf, namesIn } from './audit-sentences.ts';
-import { type Account, timeText } from './parts.tsx';
+import { timeText } from './new-password.tsx';
 
 const words = WORDS.people;
 /** Lines read at a time, and at most. */

@@ -152,6 +152,30 @@ const ENGLISH = {
   'POST shutdown': () => 'Shut the server down',
   'POST debug': () => 'Write a report for debugging',
   'POST reload': () => 'Restart the server',
+  // Release 3.0.6 has these at other addresses.
+  'POST projects/{project_id}/links/{link_id}/capture/start': (thing: string, lab: string) =>
+    `Start a capture on the link ${thing} of the lab ${lab}`,
+  'POST projects/{project_id}/links/{link_id}/capture/stop': (thing: string, lab: string) =>
+    `Stop the capture on the link ${thing} of the lab ${lab}`,
+  'POST projects/{project_id}/nodes/{node_id}/qemu/disk_image/{disk_name}': (thing: string, lab: string) =>
+    `Create a disk image for the node ${thing} of the lab ${lab}`,
+  'PUT projects/{project_id}/nodes/{node_id}/qemu/disk_image/{disk_name}': (thing: string, lab: string) =>
+    `Extend a disk image of the node ${thing} of the lab ${lab}`,
+  'DELETE projects/{project_id}/nodes/{node_id}/qemu/disk_image/{disk_name}': (thing: string, lab: string) =>
+    `Delete a disk image of the node ${thing} of the lab ${lab}`,
+  'GET projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc': (thing: string, lab: string) =>
+    `Search for an idle value for the node ${thing} of the lab ${lab}`,
+  'GET projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals': (thing: string, lab: string) =>
+    `List idle values for the node ${thing} of the lab ${lab}`,
+  'POST computes/{compute_id}/dynamips/auto_idlepc': (thing: string) => `Search for an idle value on the host ${thing}`,
+  'POST computes/{compute_id}/connect': (thing: string) => `Connect to the host ${thing}`,
+  'POST appliances/{appliance_id}/install': (thing: string) => `Make a template of the appliance ${thing}`,
+  'POST appliances/{appliance_id}/version': (thing: string) => `Add a version to the appliance ${thing}`,
+  'POST images/install': () => 'Make templates of appliances whose images are complete',
+  'POST images/qemu/{path:.+}': (thing: string) => `Create the disk image ${thing}`,
+  'POST images/upload/{path:.+}': (thing: string) => `Upload the image ${thing}`,
+  'DELETE images/prune': () => 'Delete all images that nothing uses',
+  'DELETE images/{path:.+}': (thing: string) => `Delete the image ${thing}`,
 } as const;
 
 /** By method and path: a sentence about the object and the lab. */

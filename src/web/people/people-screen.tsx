@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Account } from '../../api/routes/accounts.ts';
 import { account, accountProblem, readAccount } from '../model/account/account.ts';
 import { readShares, shares, whyNot } from '../model/account/permissions.ts';
 import { api } from '../model/server/api.ts';
@@ -15,7 +16,7 @@ import { Views } from '../panels/views.tsx';
 import { WORDS } from '../words.ts';
 import { AccountDialogs, type AccountQuestion } from './account-dialogs.tsx';
 import { AuditTrail } from './audit-trail.tsx';
-import { type Account, timeText } from './parts.tsx';
+import { timeText } from './new-password.tsx';
 
 const words = WORDS.people;
 

@@ -1,5 +1,8 @@
 // The account's tokens for programs: create, show once, revoke.
+
 import { useSignal } from '@preact/signals';
+import type { Role, TokenRole } from '../../api/accounts.ts';
+import type { TokenObject } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
@@ -7,27 +10,18 @@ import { Columns } from '../panels/columns.tsx';
 import { CopyLine } from '../panels/copy-line.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
-import { type RoleName, type TokenRoleName, timeText } from './parts.tsx';
+import { timeText } from './new-password.tsx';
 
 const words = WORDS.account;
 
-interface Token {
-  token_id: string;
-  name: string;
-  role: TokenRoleName | null;
-  created: string;
-  expires: string | null;
-  last_used: string | null;
-}
-
-const ROLES: readonly TokenRoleName[] = ['observer', 'user', 'admin'];
+const ROLES: readonly TokenRole[] = ['observer', 'user', 'admin'];
 const DAYS = [1, 7, 30, 90, 365] as const;
 const USUAL_DAYS = 90;
 
-export function Tokens({ role }: { role: RoleName }) {
-  const tokens = useLoaded(() => api.get<Token[]>('/account/tokens'), []);
+export function Tokens({ role }: { role: Role }) {
+  const tokens = useLoaded(() => api.get<TokenObject[]>('/account/tokens'), []);
   const isAsking = useSignal(false);
-  const revoked = useSignal<Token | undefined>(undefined);
+  const revoked = useSignal<TokenObject | undefined>(undefined);
   const made = useSignal<{ name: string; token: string } | undefined>(undefined);
   const list = tokens.value.value;
   return (

@@ -13,7 +13,7 @@ import { WORDS } from '../words.ts';
 import { bar } from './bar.ts';
 import { Dialog } from './dialog.tsx';
 import { keyText } from './key-text.ts';
-import { type Early, shownLab } from './shown.ts';
+import { type Early, shownLab } from './shown-lab.ts';
 
 const words = WORDS.command;
 /** Most results shown; more typing narrows them. */

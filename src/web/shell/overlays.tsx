@@ -9,7 +9,7 @@ import { PAGE_VERBS } from '../verbs/page.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
 import { keyName } from './key-text.ts';
-import { type Early, isCommandShown, isKeysShown, shownLab } from './shown.ts';
+import { type Early, isCommandShown, isKeysShown, shownLab } from './shown-lab.ts';
 
 interface OverlayProps {
   /** Text typed before the component was loaded. */

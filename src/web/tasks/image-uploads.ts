@@ -1,10 +1,11 @@
 // Uploads of images, and those of an earlier page, which resume when their file is chosen again.
 import { signal } from '@preact/signals';
+import type { UploadObject } from '../../api/routes/compute-images.ts';
 import { randomId } from '../model/browser/uuid.ts';
 import { api, Refusal } from '../model/server/api.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { sampleOf } from '../model/transfer/file-sample.ts';
-import { ImageUpload, type UploadObject, type UploadWire } from '../model/transfer/image-upload.ts';
+import { ImageUpload, type UploadWire } from '../model/transfer/image-upload.ts';
 import { ALIVE_MS, browserStore, isSameFile, type KeptUpload, KeptUploads } from '../model/transfer/kept-uploads.ts';
 import type { Task } from '../model/transfer/tasks.ts';
 import { WORDS } from '../words.ts';

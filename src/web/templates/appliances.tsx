@@ -1,33 +1,19 @@
 // The appliance catalogue: filter by category and text, see missing images per version, create the template.
+
 import { useSignal } from '@preact/signals';
+import type { Match } from '../../api/routes/appliances.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { Choice } from '../panels/choice.tsx';
+import { WindowedList } from '../panels/long-list.tsx';
 import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';
-import { WindowedList } from '../panels/windowed.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.templates;
-
-interface Version {
-  appliance_id: string;
-  name: string;
-  category: string;
-  emulator: string;
-  version: string | null;
-  complete: boolean;
-  images: {
-    filename: string;
-    md5sum: string | null;
-    filesize: number | null;
-    download_url: string | null;
-    path: string | null;
-  }[];
-}
 
 export function Appliances({ hosts, made }: { hosts: readonly string[]; made: () => void }) {
   const host = useSignal('local');
@@ -37,7 +23,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
   const message = useSignal('');
   const told = useSignal('');
   const { value, problem, again } = useLoaded(
-    () => api.get<Version[]>(`/appliances/matches?all=yes&compute_id=${encodeURIComponent(host.value)}`),
+    () => api.get<Match[]>(`/appliances/matches?all=yes&compute_id=${encodeURIComponent(host.value)}`),
     [host.value],
   );
   const versions = value.value ?? [];
@@ -56,7 +42,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
   ]
     .filter((group) => !onlyComplete.value || group.some(({ complete }) => complete))
     .sort(([one], [other]) => one!.name.localeCompare(other!.name));
-  const make = async ({ appliance_id: id, version, name }: Version): Promise<void> => {
+  const make = async ({ appliance_id: id, version, name }: Match): Promise<void> => {
     message.value = '';
     told.value = '';
     try {
@@ -116,7 +102,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
   );
 }
 
-function VersionView({ version, make }: { version: Version; make: () => void }) {
+function VersionView({ version, make }: { version: Match; make: () => void }) {
   const { version: number, complete, images } = version;
   // A container's image is pulled when a node needs it.
   const canMake = complete || number === null;

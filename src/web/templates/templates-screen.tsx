@@ -2,13 +2,14 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { UnavailableKind } from '../../api/routes/compute.ts';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { api } from '../model/server/api.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
-import { type UnavailableKind, unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
+import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';

@@ -5,7 +5,7 @@ import { type Box, type Point, snapped } from '../model/lab/geometry.ts';
 import type { DrawingObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { Camera } from './camera.ts';
-import { Lifted } from './lifted.ts';
+import { Lifted } from './dragged-layer.ts';
 import { make, putAt, set } from './svg.ts';
 
 /** A part of the map with its own stacking order. */

@@ -1,5 +1,5 @@
 // Verbs of every screen.
-import { isCommandShown, isKeysShown } from '../shell/shown.ts';
+import { isCommandShown, isKeysShown } from '../shell/shown-lab.ts';
 import { WORDS } from '../words.ts';
 import type { PageVerb } from './verb.ts';
 

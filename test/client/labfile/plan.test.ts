@@ -5,9 +5,9 @@ import { covers, differences } from '../../../src/client/labfile/compare.ts';
 import { freeId, idFrom } from '../../../src/client/labfile/identity.ts';
 import { layOut } from '../../../src/client/labfile/layout.ts';
 import { planNodes } from '../../../src/client/labfile/plan-nodes.ts';
+import { diffLines, wrapped } from '../../../src/client/labfile/plan-text.ts';
 import { parseLab } from '../../../src/client/labfile/read.ts';
 import type { ServerLab } from '../../../src/client/labfile/state.ts';
-import { diffLines, wrapped } from '../../../src/client/labfile/words.ts';
 import { nearest } from '../../../src/host/values/nearest-name.ts';
 
 test('only what the file says is compared, in the form that a server keeps', () => {

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Ajv } from 'ajv';
+import { LabFileMistakes } from '../../../src/client/labfile/file-mistakes.ts';
 import { labSchemaText } from '../../../src/client/labfile/json-schema.ts';
 import { portMistakes, portsByFile } from '../../../src/client/labfile/link-ports.ts';
-import { LabFileMistakes } from '../../../src/client/labfile/mistakes.ts';
 import { parseLab, readLab } from '../../../src/client/labfile/read.ts';
 import { copiesOf, filled, literal } from '../../../src/client/labfile/substitution.ts';
 

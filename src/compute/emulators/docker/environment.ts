@@ -1,6 +1,6 @@
 // The environment of a container: variables for its entry point, the project's variables, and the user's lines.
+import type { Variables } from '../../../api/vocabulary.ts';
 import { Failure } from '../../../failures.ts';
-import type { Variables } from '../../../store/vocabulary.ts';
 import { exception } from './engine.ts';
 
 export interface EnvironmentOptions {

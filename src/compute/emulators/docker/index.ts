@@ -2,12 +2,12 @@
 
 import { DockerCreate, DockerUpdate } from '../../../api/kinds/docker.ts';
 import { defineKind, refusalOf } from '../../nodes/kind.ts';
+import { dockerHost } from './docker-host.ts';
 import { engineCheck } from './doctor.ts';
 import { Engine } from './engine.ts';
 import { KEPT } from './kept.ts';
 import { DockerNode, MODULE, PORT_RULES } from './node.ts';
 import { containerRoutes, engineRoutes } from './routes.ts';
-import { sharedBy } from './shared.ts';
 
 export const docker = defineKind({
   type: 'docker',
@@ -21,7 +21,7 @@ export const docker = defineKind({
   doctor: [engineCheck],
   unavailableReason: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),
 
-  host: sharedBy,
+  host: dockerHost,
   make: DockerNode.create,
   change: (node: DockerNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
@@ -34,6 +34,6 @@ export const docker = defineKind({
     reset: (node) => node.resetConsole(),
   },
   routes: containerRoutes,
-  hostRoutes: (_services, shared) => engineRoutes(shared),
+  hostRoutes: (_services, host) => engineRoutes(host),
   endUnclaimed: (_services, isOver, { unclaimed }) => unclaimed.end(isOver),
 });

@@ -14,14 +14,14 @@ import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { Cables } from './cables.ts';
 import { writtenBytes } from './container.ts';
+import { assertCreatable, type Made, type Wanted } from './create-container.ts';
+import type { DockerHost } from './docker-host.ts';
 import { exception } from './engine.ts';
-import { assertCreatable, type Made, type Wanted } from './making.ts';
 import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
 import { DockerRuntime } from './runtime.ts';
 import { changedSettings, fullImageName } from './settings.ts';
-import type { Shared } from './shared.ts';
 import { WebConsole } from './web-console.ts';
 import { hasXServer } from './x-server.ts';
 
@@ -34,14 +34,14 @@ interface State extends Omit<Wanted, 'level'> {
 
 export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   readonly type = MODULE;
-  readonly #shared: Shared;
+  readonly #host: DockerHost;
   readonly #container: OwnContainer;
   readonly #cables: Cables;
   #state: State;
   /** Pid of the container that runs or is about to run. */
   #process = 0;
 
-  private constructor(identity: NodeIdentity, consoleType: string, services: Services, shared: Shared, state: State) {
+  private constructor(identity: NodeIdentity, consoleType: string, services: Services, host: DockerHost, state: State) {
     super(identity, services, {
       module: MODULE,
       rules: PORT_RULES,
@@ -49,9 +49,9 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       adapters: state.settings.adapters,
       makePort: (...parts) => new LivePort(...parts),
     });
-    this.#shared = shared;
+    this.#host = host;
     this.#state = state;
-    this.#container = new OwnContainer(this.#asOwner(), services, this.#shared);
+    this.#container = new OwnContainer(this.#asOwner(), services, this.#host);
     this.#cables = new Cables(this.id, this.ports);
     this.#cables.follow(() => this.runtime?.pid);
   }
@@ -60,7 +60,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     identity: NodeIdentity,
     body: DockerCreate,
     services: Services,
-    shared: Shared,
+    host: DockerHost,
   ): Promise<DockerNode> {
     await using undo = new AsyncDisposableStack();
     const { id } = identity;
@@ -70,7 +70,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       image: fullImageName(body.image),
       usage: body.usage ?? '',
     };
-    const node = new DockerNode(identity, body.console_type, services, shared, state);
+    const node = new DockerNode(identity, body.console_type, services, host, state);
     assertCreatable({ ...state, ...node.#identity });
     undo.defer(() => node.close());
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
@@ -136,7 +136,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   override async filesElsewhere(): Promise<{ path: string; size: number; bytes: number }[]> {
     const { id } = this.#container;
     if (id === undefined) return [];
-    const size = await writtenBytes(this.#shared.engine, id).catch(() => 0);
+    const size = await writtenBytes(this.#host.engine, id).catch(() => 0);
     return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
@@ -205,9 +205,9 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<DockerRuntime> {
-    using _slot = await this.#shared.starts.take(this.stopAsked);
+    using _slot = await this.#host.starts.take(this.stopAsked);
     const { made, isNew } = await this.#container.ready(undo);
-    const starting = DockerRuntime.start(this, this.#shared, this.#startOf(made), resources);
+    const starting = DockerRuntime.start(this, this.#host, this.#startOf(made), resources);
     const runtime = await starting.catch((error: unknown) => {
       throw withFix(error, this.services.config.Docker);
     });
@@ -264,7 +264,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     const found = await this.#container.takeOver(undo);
     if (!found) return void (await this.#container.make(undo));
     await this.reattachBy(async (resources) => {
-      const runtime = await DockerRuntime.reattach(this, this.#shared, this.#startOf(found), resources);
+      const runtime = await DockerRuntime.reattach(this, this.#host, this.#startOf(found), resources);
       await this.#join(runtime, resources);
       return runtime;
     });

@@ -1,16 +1,16 @@
 // The container of a node, running or not: created, found again after a restart of the server, recreated when out of
 // date, removed. The X server of a VNC console starts and ends with it.
 import { isDeepStrictEqual } from 'node:util';
+import type { Variables } from '../../../api/vocabulary.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { Variables } from '../../../store/vocabulary.ts';
 import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';
 import { DISPLAY_LABEL, inspect, LEVEL_LABEL, nameContainer, removeContainer, VOLUMES_LABEL } from './container.ts';
-import { type Made, makeContainer, type Wanted } from './making.ts';
+import { type Made, makeContainer, type Wanted } from './create-container.ts';
+import type { DockerHost } from './docker-host.ts';
 import { LEVELS, type Level, levelsOf } from './rights.ts';
-import type { Shared } from './shared.ts';
 import { reattachXServer, startXServer, type XServer } from './x-server.ts';
 
 /** Everything a container is created from. */
@@ -31,17 +31,17 @@ export class OwnContainer {
   level: Level;
   readonly #owner: ContainerOwner;
   readonly #services: Services;
-  readonly #shared: Shared;
+  readonly #host: DockerHost;
   #made: Made | undefined;
   #xServer: XServer | undefined;
   readonly #xResources = new Held();
   /** Of the project when the container was created. */
   #variables: Variables;
 
-  constructor(owner: ContainerOwner, services: Services, shared: Shared) {
+  constructor(owner: ContainerOwner, services: Services, host: DockerHost) {
     this.#owner = owner;
     this.#services = services;
-    this.#shared = shared;
+    this.#host = host;
     this.level = levelsOf(services.config.Docker, false)[0]!;
     this.#variables = owner.identity.project.variables;
   }
@@ -61,7 +61,7 @@ export class OwnContainer {
    */
   async takeOver(undo: AsyncDisposableStack): Promise<Made | undefined> {
     const { identity } = this.#owner;
-    const { engine, unclaimed } = this.#shared;
+    const { engine, unclaimed } = this.#host;
     for (const { Id: id, Labels } of await unclaimed.claim(identity.id)) {
       const { State } = await inspect(engine, id);
       if (!State.Running || this.#made) {
@@ -111,7 +111,7 @@ export class OwnContainer {
     done.defer(async () => {
       if (before.made) await this.#discard(before.made);
       const { id: nodeId, name, project } = plan.identity;
-      await nameContainer(this.#shared.engine, made.id, { name, nodeId, projectId: project.id });
+      await nameContainer(this.#host.engine, made.id, { name, nodeId, projectId: project.id });
     });
     return made;
   }
@@ -155,7 +155,7 @@ export class OwnContainer {
     this.#made = await makeContainer(
       { ...wanted, ...identity, level: this.level, ...(display === undefined ? {} : { display }) },
       this.#services,
-      this.#shared,
+      this.#host,
     );
     return this.#made;
   }
@@ -163,7 +163,7 @@ export class OwnContainer {
   async #discard({ id }: Made): Promise<void> {
     const { id: nodeId, name, project } = this.#owner.identity;
     try {
-      await removeContainer(this.#shared.engine, id, nodeId);
+      await removeContainer(this.#host.engine, id, nodeId);
     } catch (error) {
       // The next run of this server finds it by its label.
       const message = `The container of ${name} stays, ${id.slice(0, 12)}: ${messageOf(error)}`;

@@ -9,9 +9,9 @@ import { type ContainerInterface, giveInterfaces } from '../../../host/network/c
 import type { ExitInfo, NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import { AttachedConsole, ShellConsole } from './attached.ts';
 import { type ContainerInfo, inspect } from './container.ts';
+import type { DockerHost } from './docker-host.ts';
 import { EngineFailure, exception } from './engine.ts';
 import type { ContainerEvent } from './engine-events.ts';
-import type { Shared } from './shared.ts';
 
 /** How long a first process that handles signals may take to end. */
 const STOP_SECONDS = 5;
@@ -40,7 +40,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   readonly auxiliaryConsole: ShellConsole;
   isSuspended = false;
   readonly #node: ContainerNode;
-  readonly #shared: Shared;
+  readonly #host: DockerHost;
   readonly #start: ContainerStart;
   readonly #terminal: AttachedConsole;
   #pid = 0;
@@ -48,13 +48,13 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   /** It is being stopped or restarted, so its exit is expected. */
   #isStopping = false;
 
-  private constructor(node: ContainerNode, shared: Shared, start: ContainerStart) {
+  private constructor(node: ContainerNode, host: DockerHost, start: ContainerStart) {
     super();
     this.#node = node;
-    this.#shared = shared;
+    this.#host = host;
     this.#start = start;
-    this.#terminal = new AttachedConsole(shared.engine, start.container, node.name);
-    this.auxiliaryConsole = new ShellConsole(shared.engine, start.container, `${node.name} (shell)`);
+    this.#terminal = new AttachedConsole(host.engine, start.container, node.name);
+    this.auxiliaryConsole = new ShellConsole(host.engine, start.container, `${node.name} (shell)`);
   }
 
   get console() {
@@ -80,11 +80,11 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
    */
   static async start(
     node: ContainerNode,
-    shared: Shared,
+    host: DockerHost,
     start: ContainerStart,
     resources: AsyncDisposableStack,
   ): Promise<DockerRuntime> {
-    const runtime = new DockerRuntime(node, shared, start);
+    const runtime = new DockerRuntime(node, host, start);
     await runtime.#follow(resources);
     await runtime.#terminal.open();
     resources.defer(() => runtime.#stop());
@@ -102,11 +102,11 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   /** Reattaches a container that outlived the server. */
   static async reattach(
     node: ContainerNode,
-    shared: Shared,
+    host: DockerHost,
     start: ContainerStart,
     resources: AsyncDisposableStack,
   ): Promise<DockerRuntime> {
-    const runtime = new DockerRuntime(node, shared, start);
+    const runtime = new DockerRuntime(node, host, start);
     await runtime.#follow(resources);
     await runtime.#terminal.replay(REPLAYED_LINES);
     await runtime.#terminal.open();
@@ -142,7 +142,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   async #follow(resources: AsyncDisposableStack): Promise<void> {
     const { container } = this.#start;
-    const { events } = this.#shared;
+    const { events } = this.#host;
     resources.defer(() => {
       events.unfollow(container);
       this.#terminal.close();
@@ -152,17 +152,17 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   }
 
   #call(verb: string): Promise<unknown> {
-    return this.#shared.engine.call('POST', `containers/${this.#start.container}/${verb}`);
+    return this.#host.engine.call('POST', `containers/${this.#start.container}/${verb}`);
   }
 
   /** Waits for the first process, and creates its interfaces, which it waits for. */
   async #attachInterfaces(): Promise<void> {
     const { container, interfaces } = this.#start;
-    const { State } = await inspect(this.#shared.engine, container);
+    const { State } = await inspect(this.#host.engine, container);
     this.#pid = State.Pid;
     this.isSuspended = State.Paused;
     if (!State.Running || State.Pid === 0) throw await this.#endedAtOnce('It has ended at once.');
-    await this.unlessEnded(() => giveInterfaces(State.Pid, interfaces, this.#shared.interfaces));
+    await this.unlessEnded(() => giveInterfaces(State.Pid, interfaces, this.#host.interfaces));
   }
 
   /** Runs what needs the container, and reports its end instead of what failed because of it. */
@@ -178,7 +178,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   async #hasEnded(): Promise<boolean> {
     const status = await readFile(`/proc/${this.#pid}/status`, 'latin1').catch(() => '');
     if (status === '' || /^State:\s*[ZX]/m.test(status)) return true;
-    return !(await inspect(this.#shared.engine, this.#start.container)).State.Running;
+    return !(await inspect(this.#host.engine, this.#start.container)).State.Running;
   }
 
   async #endedAtOnce(why: string): Promise<Failure> {
@@ -207,7 +207,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   /** Saves owners and modes of the volumes' files, which copies and archives do not preserve. */
   async #savePermissions(): Promise<void> {
     const { container, volumes } = this.#start;
-    const { engine } = this.#shared;
+    const { engine } = this.#host;
     const user = process.getuid?.() === 0 ? '' : `${process.getuid?.()}:${process.getgid?.()}`;
     const Cmd = ['/gns3/save-permissions.sh', user, ...volumes];
     try {
@@ -246,7 +246,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   async #heardOfEnd(exitCode: number | undefined): Promise<void> {
     if (exitCode === 0) return this.#die(undefined);
     if (exitCode !== KILLED || this.#isStopping) return this.#die(`with exit code ${exitCode}`);
-    const info = await inspect(this.#shared.engine, this.#start.container).catch(() => undefined);
+    const info = await inspect(this.#host.engine, this.#start.container).catch(() => undefined);
     this.#die(
       `with exit code ${exitCode}${info?.State.OOMKilled ? ': memory ran out, and the system ends programs then' : ''}`,
     );
@@ -261,7 +261,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   async #lookAfterAbsence(): Promise<void> {
     try {
-      const { State }: ContainerInfo = await inspect(this.#shared.engine, this.#start.container);
+      const { State }: ContainerInfo = await inspect(this.#host.engine, this.#start.container);
       if (State.Running) await this.#terminal.open();
       else this.#die('when the Docker Engine ended');
     } catch (error) {

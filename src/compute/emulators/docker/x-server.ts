@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../../../consoles/terminal.ts';
 import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion.ts';
+import { reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion-program.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';

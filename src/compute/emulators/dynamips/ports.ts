@@ -1,10 +1,10 @@
 // The ports of a router: as many as its cards have. A cable is connected to the emulator directly, by a pair of UDP
 // ports of loopback.
 
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { type Node, noSuchPort } from '../../nodes/node.ts';
-import type { Nio } from '../../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { hasPort } from './cards.ts';

@@ -9,14 +9,14 @@ export function idleRoutes(find: FindNode<DynamipsNode>): Route[] {
   return [
     route(
       `GET ${node}/auto_idlepc`,
-      { concurrent: true, words: { summary: 'Search an idle value for a router' } },
+      { concurrent: true, summary: 'Search an idle value for a router' },
       async ({ params, signal }) => ({
         idlepc: await find(params).findIdleValue(signal),
       }),
     ),
     route(
       `GET ${node}/idlepc_proposals`,
-      { concurrent: true, words: { summary: 'List idle values that may suit a router' } },
+      { concurrent: true, summary: 'List idle values that may suit a router' },
       ({ params, signal }) => find(params).idleProposals(signal),
     ),
   ];

@@ -7,14 +7,12 @@ const TABLE = '/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}
 
 export function switchRoutes(find: FindNode<SwitchNode>): Route[] {
   return [
-    route(
-      `GET ${TABLE}`,
-      { words: { summary: 'List the MAC addresses that an Ethernet switch has learned' } },
-      ({ params }) => find(params).macTable(),
+    route(`GET ${TABLE}`, { summary: 'List the MAC addresses that an Ethernet switch has learned' }, ({ params }) =>
+      find(params).macTable(),
     ),
     route(
       `DELETE ${TABLE}`,
-      { status: 204, words: { summary: 'Have an Ethernet switch forget its MAC addresses' } },
+      { status: 204, summary: 'Have an Ethernet switch forget its MAC addresses' },
       async ({ params }) => {
         find(params).clearMacTable();
         return undefined;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { Failure } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
@@ -14,7 +15,7 @@ import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
-import { mustBePluggable, type Nio } from '../../nodes/ports/nio.ts';
+import { mustBePluggable } from '../../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import {

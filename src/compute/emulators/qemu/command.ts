@@ -6,7 +6,7 @@ import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
 import type { HiddenSettings, Images, Settings } from './settings.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
-import { escaped } from './words.ts';
+import { escaped } from './split-options.ts';
 
 /**
  * Virtio adapters that may have their own interrupt vectors, three each, per processor. An x86 processor has some 200

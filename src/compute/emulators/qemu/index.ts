@@ -5,9 +5,9 @@ import { defineKind } from '../../nodes/kind.ts';
 import { extras, frames, kvm, programs, unavailableReason } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
+import { QemuHost } from './qemu-host.ts';
 import { machineRoutes, qemuRoutes } from './routes.ts';
 import { IMAGE_KIND } from './settings.ts';
-import { QemuHost } from './shared.ts';
 
 export const qemu = defineKind({
   type: 'qemu',

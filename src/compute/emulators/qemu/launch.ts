@@ -9,6 +9,7 @@ import type { Emulator } from './binary.ts';
 import { machineWords } from './command.ts';
 import { packConfigDisk, prepareConfigDisk } from './config-disk.ts';
 import { mustAllowDirectIo } from './direct-io.ts';
+import { mustHaveSpace, warnOfSpace } from './disk-space.ts';
 import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
@@ -18,7 +19,6 @@ import { optionWords } from './options.ts';
 import { RUNNING_STATE } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import { type HiddenSettings, IMAGE_KIND, type Images, type Settings } from './settings.ts';
-import { mustHaveSpace, warnOfSpace } from './space.ts';
 import { throttleProgram } from './throttle.ts';
 import { startTpm, TPM_SOCKET } from './tpm.ts';
 

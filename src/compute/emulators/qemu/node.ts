@@ -30,6 +30,7 @@ import { adapterDevice } from './frames.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
 import type { MachineNode } from './machine-node.ts';
+import type { QemuHost } from './qemu-host.ts';
 import { dropRunningState, endInterruptedSnapshot, forgetRunningState, keepRunningState } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import {
@@ -41,7 +42,6 @@ import {
   type Settings,
   withConfigDisk,
 } from './settings.ts';
-import type { QemuHost } from './shared.ts';
 import { reattachTpm } from './tpm.ts';
 
 export const MODULE = 'qemu';

@@ -1,7 +1,7 @@
 // The user's options: fills in placeholders, splits words, and rejects everything that could read or write a file of
 // the host, open a socket or start a program. Options not known to be harmless are refused.
 import { Failure } from '../../../failures.ts';
-import { properties, splitWords } from './words.ts';
+import { properties, splitWords } from './split-options.ts';
 
 /** Options without a value that are harmless. */
 const PLAIN = new Set(

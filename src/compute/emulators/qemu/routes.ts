@@ -11,25 +11,21 @@ import { BinaryFilter, DiskImageCreate, DiskImageUpdate } from './schema.ts';
 const DISK_TOOL = 'qemu-img';
 
 /** Of routes that write an image and answer nothing. */
-const IMAGE_WORDS = { errors: [404, 507], answer: '' };
+const WRITES_IMAGE = { errors: [404, 507], answerType: '' };
 
 export function qemuRoutes(options: DiskImagesOptions): Route[] {
   const disks = new DiskImages(options);
   return [
-    route(
-      'GET /v2/compute/qemu/binaries',
-      { body: BinaryFilter, words: { summary: 'List emulators of QEMU' } },
-      ({ body }) => emulators(body.archs),
+    route('GET /v2/compute/qemu/binaries', { body: BinaryFilter, summary: 'List emulators of QEMU' }, ({ body }) =>
+      emulators(body.archs),
     ),
-    route('GET /v2/compute/qemu/img-binaries', { words: { summary: 'List qemu-img programs' } }, () => diskTools()),
-    route(
-      'GET /v2/compute/qemu/capabilities',
-      { words: { summary: 'List guests that KVM runs on this host' } },
-      async () => ({ kvm: await acceleratedPlatforms() }),
-    ),
+    route('GET /v2/compute/qemu/img-binaries', { summary: 'List qemu-img programs' }, () => diskTools()),
+    route('GET /v2/compute/qemu/capabilities', { summary: 'List guests that KVM runs on this host' }, async () => ({
+      kvm: await acceleratedPlatforms(),
+    })),
     route(
       'POST /v2/compute/qemu/img',
-      { body: DiskImageCreate, status: 201, words: { summary: 'Create a disk image', ...IMAGE_WORDS } },
+      { body: DiskImageCreate, status: 201, summary: 'Create a disk image', ...WRITES_IMAGE },
       async ({ body, signal }) => {
         await disks.create(body, signal);
         return undefined;
@@ -37,7 +33,7 @@ export function qemuRoutes(options: DiskImagesOptions): Route[] {
     ),
     route(
       'PUT /v2/compute/qemu/img',
-      { body: DiskImageUpdate, status: 201, words: { summary: 'Extend a disk image', ...IMAGE_WORDS } },
+      { body: DiskImageUpdate, status: 201, summary: 'Extend a disk image', ...WRITES_IMAGE },
       async ({ body, signal }) => {
         await disks.extend(body, signal);
         return undefined;
@@ -52,7 +48,7 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
   return [
     route(
       `POST ${node}/resize_disk`,
-      { body: DiskResize, status: 201, words: { summary: 'Grow a disk of a node' } },
+      { body: DiskResize, status: 201, summary: 'Grow a disk of a node' },
       async ({ params, body }) => {
         await find(params).resizeDisk(body);
         return undefined;
@@ -60,7 +56,7 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
     ),
     route(
       `POST ${disk}`,
-      { body: NewDisk, status: 204, words: { summary: 'Create a disk image in the folder of a node' } },
+      { body: NewDisk, status: 204, summary: 'Create a disk image in the folder of a node' },
       async ({ params, body, signal }) => {
         const image = { qemu_img: DISK_TOOL, path: params.disk_name, ...body };
         await find(params).changeDisks((disks) => disks.create(image, signal));
@@ -69,7 +65,7 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
     ),
     route(
       `PUT ${disk}`,
-      { body: LongerDisk, status: 204, words: { summary: 'Extend a disk image in the folder of a node' } },
+      { body: LongerDisk, status: 204, summary: 'Extend a disk image in the folder of a node' },
       async ({ params, body, signal }) => {
         const image = { qemu_img: DISK_TOOL, path: params.disk_name, ...body };
         await find(params).changeDisks((disks) => disks.extend(image, signal));
@@ -78,7 +74,7 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
     ),
     route(
       `DELETE ${disk}`,
-      { status: 204, words: { summary: 'Delete a disk image in the folder of a node' } },
+      { status: 204, summary: 'Delete a disk image in the folder of a node' },
       async ({ params }) => {
         await find(params).changeDisks((disks) => disks.delete(params.disk_name));
         return undefined;

@@ -17,6 +17,7 @@ import { connectWhenThere } from '../../nodes/consoles/unix-sockets.ts';
 import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import { DiskErrors } from './disk-errors.ts';
+import { mustHoldBytes } from './disk-space.ts';
 import { SAVED_STATE } from './disks.ts';
 import { findHalt, type Halt } from './halts.ts';
 import { KEPT, type QemuKept } from './kept.ts';
@@ -24,7 +25,6 @@ import type { MachineNode } from './machine-node.ts';
 import { loadState, saveState } from './machine-state.ts';
 import { Qmp } from './qmp.ts';
 import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
-import { mustHoldBytes } from './space.ts';
 import { Throttle } from './throttle.ts';
 
 const LOG = 'qemu.log';

@@ -1,7 +1,7 @@
 // Bodies of QEMU's routes without a node.
 import * as v from 'valibot';
 import { LongerDisk, NewDisk, PLATFORMS } from '../../../api/kinds/qemu.ts';
-import { Text } from '../../../store/vocabulary.ts';
+import { Text } from '../../../api/vocabulary.ts';
 
 export const BinaryFilter = v.strictObject({ archs: v.optional(v.array(v.picklist(PLATFORMS))) });
 

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { type CompanionOptions, reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion.ts';
+import { type CompanionOptions, reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion-program.ts';
 import { KEPT } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
 

@@ -1,6 +1,6 @@
 // The network adapters of a VirtualBox machine: types, limits, and the VBoxManage arguments that connect them to the
 // fabric.
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import type { CustomAdapter } from '../../../api/vocabulary.ts';
 import { refusal } from './manage.ts';
 
 /** Types by the clients' names, with VBoxManage's names. */

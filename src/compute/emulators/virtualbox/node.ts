@@ -1,6 +1,7 @@
 // The VirtualBox node: settings, adapters, and running machine.
 
 import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -17,7 +18,6 @@ import type { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import { LivePort } from '../../nodes/ports/live-port.ts';
 import type { MakePort } from '../../nodes/ports/memory-ports.ts';
-import type { Nio } from '../../nodes/ports/nio.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type AdapterPlan, attachmentOf, isTaken, mostAdapters, mustHave, typeOf } from './adapters.ts';

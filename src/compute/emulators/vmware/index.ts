@@ -36,12 +36,12 @@ export const vmware = defineKind({
   routes: (find) => [
     route(
       'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet',
-      { status: 201, words: { summary: 'Give a node a network of VMware' } },
+      { status: 201, summary: 'Give a node a network of VMware' },
       async ({ params }) => ({ vmnet: await find(params).allocateNetwork() }),
     ),
   ],
   hostRoutes: ({ config }) => [
-    route('GET /v2/compute/vmware/vms', { words: { summary: 'List machines of VMware' } }, async () =>
+    route('GET /v2/compute/vmware/vms', { summary: 'List machines of VMware' }, async () =>
       machines(await Vmrun.find(config.VMware.vmrun_path)),
     ),
   ],

@@ -1,6 +1,7 @@
 // The VMware node: settings, adapters on networks of the host, and running machine.
 import { stat } from 'node:fs/promises';
 import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
@@ -14,7 +15,6 @@ import {
 import { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
 import type { MakePort } from '../../nodes/ports/memory-ports.ts';
-import type { Nio } from '../../nodes/ports/nio.ts';
 import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { leaveInventory, linkedClone } from './clones.ts';

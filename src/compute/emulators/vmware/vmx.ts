@@ -1,5 +1,5 @@
 // Edits the adapters and the serial port in a machine's file, before its start and after its stop.
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
+import type { CustomAdapter } from '../../../api/vocabulary.ts';
 import type { Pairs } from './files.ts';
 
 /** More than any machine has. */

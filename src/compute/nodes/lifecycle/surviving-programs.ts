@@ -3,13 +3,13 @@
 // program lives.
 import * as v from 'valibot';
 import type { ComputeEvents } from '../../../api/events.ts';
+import { Uuid } from '../../../api/vocabulary.ts';
 import { endProgram } from '../../../consoles/terminal.ts';
 import type { EventBus } from '../../../events/bus.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { reapOurs } from '../../../host/processes/child-processes.ts';
-import { Uuid } from '../../../store/vocabulary.ts';
-import { type ProgramHandle, StrangeSupervisor, type SupervisorClient } from '../../../supervisor/client.ts';
+import { IncompatibleSupervisor, type ProgramHandle, type SupervisorClient } from '../../../supervisor/client.ts';
 import type { PortPool } from '../../ports/pool.ts';
 
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
@@ -72,7 +72,7 @@ export class SurvivingPrograms {
   async start(): Promise<void> {
     const { supervisor, instance } = this.#options;
     const running = await supervisor.join().catch((error: unknown) => {
-      if (!(error instanceof StrangeSupervisor)) throw error;
+      if (!(error instanceof IncompatibleSupervisor)) throw error;
       log.error(`${error.message} What it holds is ended.`);
       return [];
     });

@@ -3,10 +3,10 @@
 // may still run. Neither applies after a restart of the host, since programs do not come back then either.
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
+import { Uuid } from '../../../api/vocabulary.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Documents } from '../../../store/documents.ts';
-import { Uuid } from '../../../store/vocabulary.ts';
 import type { PortPool } from '../../ports/pool.ts';
 import type { IsOver } from './surviving-programs.ts';
 

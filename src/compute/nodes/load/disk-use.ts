@@ -1,5 +1,7 @@
 // A node's disk use: the files in its directory, and its kind's files elsewhere.
+
 import { join } from 'node:path';
+import type { DiskUse } from '../../../api/routes/compute-nodes.ts';
 import { Failure } from '../../../failures.ts';
 import { listContained } from '../../../host/files/contained-tree.ts';
 import { type Node, nodeDirectory } from '../node.ts';
@@ -8,13 +10,6 @@ import { type Node, nodeDirectory } from '../node.ts';
 const MOST_FILES = 100;
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
-
-export interface DiskUse {
-  /** Bytes on the disk, all files together; a sparse file takes less than its size. */
-  bytes: number;
-  /** The largest on the disk first, at most a hundred. */
-  files: { path: string; size: number; bytes: number }[];
-}
 
 /** @param module folder of the node's kind below `project-files`; a missing directory counts as empty */
 export async function diskUse(node: Node, module: string): Promise<DiskUse> {

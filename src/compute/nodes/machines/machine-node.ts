@@ -3,10 +3,10 @@
 import { join } from 'node:path';
 import type * as v from 'valibot';
 import type { ComputeNode } from '../../../api/objects.ts';
+import type { CustomAdapter } from '../../../api/vocabulary.ts';
 import type { Device } from '../../../fabric/fabric.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { CustomAdapter } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
 import type { Steps } from '../lifecycle/all-or-nothing.ts';
 import {

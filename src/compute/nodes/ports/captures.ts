@@ -1,5 +1,6 @@
 // Packet captures into the project's directory, and streams that follow their files while they grow.
 import { basename, dirname, join } from 'node:path';
+import type { NodeCapture } from '../../../api/routes/compute-nodes.ts';
 import type {
   CaptureFile,
   CaptureFileOptions,
@@ -15,7 +16,6 @@ import type { Connected } from '../../../http/app/route.ts';
 import { feedBytes } from '../../../http/sockets/byte-feed.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing, RING_FILES } from '../../../store/captures.ts';
 import type { NodeProject } from '../owner.ts';
-import type { NodeCapture } from '../schema.ts';
 
 /** A running capture. */
 export interface Capture {

@@ -1,15 +1,16 @@
 // A node that switches virtual circuits. Frame Relay and ATM switches differ in the notation of a circuit's ends (as in
 // release 2.2.57).
 import { CircuitSwitchCreate, CircuitSwitchUpdate } from '../../../api/kinds/circuit-switches.ts';
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
+import type { NodeType } from '../../../api/vocabulary.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
-import type { NodeType } from '../../../store/vocabulary.ts';
 import type { Services } from '../../services.ts';
 import { defineKind, type NodeKind } from '../kind.ts';
 import { Node, type NodeIdentity } from '../node.ts';
 import { MemoryPorts } from './memory-ports.ts';
-import { type Nio, SWITCH_NIOS } from './nio.ts';
+import { SWITCH_NIOS } from './nio.ts';
 import { NodePort, type PortRules } from './port.ts';
 
 /** These switches are part of Dynamips in the release; clients recognise its name. */

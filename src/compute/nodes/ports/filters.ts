@@ -1,8 +1,8 @@
 // Converts the filters of a NIO to the fabric's impairments (hypervisors of release 2.2.57: types, values, ranges).
+import { FILTER_VALUES, type FilterValue } from '../../../api/impairments.ts';
 import type { Impairments } from '../../../fabric/model.ts';
 import { Failure } from '../../../failures.ts';
 import { compileFilter } from '../../../host/network/libpcap.ts';
-import { FILTER_VALUES, type FilterValue } from '../../../store/impairments.ts';
 import type { PluggableNio } from './nio.ts';
 
 type Impair = (impairments: Impairments, values: number[]) => void;

@@ -1,6 +1,5 @@
-// Impairments and statistics of a port's cable by direction, from the port's view: an extension of the release's
-// interface. The controller's equivalent for links is in controller/links.
-import * as v from 'valibot';
+import { changed } from '../../../api/impairments.ts';
+import type { PortImpairments, PortSchedule } from '../../../api/routes/compute-nodes.ts';
 import type {
   CableImpairments,
   CableStatistics,
@@ -9,33 +8,6 @@ import type {
   ScheduleState,
 } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
-import {
-  changed,
-  DirectionChange,
-  DirectionImpairments,
-  MOST_STEPS,
-  ScheduleRounds,
-  StepTimes,
-} from '../../../store/impairments.ts';
-
-/** `outgoing` are the frames that the node sends into the cable. */
-export const PortImpairments = v.strictObject({
-  outgoing: v.optional(DirectionImpairments),
-  incoming: v.optional(DirectionImpairments),
-});
-export type PortImpairments = v.InferOutput<typeof PortImpairments>;
-
-const PortStep = v.strictObject({
-  ...StepTimes,
-  outgoing: v.optional(DirectionChange),
-  incoming: v.optional(DirectionChange),
-});
-
-export const PortSchedule = v.strictObject({
-  steps: v.pipe(v.array(PortStep), v.minLength(1), v.maxLength(MOST_STEPS)),
-  ...ScheduleRounds,
-});
-export type PortSchedule = v.InferOutput<typeof PortSchedule>;
 
 /** Drops members without effect. */
 export function cableImpairments({ outgoing, incoming }: PortImpairments): CableImpairments {

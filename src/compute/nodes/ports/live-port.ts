@@ -1,6 +1,6 @@
 // A port that notifies its node of cable changes while it runs: plugged, suspended, resumed, unplugged.
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import type { InterfaceChange } from '../../../fabric/fabric.ts';
-import type { Nio } from './nio.ts';
 import { NodePort } from './port.ts';
 
 export class LivePort extends NodePort {

@@ -1,39 +1,12 @@
 // NIO bodies: the ends of links that are plugged into a port (as in release 2.2.57).
 import { lookup } from 'node:dns/promises';
-import * as v from 'valibot';
 import { relayedHost } from '../../../api/relay.ts';
+import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import type { Cable, FramePath } from '../../../fabric/model.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { findLink } from '../../../host/network/kernel-interfaces.ts';
-import { AnyObject, Integer, Text } from '../../../store/vocabulary.ts';
 import type { FrameRelay } from '../../services.ts';
-
-const UdpPort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));
-
-const NioUdp = v.strictObject({
-  type: v.literal('nio_udp'),
-  lport: UdpPort,
-  rhost: Text,
-  rport: UdpPort,
-  suspend: v.optional(v.boolean()),
-  filters: v.optional(AnyObject),
-});
-
-export const Nio = v.variant('type', [
-  NioUdp,
-  v.strictObject({ type: v.literal('nio_generic_ethernet'), ethernet_device: Text }),
-  v.strictObject({ type: v.literal('nio_ethernet'), ethernet_device: Text }),
-  v.strictObject({ type: v.literal('nio_linux_ethernet'), ethernet_device: Text }),
-  v.strictObject({ type: v.literal('nio_nat') }),
-  v.strictObject({ type: v.literal('nio_tap'), tap_device: Text }),
-  v.strictObject({ type: v.literal('nio_unix'), local_file: Text, remote_file: Text }),
-  v.strictObject({ type: v.literal('nio_vde'), control_file: Text, local_file: Text }),
-  v.strictObject({ type: v.literal('nio_vmnet'), vmnet: Text }),
-  v.strictObject({ type: v.literal('nio_null') }),
-]);
-
-export type Nio = v.InferOutput<typeof Nio>;
 
 /** The answer to a creation: the NIO without filters and suspension. */
 export function nioAnswer(nio: Nio): object {

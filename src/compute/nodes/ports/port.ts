@@ -1,4 +1,5 @@
 // A port of a node: its NIO, its impairments, and its capture.
+import type { Nio, NodeCapture, PortImpairments, PortSchedule } from '../../../api/routes/compute-nodes.ts';
 import type {
   CableImpairments,
   CaptureStatistics,
@@ -12,19 +13,10 @@ import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Services } from '../../services.ts';
 import { withExceptionName } from '../exception-name.ts';
 import type { PortOwner } from '../owner.ts';
-import type { NodeCapture } from '../schema.ts';
 import type { Capture } from './captures.ts';
 import { impairmentsOf } from './filters.ts';
-import {
-  cableImpairments,
-  type PortImpairments,
-  type PortSchedule,
-  planOf,
-  type Started,
-  scheduleAnswer,
-  statisticsAnswer,
-} from './impairments.ts';
-import { cableOf, mustBePluggable, mustBeUsable, type Nio, type PluggableNio, relayPath } from './nio.ts';
+import { cableImpairments, planOf, type Started, scheduleAnswer, statisticsAnswer } from './impairments.ts';
+import { cableOf, mustBePluggable, mustBeUsable, type PluggableNio, relayPath } from './nio.ts';
 
 /** The common properties of a kind's ports. */
 export interface PortRules {

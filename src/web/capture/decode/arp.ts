@@ -1,5 +1,5 @@
 // Address Resolution Protocol (RFC 826).
-import { hex, named, type Part } from './part.ts';
+import { hex, named, type Part } from './packet-part.ts';
 
 const OPERATIONS = { 1: 'request', 2: 'reply', 3: 'reverse request', 4: 'reverse reply' };
 

@@ -1,5 +1,5 @@
 // Border Gateway Protocol (RFC 4271). A segment may hold several messages.
-import { named, type Part } from './part.ts';
+import { named, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   1: 'open',

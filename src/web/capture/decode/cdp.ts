@@ -1,5 +1,5 @@
 // Cisco Discovery Protocol.
-import { hex, type Part } from './part.ts';
+import { hex, type Part } from './packet-part.ts';
 
 const TEXTS: Readonly<Record<number, { label: string; key: string }>> = {
   1: { label: 'Device', key: 'cdp.deviceid' },

@@ -1,6 +1,6 @@
 // Decodes a frame according to the link type of its capture.
 import { ethernet } from './ethernet.ts';
-import { CUT_OFF, type Decoder, hexText, Packet, Part } from './part.ts';
+import { CUT_OFF, type Decoder, hexText, Packet, Part } from './packet-part.ts';
 import { ciscoHdlc, frameRelay, ppp } from './serial.ts';
 
 /** By pcap link type. */

@@ -1,5 +1,5 @@
 // DHCP and BOOTP (RFC 2131, RFC 2132).
-import { hex, ip4Text, named, type Part } from './part.ts';
+import { hex, ip4Text, named, type Part } from './packet-part.ts';
 
 const COOKIE = 0x63825363;
 const END = 255;

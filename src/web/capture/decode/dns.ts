@@ -1,5 +1,5 @@
 // Domain Name System (RFC 1035), over UDP and TCP.
-import { asciiText, hex, type Part } from './part.ts';
+import { asciiText, hex, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   1: 'A',

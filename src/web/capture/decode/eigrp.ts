@@ -1,5 +1,5 @@
 // Enhanced Interior Gateway Routing Protocol (RFC 7868).
-import { hex, named, type Part } from './part.ts';
+import { hex, named, type Part } from './packet-part.ts';
 
 const OPERATIONS: Readonly<Record<number, string>> = {
   1: 'update',

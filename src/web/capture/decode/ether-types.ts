@@ -1,5 +1,5 @@
 // EtherTypes and their names.
-import { hex } from './part.ts';
+import { hex } from './packet-part.ts';
 
 /** Values below this are lengths (IEEE 802.3), not types. */
 export const LEAST_TYPE = 0x600;

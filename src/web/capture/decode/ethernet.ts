@@ -3,7 +3,7 @@ import { arp } from './arp.ts';
 import { cdp } from './cdp.ts';
 import { LEAST_TYPE, typeText } from './ether-types.ts';
 import { lldp } from './lldp.ts';
-import { type Decoder, hex, type Part } from './part.ts';
+import { type Decoder, hex, type Part } from './packet-part.ts';
 import { stp } from './stp.ts';
 import { ip, ipv6 } from './transport.ts';
 import { vlan } from './vlan.ts';

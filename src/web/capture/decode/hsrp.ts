@@ -1,5 +1,5 @@
 // Cisco's Hot Standby Router Protocol: version 1 (RFC 2281) and version 2 (TLVs).
-import { named, type Part } from './part.ts';
+import { named, type Part } from './packet-part.ts';
 
 const OPERATIONS: Readonly<Record<number, string>> = { 0: 'hello', 1: 'coup', 2: 'resign', 3: 'advertise' };
 const STATES: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 // Internet Control Message Protocol (RFC 792).
-import { hex, named, type Part } from './part.ts';
+import { hex, named, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   0: 'echo reply',

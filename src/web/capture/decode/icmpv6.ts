@@ -1,5 +1,5 @@
 // ICMP for IPv6 (RFC 4443) with neighbour discovery (RFC 4861).
-import { hex, named, type Part } from './part.ts';
+import { hex, named, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   1: 'destination unreachable',

@@ -1,5 +1,5 @@
 // IP protocol numbers and names.
-import type { Part } from './part.ts';
+import type { Part } from './packet-part.ts';
 
 /** Decodes the payload of an IP header. */
 export type Transport = (part: Part, protocol: number) => void;

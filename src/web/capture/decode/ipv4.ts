@@ -1,6 +1,6 @@
 // Internet Protocol, version 4 (RFC 791).
 import { type Transport, transportName } from './ip-protocols.ts';
-import { hex, type Part } from './part.ts';
+import { hex, type Part } from './packet-part.ts';
 
 const LEAST_HEADER_BYTES = 20;
 

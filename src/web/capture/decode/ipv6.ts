@@ -1,6 +1,6 @@
 // Internet Protocol, version 6 (RFC 8200). Extension headers are skipped.
 import { type Transport, transportName } from './ip-protocols.ts';
-import { hex, type Part } from './part.ts';
+import { hex, type Part } from './packet-part.ts';
 
 const FRAGMENT = 44;
 /** Headers that carry their own length. */

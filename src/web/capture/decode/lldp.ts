@@ -1,5 +1,5 @@
 // Link Layer Discovery Protocol (IEEE 802.1AB).
-import { asciiText, hex, hexText, ip4Text, macText, type Part } from './part.ts';
+import { asciiText, hex, hexText, ip4Text, macText, type Part } from './packet-part.ts';
 
 const TEXTS: Readonly<Record<number, string>> = { 4: 'Port description', 5: 'System name', 6: 'System description' };
 const MAC_SUBTYPES = { chassis: 4, port: 3 };

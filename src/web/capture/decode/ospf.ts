@@ -1,5 +1,5 @@
 // Open Shortest Path First, versions 2 (RFC 2328) and 3 (RFC 5340).
-import { hex, named, type Part } from './part.ts';
+import { hex, named, type Part } from './packet-part.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   1: 'hello',

@@ -1,5 +1,5 @@
 // Routing Information Protocol, versions 1 and 2 (RFC 2453), and for IPv6 (RFC 2080).
-import { named, type Part } from './part.ts';
+import { named, type Part } from './packet-part.ts';
 
 const COMMANDS: Readonly<Record<number, string>> = { 1: 'request', 2: 'response' };
 const ENTRY_BYTES = 20;

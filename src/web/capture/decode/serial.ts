@@ -2,7 +2,7 @@
 import { arp } from './arp.ts';
 import { cdp } from './cdp.ts';
 import { LEAST_TYPE, typeText } from './ether-types.ts';
-import { type Decoder, hex, named, type Part } from './part.ts';
+import { type Decoder, hex, named, type Part } from './packet-part.ts';
 import { ip, ipv6 } from './transport.ts';
 
 const CISCO_CDP = 0x2000;

@@ -1,5 +1,5 @@
 // Spanning tree (IEEE 802.1D), rapid and multiple included.
-import { hex, named, type Part } from './part.ts';
+import { hex, named, type Part } from './packet-part.ts';
 
 const VERSIONS: Readonly<Record<number, string>> = {
   0: 'spanning tree',

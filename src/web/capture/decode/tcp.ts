@@ -1,7 +1,7 @@
 // Transmission Control Protocol (RFC 9293).
 import { bgp } from './bgp.ts';
 import { dnsOverTcp } from './dns.ts';
-import { hex, type Part } from './part.ts';
+import { hex, type Part } from './packet-part.ts';
 
 const FLAGS = ['FIN', 'SYN', 'RST', 'PSH', 'ACK', 'URG', 'ECE', 'CWR'];
 const LEAST_HEADER_BYTES = 20;

@@ -5,7 +5,7 @@ import { icmpv6 } from './icmpv6.ts';
 import { ipv4 } from './ipv4.ts';
 import { ipv6 as ipv6Header } from './ipv6.ts';
 import { ospf } from './ospf.ts';
-import type { Decoder, Part } from './part.ts';
+import type { Decoder, Part } from './packet-part.ts';
 import { tcp } from './tcp.ts';
 import { udp } from './udp.ts';
 import { vrrp } from './vrrp.ts';

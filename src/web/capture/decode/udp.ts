@@ -2,7 +2,7 @@
 import { dhcp } from './dhcp.ts';
 import { dns } from './dns.ts';
 import { hsrp } from './hsrp.ts';
-import { type Decoder, hex, type Part } from './part.ts';
+import { type Decoder, hex, type Part } from './packet-part.ts';
 import { rip, ripng } from './rip.ts';
 
 const HEADER_BYTES = 8;

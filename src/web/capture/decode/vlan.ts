@@ -1,6 +1,6 @@
 // VLAN tags (IEEE 802.1Q, 802.1ad).
 import { LEAST_TYPE, typeText } from './ether-types.ts';
-import type { Part } from './part.ts';
+import type { Part } from './packet-part.ts';
 
 export function vlan(part: Part, name: string, next: (part: Part, type: number) => void): void {
   part.begin('vlan', name);

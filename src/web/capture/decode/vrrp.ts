@@ -1,5 +1,5 @@
 // Virtual Router Redundancy Protocol, versions 2 (RFC 3768) and 3 (RFC 9568).
-import { hex, type Part } from './part.ts';
+import { hex, type Part } from './packet-part.ts';
 
 const MOST_ADDRESSES = 32;
 

@@ -1,6 +1,6 @@
 // Collects the segments of one stream from the frames of a list, including later ones.
 import { decode } from '../decode/decode.ts';
-import type { Segment } from '../decode/part.ts';
+import type { Segment } from '../decode/packet-part.ts';
 import type { Frame } from '../frames.ts';
 import type { Ring } from '../ring.ts';
 import { Reassembly, type SideFigures, type StreamPart } from './reassembly.ts';

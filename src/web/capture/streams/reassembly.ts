@@ -1,5 +1,5 @@
 // Reassembles a TCP stream from its segments: both directions, in the order in which the bytes could be read.
-import type { Segment } from '../decode/part.ts';
+import type { Segment } from '../decode/packet-part.ts';
 
 const FIN = 1;
 const SYN = 2;

@@ -1,9 +1,11 @@
 // What the logged-in account may not do, and why; used by buttons, forms, keys and gestures. The server still checks every request.
+
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Share } from '../../../api/routes/accounts.ts';
 import { WORDS } from '../../words.ts';
 import { api } from '../server/api.ts';
-import { type Access, account } from './account.ts';
+import { account } from './account.ts';
 
 const words = WORDS.may;
 
@@ -12,15 +14,6 @@ const words = WORDS.may;
  * - `administer`: templates, images, hosts, accounts
  */
 export type Duty = 'make' | 'administer';
-
-/** How a lab is shared with the logged-in account. */
-export interface Share {
-  project_id: string;
-  /** Null if the lab has no owner. */
-  owner: string | null;
-  access: Access;
-  may_share: boolean;
-}
 
 /** Events within this time cause a single reading. */
 const GATHERED_MS = 100;

@@ -1,5 +1,5 @@
 // Finds a free place on the map, clear of nodes and their names, links and drawings.
-import { isCrossed } from '../../../layout/faults.ts';
+import { isCrossed } from '../../../layout/count-faults.ts';
 import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../server/types.ts';
 import { pictureSize, readShape } from './drawing.ts';

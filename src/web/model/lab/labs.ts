@@ -1,16 +1,12 @@
 // The list of labs, kept up to date by the controller's notifications; for open labs also the number of running nodes.
+
 import { signal } from '@preact/signals';
+import type { LabFigures } from '../../../api/routes/projects.ts';
 import { api } from '../server/api.ts';
 import { Events } from '../server/events.ts';
 import { compareVersion } from '../server/page-version.ts';
 import { sentenceOf } from '../server/sentence.ts';
 import type { Message, ProjectObject } from '../server/types.ts';
-
-export interface LabFigures {
-  project_id: string;
-  nodes: number;
-  running: number;
-}
 
 /** Interval for reading when labs were last changed. */
 const CHANGES_MS = 30_000;

@@ -1,11 +1,6 @@
 // The types of nodes that a host cannot run, with the reasons.
+import type { UnavailableKind } from '../../../api/routes/compute.ts';
 import { api } from './api.ts';
-
-export interface UnavailableKind {
-  node_type: string;
-  /** Null if the type can run. */
-  hindrance: string | null;
-}
 
 /** How long an answer is cached, because the host searches for programs each time. */
 const KEPT_MS = 30_000;

@@ -1,15 +1,8 @@
 // The upload of an image. It resumes after a pause or a lost connection, until it is complete, cancelled or rejected.
+import type { UploadObject } from '../../../api/routes/compute-images.ts';
 import { Refusal } from '../server/api.ts';
 import { sentenceOf } from '../server/sentence.ts';
 import type { Task } from './tasks.ts';
-
-/** An upload, as reported by the server. */
-export interface UploadObject {
-  offset: number;
-  filesize: number;
-  /** Set once the image is in place. */
-  md5sum: string | null;
-}
 
 /** The requests of an upload. They reject with a `Refusal`, of status 0 without an answer. */
 export interface UploadWire {

@@ -4,7 +4,7 @@ import { endName } from '../../model/lab/link-name.ts';
 import { wiresharkLine } from '../../model/server/capture-line.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
-import { lazily } from '../lazily.tsx';
+import { lazily } from '../lazy-component.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { ImpairmentsTab } from './link/impairments.tsx';
 import { LinkStyleTab } from './link-style.tsx';

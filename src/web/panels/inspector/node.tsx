@@ -3,7 +3,7 @@ import type { LabContext } from '../../lab-context.ts';
 import { alwaysRuns, hasFiles } from '../../model/lab/abilities.ts';
 import type { NodeObject } from '../../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../../words.ts';
-import { lazily } from '../lazily.tsx';
+import { lazily } from '../lazy-component.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
 

@@ -8,7 +8,7 @@ import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
-import { Achieved } from './achieved.tsx';
+import { Achieved } from './achieved-effect.tsx';
 import { Filters } from './filters.tsx';
 import { ImpairmentForm, type Member } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';

@@ -2,28 +2,21 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { JournalEntry } from '../../../../api/routes/projects.ts';
 import { dateInWords, timeInWords } from '../../../language.ts';
 import { hasFiles } from '../../../model/lab/abilities.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { STATUS, WORDS } from '../../../words.ts';
+import { WindowedList } from '../../long-list.tsx';
 import { Message } from '../../message.tsx';
-import { WindowedList } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { diskUse, pathOfFile } from './node-files.ts';
 
 const words = WORDS.node;
 const MOST_BYTES = 4 * 1024 * 1024;
 const LINES = 100;
-
-/** An entry of the node's history on the server, oldest first: a message or a change of state. */
-interface JournalEntry {
-  at: string;
-  message: string | null;
-  node_id: string | null;
-  status: string | null;
-}
 
 export function Log({ context, object: node }: TabProps<NodeObject>) {
   const { lab } = context;

@@ -6,8 +6,8 @@ import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Columns } from '../../columns.tsx';
+import { WindowedBodies } from '../../long-list.tsx';
 import { Message } from '../../message.tsx';
-import { WindowedBodies } from '../../windowed.tsx';
 import type { TabProps } from '../tabs.tsx';
 
 const words = WORDS.node;

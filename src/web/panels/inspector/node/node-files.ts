@@ -1,14 +1,9 @@
 // The files of a node, through the API.
+import type { DiskUse } from '../../../../api/routes/compute-nodes.ts';
 import { api } from '../../../model/server/api.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import type { TextFile } from '../file-editor.tsx';
-
-export interface DiskUse {
-  /** Size of all files on disk. */
-  bytes: number;
-  files: { path: string; size: number; bytes: number }[];
-}
 
 export function pathOfFile(node: NodeObject, path: string): string {
   return `/projects/${node.project_id}/nodes/${node.node_id}/files/${path.split('/').map(encodeURIComponent).join('/')}`;

@@ -4,4 +4,4 @@ export { General } from './general.tsx';
 export { Log } from './log.tsx';
 export { Ports } from './ports.tsx';
 export { Settings } from './settings.tsx';
-export { Several } from './several.tsx';
+export { Several } from './several-nodes.tsx';

@@ -1,0 +1,20 @@
+// Facts of each type of node that the page needs, too: in a file of its own, as a browser loads none of the kinds' schemas.
+import type { NodeType } from '../vocabulary.ts';
+
+export interface Traits {
+  /** A part of the server: it runs as long as it exists, has no files, and hinders no export and no duplication. */
+  readonly alwaysRuns?: true;
+  /** It can stand still and go on. Suspending others changes nothing. */
+  readonly suspends?: true;
+}
+
+const PART: Traits = { alwaysRuns: true };
+const MACHINE: Traits = { suspends: true };
+const PROGRAM: Traits = {};
+
+// biome-ignore format: a table
+export const TRAITS: Readonly<Record<NodeType, Traits>> = {
+  cloud: PART, nat: PART, ethernet_hub: PART, ethernet_switch: PART, frame_relay_switch: PART, atm_switch: PART,
+  docker: MACHINE, dynamips: MACHINE, qemu: MACHINE, virtualbox: MACHINE, vmware: MACHINE,
+  vpcs: PROGRAM, traceng: PROGRAM, iou: PROGRAM,
+};

@@ -1,0 +1,147 @@
+// Accounts, tokens, groups, lab sharing and the audit trail: the bodies and the routes.
+import * as v from 'valibot';
+import { ACCESSES, type Access, ROLES, type Role, TOKEN_ROLES, type TokenRole } from '../accounts.ts';
+import type { AuditLine } from '../objects.ts';
+import { Name, Text } from '../vocabulary.ts';
+import { GroupName } from './access.ts';
+import { answers, type RouteDefinitions } from './definition.ts';
+
+export const AccountCreate = v.strictObject({ name: Text, role: v.picklist(ROLES), password: Text });
+
+export const AccountUpdate = v.strictObject({ role: v.optional(v.picklist(ROLES)), password: v.optional(Text) });
+
+export const OwnPassword = v.strictObject({ password: Text });
+
+const MOST_DAYS = 3_650;
+
+export const TokenCreate = v.strictObject({
+  name: v.pipe(Name, v.maxLength(64)),
+  role: v.optional(v.nullable(v.picklist(TOKEN_ROLES)), null),
+  days: v.optional(v.nullable(v.pipe(v.number(), v.minValue(0), v.maxValue(MOST_DAYS))), 90),
+  account: v.optional(Text),
+});
+
+export const SharingUpdate = v.strictObject({
+  owner: v.optional(v.nullable(Text)),
+  everybody: v.optional(v.picklist(ACCESSES)),
+  /** The whole list. */
+  accounts: v.optional(v.record(Text, v.picklist(['watch', 'change']))),
+  /** Only these accounts, after `accounts`; `none` removes one. */
+  update: v.optional(v.record(Text, v.picklist(ACCESSES))),
+  /** Only these groups; `none` removes one. */
+  groups: v.optional(v.record(Text, v.picklist(ACCESSES))),
+});
+
+export const GroupCreation = v.strictObject({ name: GroupName, accounts: v.optional(v.array(Text), []) });
+
+export const GroupChange = v.strictObject({
+  name: v.optional(GroupName),
+  add: v.optional(v.array(Text), []),
+  remove: v.optional(v.array(Text), []),
+});
+
+export interface AccountObject {
+  /** Whether this server requires a login. */
+  login: boolean;
+  /** Whether there are other accounts. */
+  others: boolean;
+  name: string | null;
+  role: Role;
+}
+
+export interface SharingObject {
+  /** Null if the lab has no owner. */
+  owner: string | null;
+  everybody: Access;
+  accounts: Record<string, Access>;
+  groups: Record<string, Access>;
+  /** Of the client. */
+  access: Access;
+  may_share: boolean;
+}
+
+/** How a lab is shared with the logged-in account. */
+export interface Share {
+  project_id: string;
+  /** Null if the lab has no owner. */
+  owner: string | null;
+  access: Access;
+  may_share: boolean;
+}
+
+/** As in the list of accounts. */
+export interface Account {
+  name: string;
+  role: Role;
+  /** Null for an account kept by the host, which has its password. */
+  created: string | null;
+}
+
+export interface TokenObject {
+  token_id: string;
+  name: string;
+  role: TokenRole | null;
+  /** ISO 8601. */
+  created: string;
+  /** ISO 8601; null: for ever. */
+  expires: string | null;
+  last_used: string | null;
+}
+
+export interface GroupObject {
+  name: string;
+  built_in: boolean;
+  accounts: string[];
+}
+
+// biome-ignore format: a table
+export const ACCOUNT_ROUTES = {
+  'GET /v2/account':
+    { access: 'read', answer: answers<AccountObject & { token: string | null }>(), summary: 'Who is logged in, and as what (an extension)' },
+  'PUT /v2/account/password':
+    { access: 'read', body: OwnPassword, status: 204, summary: 'Change the password of who is logged in (an extension)',
+      errors: [403, 409] },
+  'GET /v2/account/tokens':
+    { access: 'read', answer: answers<TokenObject[]>(), summary: 'List the tokens of who is logged in (an extension)',
+      errors: [403, 404, 409], query: { account: 'Those of this account; admins' } },
+  'POST /v2/account/tokens':
+    { access: 'read', body: TokenCreate, status: 201, answer: answers<TokenObject & { token: string }>(),
+      summary: 'Create a token for a program; its text is answered this once (an extension)', errors: [403, 404, 409] },
+  'DELETE /v2/account/tokens/{token_id}':
+    { access: 'read', status: 204, summary: 'Revoke a token (an extension)', errors: [404, 409] },
+  'GET /v2/accounts':
+    { access: 'read', privilege: 'User.Audit', entryPath: '/access/users', answer: answers<Account[]>(),
+      summary: 'List accounts (an extension)' },
+  'POST /v2/accounts':
+    { body: AccountCreate, status: 201, answer: answers<Account>(), summary: 'Create an account (an extension; admins)',
+      errors: [403, 409] },
+  'PUT /v2/accounts/{name}':
+    { body: AccountUpdate, answer: answers<Account>(),
+      summary: 'Change role or password of an account (an extension; admins)', errors: [403, 404, 409] },
+  'DELETE /v2/accounts/{name}':
+    { status: 204, summary: 'Delete an account (an extension; admins)', errors: [403, 404, 409] },
+  'GET /v2/project-sharing':
+    { access: 'read', answer: answers<Share[]>(),
+      summary: 'The owner of each lab, and what the client may do with it (an extension)' },
+  'GET /v2/projects/{project_id}/sharing':
+    { access: 'watch', privilege: 'Project.Audit', answer: answers<SharingObject>(),
+      summary: 'The owner of a project, and the accounts with which it is shared (an extension)', errors: [404] },
+  'PUT /v2/projects/{project_id}/sharing':
+    { access: 'change', body: SharingUpdate, answer: answers<SharingObject>(),
+      summary: 'Share a project, or give it to another account (an extension; its owner and admins)',
+      errors: [403, 404, 409] },
+  'GET /v2/audit':
+    { answer: answers<AuditLine[]>(), summary: 'Last lines of the audit trail (an extension; admins)', errors: [403],
+      query: { last: 'How many lines, 200 unless given', account: 'Only what this account did', project: 'Only what was done to the lab of this name or id' } },
+  'GET /v2/groups':
+    { access: 'read', privilege: 'Group.Audit', entryPath: '/access/groups', answer: answers<GroupObject[]>(),
+      summary: 'List groups of accounts (an extension)' },
+  'POST /v2/groups':
+    { body: GroupCreation, status: 201, answer: answers<GroupObject>(),
+      summary: 'Create a group of accounts (an extension; admins)', errors: [403, 409] },
+  'PUT /v2/groups/{name}':
+    { body: GroupChange, answer: answers<GroupObject>(),
+      summary: 'Rename a group, add and remove accounts (an extension; admins)', errors: [403, 404, 409] },
+  'DELETE /v2/groups/{name}':
+    { status: 204, summary: 'Delete a group (an extension; admins)', errors: [403, 404, 409] },
+} as const satisfies RouteDefinitions;

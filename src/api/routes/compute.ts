@@ -1,0 +1,66 @@
+// A compute, its projects, ports, load and events: the bodies and the routes.
+import * as v from 'valibot';
+import type { OperationObject } from '../objects.ts';
+import { PROJECT_SETTINGS } from '../topology.ts';
+import { Text, Uuid } from '../vocabulary.ts';
+import { answers, NODE_LOAD_QUERY, type RouteDefinitions } from './definition.ts';
+
+/** The release validates projects like the controller's, though a compute uses only four members. */
+export const ProjectCreate = v.strictObject({
+  ...PROJECT_SETTINGS,
+  name: v.nullable(Text),
+  path: v.optional(v.nullable(Text)),
+  project_id: v.optional(v.nullable(Uuid)),
+});
+
+export const ProjectUpdate = v.strictObject({
+  ...PROJECT_SETTINGS,
+  name: v.optional(v.nullable(Text)),
+  path: v.optional(v.nullable(v.string())),
+});
+
+export interface UnavailableKind {
+  node_type: string;
+  /** Null if the type can run. */
+  hindrance: string | null;
+}
+
+// biome-ignore format: a table
+export const COMPUTE_SERVER_ROUTES = {
+  'GET /v2/compute/projects': { answer: answers<object>(), summary: 'List projects' },
+  'POST /v2/compute/projects':
+    { body: ProjectCreate, status: 201, answer: answers<object>(), summary: 'Create a project', errors: [507] },
+  'GET /v2/compute/projects/{project_id}': { answer: answers<object>(), summary: 'Read a project' },
+  'PUT /v2/compute/projects/{project_id}':
+    { body: ProjectUpdate, answer: answers<object>(), summary: 'Update a project' },
+  'DELETE /v2/compute/projects/{project_id}': { status: 204, summary: 'Delete a project' },
+  'POST /v2/compute/projects/{project_id}/close': { status: 204, summary: 'Close a project' },
+  'GET /v2/compute/projects/{project_id}/files': { answer: answers<object>(), summary: 'List files of a project' },
+  'GET /v2/compute/projects/{project_id}/files/{path:.+}':
+    { raw: true, summary: 'Get a file from a project', errors: [409] },
+  'POST /v2/compute/projects/{project_id}/files/{path:.+}':
+    { raw: true, summary: 'Write a file to a project', errors: [408, 507], answerType: '' },
+  'GET /v2/compute/projects/{project_id}/notifications':
+    { summary: 'Notification stream of a project', answerType: 'application/json' },
+  'GET /v2/compute/version':
+    { answer: answers<{ version: string; local: boolean }>(), summary: 'Release that this compute speaks' },
+  'GET /v2/compute/capabilities': { answer: answers<object>(), summary: 'What this compute can run' },
+  'GET /v2/compute/node_types/hindrances':
+    { answer: answers<UnavailableKind[]>(),
+      summary: 'Types of nodes, each with the reason why it cannot run on this host (an extension)' },
+  'GET /v2/compute/statistics':
+    { answer: answers<object>(), summary: 'Load of this host',
+      query: { ...NODE_LOAD_QUERY, processors: 'yes: the answer has the number of processors, too (an extension)' } },
+  'GET /v2/compute/debug': { summary: 'Report for people who help with problems', answerType: 'text/plain' },
+  'GET /v2/compute/operations':
+    { answer: answers<OperationObject[]>(), summary: 'List long work under way on this compute (an extension)' },
+  'DELETE /v2/compute/operations/{operation_id}':
+    { status: 204, summary: 'Cancel long work of this compute (an extension)', errors: [404, 409] },
+  'GET /v2/compute/notifications/ws': { socket: true, summary: 'Notification stream of a compute, for controllers' },
+  'GET /v2/compute/network/interfaces': { answer: answers<object>(), summary: 'List network interfaces of this host' },
+  'GET /v2/compute/network/ports': { answer: answers<object>(), summary: 'List ports in use by this compute' },
+  'POST /v2/compute/projects/{project_id}/ports/udp':
+    { status: 201, answer: answers<{ udp_port: number }>(), summary: 'Reserve a UDP port for a link' },
+  'DELETE /v2/compute/projects/{project_id}/ports/udp/{udp_port:\\d+}':
+    { status: 204, summary: 'Give back a UDP port that was reserved and is not used' },
+} as const satisfies RouteDefinitions;

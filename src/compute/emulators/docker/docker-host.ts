@@ -1,0 +1,34 @@
+// State shared by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
+import { kernelLinksUnavailable } from '../../../host/network/kernel-link-support.ts';
+import { Slots } from '../../../host/values/slots.ts';
+import type { Services } from '../../services.ts';
+import { INSTANCE_LABEL } from './container.ts';
+import { Engine } from './engine.ts';
+import { EngineEvents } from './engine-events.ts';
+import { Pulls } from './pulls.ts';
+import { UnclaimedContainers } from './unclaimed-containers.ts';
+
+/** Containers that start at the same time; a host gains nothing from more. */
+const MOST_STARTS = 4;
+
+export interface DockerHost {
+  readonly engine: Engine;
+  readonly events: EngineEvents;
+  readonly starts: Slots;
+  readonly pulls: Pulls;
+  readonly unclaimed: UnclaimedContainers;
+  /** What new containers get as interfaces: pairs if the kernel may forward their frames. */
+  readonly interfaces: 'tap' | 'pair';
+}
+
+export function dockerHost({ config, instance }: Services): DockerHost {
+  const engine = new Engine(config.Docker.socket_path);
+  return {
+    engine,
+    events: new EngineEvents(engine, `${INSTANCE_LABEL}=${instance}`),
+    starts: new Slots(MOST_STARTS),
+    pulls: new Pulls(engine),
+    interfaces: config.Server.kernel_links === 'automatic' && kernelLinksUnavailable() === undefined ? 'pair' : 'tap',
+    unclaimed: new UnclaimedContainers(engine, instance),
+  };
+}
