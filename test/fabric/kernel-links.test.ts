@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Fabric, FabricPort } from '../../src/fabric/fabric.ts';
 import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
 import { type Container, KERNEL, linked, NOTHING, pathOf, startFabric } from './kernel-peers.ts';
 import { cannotMakeInterfaces, ip, transfer } from './namespaces.ts';
@@ -93,23 +94,66 @@ test('with kernel links off frames go as before, and the reason is reported', { 
   assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'kernel_links is off' });
 });
 
-test('plain links go on while no fabric runs, and the next one takes them over', { skip }, async (t) => {
+/** Ports of another fabric at the containers, with the same cable. */
+async function takenOver(next: Fabric, containers: readonly Container[]): Promise<FabricPort[]> {
+  const cables = await ends();
+  const ports: FabricPort[] = [];
+  for (const [index, { link }] of containers.entries()) {
+    const port = await next.createPort({ kind: 'packet', interface: link, kernel: true });
+    await port.connect(cables[index]!);
+    ports.push(port);
+  }
+  return ports;
+}
+
+test('plain links go on while no fabric runs, and the next one takes them over with their counters', {
+  skip,
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  const ping = () => a.namespace.run('ping', '-c', '3', '-i', '0.05', '-W', '1', '10.99.0.2');
+  await ping();
+  await a.port.disconnect();
+  await b.port.disconnect();
+  const [one, two] = await ends();
+  await a.port.connect(one);
+  await b.port.connect(two);
+  await settled(b.port, ({ path }) => path.by === 'kernel');
+  for (const { namespace } of [a, b]) {
+    const [{ dst, lladdr, dev }] = JSON.parse(await namespace.ip('-json', 'neigh'));
+    await namespace.ip('neigh', 'replace', dst, 'lladdr', lladdr, 'dev', dev, 'nud', 'permanent');
+  }
+  await ping();
+  await a.port.resetStatistics();
+  await ping();
+  await fabric.stop();
+  await ping();
+  const next = await startFabric(t);
+  const [near, far] = await takenOver(next, [a, b]);
+  await ping();
+  assert.deepEqual((await near!.statistics()).path, KERNEL);
+  const { outgoing, incoming } = await near!.cableStatistics();
+  // Those since the reset: before the end, without a fabric, and afterwards.
+  assert.deepEqual(
+    [outgoing.delivered, incoming.delivered],
+    [
+      { frames: 9, bytes: 9 * 98 },
+      { frames: 9, bytes: 9 * 98 },
+    ],
+  );
+  assert.equal((await far!.statistics()).toCable.frames, 9);
+});
+
+test('without kernel links no program of an earlier fabric forwards beside the next one', { skip }, async (t) => {
   const fabric = await startFabric(t);
   const [a, b] = await linked(t, fabric);
   const ping = () => a.namespace.run('ping', '-c', '3', '-i', '0.05', '-W', '1', '10.99.0.2');
   await ping();
   await fabric.stop();
-  await ping();
-  const next = await startFabric(t);
-  const cables = await ends();
-  for (const [index, { link }] of [a, b].entries()) {
-    const port = await next.createPort({ kind: 'packet', interface: link, kernel: true });
-    await port.connect(cables[index]!);
-    if (index === 0) continue;
-    await ping();
-    assert.deepEqual((await port.statistics()).path, KERNEL);
-    assert.ok((await port.statistics()).toCable.frames >= 3);
-  }
+  const next = await startFabric(t, 'off');
+  const [near] = await takenOver(next, [a, b]);
+  assert.doesNotMatch(await ping(), /DUP/);
+  assert.ok((await near!.statistics()).toCable.frames >= 3);
 });
 
 /** Starts a program of the flow in a namespace; resolves when it has printed a line. */

@@ -8,12 +8,12 @@ import {
   encodeStationKey,
   encodeWay,
   heardOf,
-  KernelMaps,
   nodeProgram,
   REDIRECT,
   relayProgram,
   SKB,
 } from '../../src/host/network/cable-programs.ts';
+import { KernelMaps } from '../../src/host/network/kernel-maps.ts';
 import { loadTrafficProgram, runTrafficProgram, SystemError } from '../../src/host/system-calls.ts';
 
 /** Why programs cannot be loaded here; false when they can. */

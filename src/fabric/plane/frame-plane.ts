@@ -2,6 +2,7 @@
 
 import { Failure, messageOf } from '../../failures.ts';
 import { FrameLoop } from '../../host/network/frame-loop.ts';
+import { findLink, keepFromHost, programAt } from '../../host/network/kernel-interfaces.ts';
 import { type FrameCalls, type SocketAddress, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress } from '../model.ts';
 import { Captures, type PostChunks } from './capture.ts';
@@ -103,6 +104,9 @@ export class FramePlane {
     if (address.kind === 'packet' && address.kernel === true) {
       const endpoint = this.#openInKernel(address.interface, port, all);
       if (endpoint !== undefined) return endpoint;
+      // An earlier server's program would go on forwarding beside this one.
+      if (findLink(address.interface) !== undefined && programAt(address.interface) !== undefined)
+        keepFromHost(address.interface, 'replace');
     }
     const endpoint =
       address.kind === 'tap' ? new TapEndpoint(address, all) : new PacketEndpoint(address.interface, all);

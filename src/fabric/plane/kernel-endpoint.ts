@@ -96,7 +96,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   #leave(): void {
     this.#links.remove(this, () => {
       try {
-        if (findLink(this.#node) !== undefined) keepFromHost(this.#node);
+        if (findLink(this.#node) !== undefined) keepFromHost(this.#node, 'replace');
         return true;
       } catch (error) {
         if (!(error instanceof Failure)) throw error;

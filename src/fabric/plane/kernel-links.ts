@@ -3,8 +3,16 @@
 // an interface of the fabric's own, or where a switch has learned their address. This class writes that map, and takes
 // the kernel's counts over into the cable's.
 
-import { encodeWay, KernelMaps, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
+import { encodeWay, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
 import { attachProgram, getLink } from '../../host/network/kernel-interfaces.ts';
+import {
+  type Count,
+  KernelMaps,
+  LeftCounters,
+  NO_COUNT,
+  type PortCount,
+  programName,
+} from '../../host/network/kernel-maps.ts';
 import { type FrameCalls, loadTrafficProgram } from '../../host/system-calls.ts';
 import { type KernelSeat, KernelStations } from './kernel-stations.ts';
 import type { Timers } from './timers.ts';
@@ -63,19 +71,17 @@ interface SwitchWay extends KernelPassage {
 
 export type KernelWay = CableWay | SwitchWay;
 
-/** Frames and bytes. */
-type Count = readonly [number, number];
-
 interface Member {
   readonly port: KernelPort;
   readonly number: number;
   /** Present while the kernel forwards. */
   way: KernelWay | undefined;
-  /** The last such way, for frames that were counted while it was left. */
+  /** The last such way of the present cable, for frames that were counted while it was left. */
   last: KernelWay | undefined;
-  /** What the kernel has counted until it was last asked. */
-  sent: Count;
-  received: Count;
+  /** What the kernel had counted when it was last asked. */
+  counted: PortCount;
+  /** Whether the next cable is the one whose counters an earlier server has left. */
+  inherits: boolean;
 }
 
 const NOWHERE = encodeWay(0, 'fabric');
@@ -132,14 +138,17 @@ export class KernelLinks {
       this.#next = MOST_PORTS;
       throw new RangeError(`one thread has at most ${MOST_PORTS} kernel links`);
     }
-    this.#members.set(endpoint, { port, number, way: undefined, last: undefined, sent: [0, 0], received: [0, 0] });
+    const member: Member = { port, number, way: undefined, last: undefined, counted: NO_COUNT, inherits: false };
+    this.#members.set(endpoint, member);
     endpoint.relayIndex = getLink(relay).index;
     endpoint.nodeIndex = getLink(node).index;
-    this.#maps.clear(number);
+    using left = LeftCounters.find(node);
     this.#maps.ways.set(number, encodeWay(endpoint.relayIndex, 'fabric'));
     this.#attach(relay, 'labwire_relay', relayProgram(endpoint.nodeIndex));
     const program = nodeProgram(number, this.#maps.descriptors);
-    this.#attach(node, 'labwire_node', program);
+    this.#attach(node, 'labwire_node', program, programName(number));
+    this.#maps.begin(number, left?.read() ?? NO_COUNT);
+    member.inherits = left !== undefined && port.connection === undefined;
     this.changed();
   }
 
@@ -194,11 +203,34 @@ export class KernelLinks {
 
   /** Takes over what the kernel has counted at a port, by default at all. */
   collect(port?: KernelPort): void {
-    if (port === undefined) for (const member of this.#members.values()) this.#collect(member);
-    for (const end of [port, port?.connection?.fusedWith?.port]) {
-      const member = end && this.#memberOf(end);
-      if (member !== undefined) this.#collect(member[1]);
+    for (const member of port === undefined ? this.#members.values() : this.#membersOf(port)) this.#collect(member);
+  }
+
+  /** The next server takes over only what the kernel counts at the port's cable from now on. */
+  reset(port: KernelPort): void {
+    for (const member of this.#membersOf(port)) {
+      this.#collect(member);
+      this.#forget(member);
     }
+  }
+
+  /** Must be called when a cable was plugged into the port. */
+  connected(port: KernelPort): void {
+    const member = this.#memberOf(port)?.[1];
+    if (member === undefined) return;
+    if (!member.inherits) this.#forget(member);
+    member.inherits = false;
+  }
+
+  /** Counts for the present cable, here and in the next server, only from now on. */
+  #forget(member: Member): void {
+    if (member.last === undefined) member.counted = this.#maps.count(member.number);
+    this.#maps.setBase(member.number, member.counted);
+  }
+
+  /** Of both ends of the port's cable. */
+  #membersOf(port: KernelPort): Member[] {
+    return [port, port.connection?.fusedWith?.port].flatMap((end) => (end && this.#memberOf(end)?.[1]) ?? []);
   }
 
   #memberOf(port: KernelPort): [KernelEnd, Member] | undefined {
@@ -217,14 +249,12 @@ export class KernelLinks {
   }
 
   #collect(member: Member): void {
-    const { sent, received } = this.#maps.count(member.number);
     const { last } = member;
-    if (last !== undefined) {
-      count(last, sent, member.sent);
-      if (last.seat) count(last.back, received, member.received);
-    }
-    member.sent = sent;
-    member.received = received;
+    if (last === undefined) return;
+    const now = this.#maps.count(member.number);
+    count(last, now.sent, member.counted.sent);
+    if (last.seat) count(last.back, now.received, member.counted.received);
+    member.counted = now;
   }
 
   #encode(endpoint: KernelEnd, { number }: Member, way: KernelWay | undefined): Buffer {
@@ -235,10 +265,10 @@ export class KernelLinks {
     return encodeWay(endpoint.relayIndex, device === undefined ? 'fabric' : { switch: device, vlan, isTrunk });
   }
 
-  #attach(name: string, label: string, instructions: Buffer): void {
+  #attach(name: string, label: string, instructions: Buffer, title = 'labwire'): void {
     const program = loadTrafficProgram(label, instructions);
     try {
-      attachProgram(name, program);
+      attachProgram(name, program, title);
     } finally {
       this.#calls.close(program);
     }

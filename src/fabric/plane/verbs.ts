@@ -146,6 +146,7 @@ export class FabricVerbs implements Handlers {
     }
     undo.move();
     port.connection = connection;
+    this.#plane.kernelLinks?.connected(port);
     this.#plane.changed();
   }
 
@@ -206,7 +207,7 @@ export class FabricVerbs implements Handlers {
   }
 
   resetStatistics({ port }: Verbs['resetStatistics']['takes']): undefined {
-    this.#plane.kernelLinks?.collect(this.#port(port));
+    this.#plane.kernelLinks?.reset(this.#port(port));
     this.#connection(port).resetStatistics();
   }
 

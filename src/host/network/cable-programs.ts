@@ -2,22 +2,14 @@
 // where a frame goes, to the other node, to the fabric, or by the addresses that the fabric's switch has learned, so that
 // no change of the map can lose or double a frame.
 
-import { BpfMap } from '../system-calls.ts';
 import { BpfAssembler, type Register } from './bpf-assembler.ts';
+import { type MapDescriptors, STATION_BYTES, STATION_KEY_BYTES, WAY_BYTES } from './kernel-maps.ts';
 
 /** Answer of a program that drops the frame (TC_ACT_SHOT). */
 export const DROP = 2;
 /** Answer of a program that has redirected the frame (TC_ACT_REDIRECT). */
 export const REDIRECT = 7;
 
-/** Where a node's frames go: a value of the map of ways. It is one word, so that programs never see half of a change. */
-const WAY_BYTES = 8;
-/** Frames and bytes that one node has sent in the kernel, and got through a switch: a value of the map of counters. */
-const COUNTER_BYTES = 32;
-/** A switch, a VLAN and an address: a key of the map of stations. */
-const STATION_KEY_BYTES = 12;
-/** Where an address is: a value of the map of stations. */
-const STATION_BYTES = 24;
 const HEARD_AT = 16;
 
 /** Offsets in struct __sk_buff (linux/bpf.h). */
@@ -69,52 +61,6 @@ const VLAN_SHIFT = 4;
 const SWITCH_SHIFT = 16;
 /** The most switches that one map can tell apart. */
 export const MOST_SWITCHES = 1 << 16;
-
-/** The most addresses of switches that the programs of one thread know. */
-const MOST_STATIONS = 1 << 16;
-
-/** The maps that the programs of one thread share. */
-export class KernelMaps {
-  /** By port. */
-  readonly ways: BpfMap;
-  readonly counters: BpfMap;
-  readonly stations: BpfMap;
-
-  /** @throws SystemError without CAP_BPF, or on a kernel without eBPF */
-  constructor(ports: number) {
-    using undo = new DisposableStack();
-    this.ways = new BpfMap('array', WAY_BYTES, ports);
-    undo.defer(() => this.ways.close());
-    this.counters = new BpfMap('array', COUNTER_BYTES, ports);
-    undo.defer(() => this.counters.close());
-    this.stations = new BpfMap('hash', STATION_BYTES, MOST_STATIONS, STATION_KEY_BYTES);
-    undo.move();
-  }
-
-  get descriptors(): { ways: number; counters: number; stations: number } {
-    return {
-      ways: this.ways.descriptor,
-      counters: this.counters.descriptor,
-      stations: this.stations.descriptor,
-    };
-  }
-
-  /** What a port's node has sent in the kernel, and got through a switch: frames and bytes. */
-  count(port: number): { sent: [number, number]; received: [number, number] } {
-    const value = this.counters.get(port)!;
-    const [frames, bytes, framesBack, bytesBack] = [0, 8, 16, 24].map((at) => Number(value.readBigUInt64LE(at)));
-    return { sent: [frames!, bytes!], received: [framesBack!, bytesBack!] };
-  }
-
-  /** Begins a port's counts at 0. */
-  clear(port: number): void {
-    this.counters.set(port, Buffer.alloc(COUNTER_BYTES));
-  }
-
-  close(): void {
-    for (const map of [this.ways, this.counters, this.stations]) map.close();
-  }
-}
 
 /** A port of a switch, as programs know it. */
 export interface SwitchSeat {
@@ -189,8 +135,10 @@ export function relayProgram(nodeIndex: number): Buffer {
  * For the ingress of a node's interface: looks the way of port `number` up and redirects the frame there. Frames to
  * another node are counted as they would be on a cable: a super-frame as all the frames it is cut into.
  */
-export function nodeProgram(number: number, maps: { ways: number; counters: number; stations: number }): Buffer {
+export function nodeProgram(number: number, maps: MapDescriptors): Buffer {
   const program = new BpfAssembler().setFrom('move', FRAME, 1).storeNumber('word', STACK, KEY_AT, number);
+  // A program keeps the maps that it mentions: the next server finds the bases by it.
+  program.loadMap(1, maps.bases);
   program.storeNumber('word', STACK, PEER_AT, number);
   lookUp(program, maps.ways, KEY_AT).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
   program.store('word', STACK, TARGET_AT, WAY).load('word', 1, STACK, TARGET_AT).jumpIf('equal', 1, 0, 'drop');

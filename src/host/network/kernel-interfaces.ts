@@ -42,6 +42,7 @@ const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
 const RTM_NEWQDISC = 36;
 const RTM_NEWTFILTER = 44;
+const RTM_GETTFILTER = 46;
 const NLM_F_REQUEST = 0x001;
 const NLM_F_ACK = 0x004;
 const NLM_F_EXCL = 0x200;
@@ -75,6 +76,7 @@ const TCA_BPF_OPS = 5;
 const TCA_BPF_FD = 6;
 const TCA_BPF_NAME = 7;
 const TCA_BPF_FLAGS = 8;
+const TCA_BPF_ID = 11;
 const TCA_BPF_FLAG_ACT_DIRECT = 1;
 /** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): drop the frame. */
 const DROP_ALL = Buffer.from([0x06, 0, 0, 0, 2, 0, 0, 0]);
@@ -257,32 +259,47 @@ export function makePair(name: string, peer: { name: string; macAddress: string;
 
 /**
  * Delivers what the interface receives to packet sockets only: the host's own network, its filters and its addresses
- * never see it, and the host sends nothing there on its own. Replaces the interface's program. Call this before the
- * interface is up.
+ * never see it, and the host sends nothing there on its own. Call this before the interface is up.
+ * @param program `keep`: one that an earlier server has left may go on forwarding
  * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden`
  * without CAP_NET_ADMIN
  */
-export function keepFromHost(name: string): void {
-  const count = Buffer.alloc(2);
-  count.writeUInt16LE(1);
-  decideAtIngress(name, `keep ${name} from the host's network`, [
-    attribute(TCA_BPF_OPS_LEN, count),
-    attribute(TCA_BPF_OPS, DROP_ALL),
-  ]);
+export function keepFromHost(name: string, program: 'keep' | 'replace' = 'keep'): void {
+  if (program === 'replace' || programAt(name) === undefined) {
+    const count = Buffer.alloc(2);
+    count.writeUInt16LE(1);
+    decideAtIngress(name, `keep ${name} from the host's network`, [
+      attribute(TCA_BPF_OPS_LEN, count),
+      attribute(TCA_BPF_OPS, DROP_ALL),
+    ]);
+  }
   disableIpv6(name);
 }
 
 /**
  * Lets an eBPF program decide about all that the interface receives. It replaces the one before, between two frames,
  * and lives as long as the interface. The host sends nothing there on its own.
+ * @param title what {@link programAt} finds
  * @throws Failure `conflict` when the kernel refuses, `forbidden` without CAP_NET_ADMIN
  */
-export function attachProgram(name: string, program: number): void {
+export function attachProgram(name: string, program: number, title: string): void {
   decideAtIngress(name, `attach a program to ${name}`, [
     attribute(TCA_BPF_FD, number(program)),
-    attribute(TCA_BPF_NAME, text('labwire')),
+    attribute(TCA_BPF_NAME, text(title)),
   ]);
   disableIpv6(name);
+}
+
+/** The eBPF program that decides about what the interface receives, if there is one. */
+export function programAt(name: string): { id: number; name: string } | undefined {
+  const filters = trafficMessage({ index: getLink(name).index, handle: 0, parent: INGRESS_HANDLE, info: 0 });
+  for (const message of request('RTM_GETTFILTER', RTM_GETTFILTER, NLM_F_DUMP, filters)) {
+    const options = attributesOf(message, NETLINK_HEADER_BYTES + TCMSG_BYTES).get(TCA_OPTIONS);
+    const found = options && attributesOf(options, 0);
+    const id = found?.get(TCA_BPF_ID)?.readUInt32LE();
+    if (id !== undefined) return { id, name: stringOf(found?.get(TCA_BPF_NAME)) };
+  }
+  return undefined;
 }
 
 /** Adds or replaces the filter at the interface's ingress, which there is one of. */

@@ -2,7 +2,8 @@
 
 import { closeSync } from 'node:fs';
 import { loadTrafficProgram, SystemError } from '../system-calls.ts';
-import { KernelMaps, nodeProgram } from './cable-programs.ts';
+import { nodeProgram } from './cable-programs.ts';
+import { KernelMaps } from './kernel-maps.ts';
 
 let tried: { reason: string | undefined } | undefined;
 

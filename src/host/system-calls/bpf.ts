@@ -12,6 +12,9 @@ const COMMANDS = {
   BPF_MAP_DELETE_ELEM: 3,
   BPF_PROG_LOAD: 5,
   BPF_PROG_TEST_RUN: 10,
+  BPF_PROG_GET_FD_BY_ID: 13,
+  BPF_MAP_GET_FD_BY_ID: 14,
+  BPF_OBJ_GET_INFO_BY_FD: 15,
 } as const;
 
 const MAP_TYPES = { hash: 1, array: 2 } as const;
@@ -23,6 +26,11 @@ const INSTRUCTION_BYTES = 8;
 const SKB_BYTES = 192;
 const LICENCE = 'GPL';
 const NAME_BYTES = 16;
+/** struct bpf_prog_info, up to and including the identifiers of its maps, and the size of that list. */
+const PROGRAM_INFO = { bytes: 64, mapCount: 52, maps: 56 } as const;
+const MOST_MAPS = 16;
+/** struct bpf_map_info, up to and including the map's name. */
+const MAP_INFO = { bytes: 40, valueBytes: 12, name: 24 } as const;
 
 /** Large enough for every command's attributes. */
 const ATTRIBUTES_BYTES = 128;
@@ -73,6 +81,15 @@ function call(
   return libc().bpf(SYS_BPF, COMMANDS[command], slab.address + attributes, ATTRIBUTES_BYTES);
 }
 
+/** The words of an object's name, at this offset of a command's attributes. */
+function nameWords(name: string, offset: number): Record<number, number> {
+  const text = Buffer.alloc(NAME_BYTES);
+  text.write(name, 0, NAME_BYTES - 1, 'latin1');
+  const words: Record<number, number> = {};
+  for (let at = 0; at < NAME_BYTES; at += 4) words[offset + at] = text.readUInt32LE(at);
+  return words;
+}
+
 /** A key: a 32-bit number, or as many bytes as the map's keys have. */
 type Key = number | Uint8Array;
 
@@ -82,14 +99,21 @@ type Key = number | Uint8Array;
  */
 export class BpfMap {
   readonly descriptor: number;
-  readonly #valueBytes: number;
+  readonly valueBytes: number;
 
-  /** @throws SystemError `BPF_MAP_CREATE`: `EPERM` without CAP_BPF, `ENOSYS` on a kernel without bpf(2) */
-  constructor(type: keyof typeof MAP_TYPES, valueBytes: number, entries: number, keyBytes = 4) {
+  constructor(descriptor: number, valueBytes: number) {
+    this.descriptor = descriptor;
+    this.valueBytes = valueBytes;
+  }
+
+  /**
+   * @param name at most 15 letters, digits and `_`
+   * @throws SystemError `BPF_MAP_CREATE`: `EPERM` without CAP_BPF, `ENOSYS` on a kernel without bpf(2)
+   */
+  static create(name: string, type: keyof typeof MAP_TYPES, valueBytes: number, entries: number, keyBytes = 4): BpfMap {
     const flags = type === 'hash' ? BPF_F_NO_PREALLOC : 0;
-    const words = { 0: MAP_TYPES[type], 4: keyBytes, 8: valueBytes, 12: entries, 16: flags };
-    this.descriptor = check('BPF_MAP_CREATE', call('BPF_MAP_CREATE', words));
-    this.#valueBytes = valueBytes;
+    const words = { 0: MAP_TYPES[type], 4: keyBytes, 8: valueBytes, 12: entries, 16: flags, ...nameWords(name, 28) };
+    return new BpfMap(check('BPF_MAP_CREATE', call('BPF_MAP_CREATE', words)), valueBytes);
   }
 
   /** A copy of the value; undefined if a hash does not have the key. @throws SystemError */
@@ -100,7 +124,7 @@ export class BpfMap {
       if (failure.code === 'ENOENT') return undefined;
       throw failure;
     }
-    return Buffer.from(slab.bytes.subarray(value, value + this.#valueBytes));
+    return Buffer.from(slab.bytes.subarray(value, value + this.valueBytes));
   }
 
   /**
@@ -109,7 +133,7 @@ export class BpfMap {
    */
   set(key: Key, bytes: Uint8Array): void {
     const { slab, value } = memory();
-    slab.bytes.set(bytes.subarray(0, this.#valueBytes), value);
+    slab.bytes.set(bytes.subarray(0, this.valueBytes), value);
     check('BPF_MAP_UPDATE_ELEM', this.#run('BPF_MAP_UPDATE_ELEM', key));
   }
 
@@ -145,10 +169,10 @@ export function loadTrafficProgram(name: string, instructions: Buffer): number {
     throw new RangeError(`the program ${name} is longer than ${PROGRAM_BYTES} bytes`);
   instructions.copy(slab.bytes, program);
   slab.bytes.fill(0, licence, licence + 16).write(LICENCE, licence);
-  const text = Buffer.alloc(NAME_BYTES);
-  text.write(name, 0, NAME_BYTES - 1, 'latin1');
-  const words: Record<number, number> = { 0: BPF_PROG_TYPE_SCHED_CLS, 4: instructions.length / INSTRUCTION_BYTES };
-  for (let at = 0; at < NAME_BYTES; at += 4) words[48 + at] = text.readUInt32LE(at);
+  const words: Record<number, number> = {
+    ...{ 0: BPF_PROG_TYPE_SCHED_CLS, 4: instructions.length / INSTRUCTION_BYTES },
+    ...nameWords(name, 48),
+  };
   const pointers = { 8: program, 16: licence };
   const loaded = call('BPF_PROG_LOAD', words, pointers);
   if (loaded >= 0) return loaded;
@@ -159,6 +183,45 @@ export function loadTrafficProgram(name: string, instructions: Buffer): number {
   const reason = slab.bytes.toString('latin1', log, slab.bytes.indexOf(0, log)).trim();
   if (reason !== '') failure.message += `; the verifier's log: ${reason}`;
   throw failure;
+}
+
+/**
+ * Opens the maps of the loaded program with this identifier, by name.
+ * @throws SystemError `EPERM` without CAP_SYS_ADMIN, `ENOENT` if it is gone
+ */
+export function openMapsOf(program: number): Map<string, BpfMap> {
+  const { slab, frame, frameOut } = memory();
+  const opened = check('BPF_PROG_GET_FD_BY_ID', call('BPF_PROG_GET_FD_BY_ID', { 0: program }));
+  const found = new Map<string, BpfMap>();
+  using undo = new DisposableStack();
+  undo.defer(() => {
+    for (const map of found.values()) map.close();
+  });
+  try {
+    slab.bytes.fill(0, frame, frame + PROGRAM_INFO.bytes);
+    slab.bytes.writeUInt32LE(MOST_MAPS, frame + PROGRAM_INFO.mapCount);
+    slab.writePointer(frame + PROGRAM_INFO.maps, slab.address + frameOut);
+    readInfo(opened, PROGRAM_INFO.bytes);
+    const count = Math.min(MOST_MAPS, slab.bytes.readUInt32LE(frame + PROGRAM_INFO.mapCount));
+    const ids = Array.from({ length: count }, (_none, index) => slab.bytes.readUInt32LE(frameOut + index * 4));
+    for (const id of ids) {
+      const descriptor = check('BPF_MAP_GET_FD_BY_ID', call('BPF_MAP_GET_FD_BY_ID', { 0: id }));
+      slab.bytes.fill(0, frame, frame + MAP_INFO.bytes);
+      readInfo(descriptor, MAP_INFO.bytes);
+      const name = slab.bytes.toString('latin1', frame + MAP_INFO.name, slab.bytes.indexOf(0, frame + MAP_INFO.name));
+      found.set(name, new BpfMap(descriptor, slab.bytes.readUInt32LE(frame + MAP_INFO.valueBytes)));
+    }
+    undo.move();
+    return found;
+  } finally {
+    libc().close(opened);
+  }
+}
+
+/** Reads so many bytes about a program or a map into the memory of frames. */
+function readInfo(descriptor: number, bytes: number): void {
+  const { frame } = memory();
+  check('BPF_OBJ_GET_INFO_BY_FD', call('BPF_OBJ_GET_INFO_BY_FD', { 0: descriptor, 4: bytes }, { 8: frame }));
 }
 
 /** The result of a program's test run. */
