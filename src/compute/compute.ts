@@ -11,6 +11,7 @@ import { makeDirectory } from '../host/files/directories.ts';
 import { removeLeftoversBelow } from '../host/files/leftovers.ts';
 import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
+import { NodeNetwork } from '../host/network/node-network.ts';
 import { reapOurs } from '../host/processes/child-processes.ts';
 import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
@@ -67,6 +68,7 @@ export class Compute {
     const images = new Images(config);
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
+    const nodeNetwork = new NodeNetwork(config.state, instance, config.Server.kernel_links === 'automatic');
     const { events } = this;
     const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
@@ -84,6 +86,7 @@ export class Compute {
       supervisor,
       survivingPrograms,
       switchedOn,
+      nodeNetwork,
       natNetwork,
       events,
       operations,
@@ -192,6 +195,7 @@ export class Compute {
     if (!keepNodes) {
       await this.#projects.closeAll();
       await this.endUnclaimed(() => true);
+      this.#services.nodeNetwork.close();
     }
     // Its nodes keep their addresses: the next run gives them the same network.
     await this.#services.natNetwork.stop();

@@ -7,6 +7,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { Counters } from '../host/metrics.ts';
+import type { NodeNetwork } from '../host/network/node-network.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
@@ -36,6 +37,8 @@ export interface Services {
   readonly survivingPrograms: SurvivingPrograms;
   /** Nodes that are on without a supervised program, now or when the previous run of this process ended. */
   readonly switchedOn: SwitchedOn;
+  /** Has the nodes' interfaces. */
+  readonly nodeNetwork: NodeNetwork;
   /** Shared by all NAT nodes if the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
   /** Undefined unless this host takes part in a cluster. */

@@ -37,6 +37,8 @@ export interface TerminalOptions {
   log?: string;
   /** Names of TAPs to create for it, as its descriptors from 3 on. */
   taps?: readonly string[];
+  /** Id of the process in whose network namespace they are created. Default: the supervisor's. */
+  tapNetwork?: number;
   /** Kept with the program, for the daemon that reattaches it. */
   record?: object;
 }
@@ -142,6 +144,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       timerSlackMilliseconds: given.timerSlackMilliseconds ?? 0,
       ...(given.log === undefined ? {} : { log: given.log }),
       ...(given.taps === undefined ? {} : { taps: given.taps }),
+      ...(given.tapNetwork === undefined ? {} : { tapNetwork: given.tapNetwork }),
       ...(given.raw === undefined ? {} : { raw: given.raw }),
     };
     this.#begin();

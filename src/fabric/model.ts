@@ -26,7 +26,7 @@ export interface TapAddress {
   /** Adds the interface to the bridge of this name; implies `up`. */
   bridge?: string;
   /** Id of the process whose network namespace has the interface. Default: this process. Needs CAP_SYS_ADMIN. */
-  process?: number;
+  process?: number | undefined;
 }
 
 /** A packet socket on an existing Ethernet interface, which the host may use as before. Needs CAP_NET_RAW. */
@@ -37,6 +37,8 @@ export interface PacketAddress {
    * (`keepFromHost`) and up.
    */
   kernel?: boolean;
+  /** Id of the process whose network namespace has the interface. Default: this process. Needs CAP_SYS_ADMIN. */
+  process?: number | undefined;
 }
 
 /** A host interface as an end of a port. */

@@ -6,7 +6,7 @@ export { lockDirectory, lockFile, lockHolder } from './system-calls/file-lock.ts
 export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-calls.ts';
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';
-export { inNetworkOf } from './system-calls/namespaces.ts';
+export { inNetworkOf, inNetworkOfAny, inNewNetwork } from './system-calls/namespaces.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest } from './system-calls/netlink.ts';
 export { connectInNetworkOf } from './system-calls/network-socket.ts';
 export { makeProgramTap, makeTap, type TapOptions } from './system-calls/tap.ts';

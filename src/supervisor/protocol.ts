@@ -57,6 +57,11 @@ export interface StartRequest {
   log?: string;
   /** Names of TAPs to create for it, as its descriptors from 3 on. Only for a supervisor that announces `makesTaps`. */
   taps?: readonly string[];
+  /**
+   * Id of the process in whose network namespace the TAPs are created. Supervisors of older releases create them in
+   * their own.
+   */
+  tapNetwork?: number;
   /** Kept with the terminal and sent unchanged to the next daemon, which reattaches the program with it. */
   record: object;
 }

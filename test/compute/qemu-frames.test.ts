@@ -10,11 +10,11 @@ import { qemuSettings } from '../../src/api/kinds/qemu.ts';
 import { machineWords } from '../../src/compute/emulators/qemu/command.ts';
 import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
 import { IMAGE_MEMBERS, type Images } from '../../src/compute/emulators/qemu/settings.ts';
-import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
-import { cannotMakeInterfaces, ip } from '../fabric/namespaces.ts';
+import { cannotMakeInterfaces } from '../fabric/namespaces.ts';
 import { Peer, until } from '../fabric/peers.ts';
 import { recordedTcp } from '../fabric/recorded.ts';
 import { carrier, copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { nodeIp, nodeLinks } from '../node-network.ts';
 import { machines, noQemu, noTaps, programsOf, SMALL } from './qemu-support.ts';
 import type { Lab } from './support.ts';
 
@@ -36,7 +36,9 @@ interface Guest {
   node: string;
   port: string;
   nio: { type: string; lport: number; rhost: string; rport: number };
-  /** Its interface on the host. */
+  /** The state directory of its server. */
+  state: string;
+  /** Its interface outside. */
   tap: string;
   shell: Typist;
   address: string;
@@ -52,7 +54,8 @@ async function twoGuests(t: TestContext): Promise<{ lab: Lab; instance: string; 
   const lports: number[] = [];
   for (let count = 0; count < 2; count += 1)
     lports.push((await lab.expect(201, 'POST', `${project}/ports/udp`)).udp_port);
-  const before = new Set(links().map(({ name }) => name));
+  const { state } = lab.config;
+  const before = new Set(nodeLinks(state).map(({ name }) => name));
   const guest = async (index: 0 | 1): Promise<Guest> => {
     const address = `10.0.0.${index + 1}`;
     const options = `${SMALL.options}${index === 0 ? '' : SIMPLE}`;
@@ -62,9 +65,9 @@ async function twoGuests(t: TestContext): Promise<{ lab: Lab; instance: string; 
     const port = `${node}/adapters/0/ports/0`;
     await lab.expect(201, 'POST', `${port}/nio`, nio);
     const { console } = await lab.expect(200, 'POST', `${node}/start`);
-    const tap = links().find(({ name }) => /^lw[0-9a-f]{8}-0$/.test(name) && !before.has(name))!.name;
+    const tap = nodeLinks(state).find(({ name }) => /^lw[0-9a-f]{8}-0$/.test(name) && !before.has(name))!.name;
     before.add(tap);
-    return { node, port, nio, tap, shell: new Typist(t, console), address };
+    return { state, node, port, nio, tap, shell: new Typist(t, console), address };
   };
   const [first, second] = [await guest(0), await guest(1)];
   await first.shell.until(/guest is ready/);
@@ -73,8 +76,8 @@ async function twoGuests(t: TestContext): Promise<{ lab: Lab; instance: string; 
 }
 
 /** What a guest has sent (`rx`) or heard (`tx`), in frames as the kernel hands them over. */
-async function traffic({ tap }: Guest, direction: 'rx' | 'tx'): Promise<{ bytes: number; packets: number }> {
-  const [{ stats64 }] = JSON.parse(await ip('-json', '-s', 'link', 'show', 'dev', tap));
+async function traffic({ state, tap }: Guest, direction: 'rx' | 'tx'): Promise<{ bytes: number; packets: number }> {
+  const [{ stats64 }] = JSON.parse(nodeIp(state, '-json', '-s', 'link', 'show', 'dev', tap));
   return stats64[direction];
 }
 
@@ -204,12 +207,14 @@ test('guests on TAPs: super-frames pass uncut, a capture has real frames, cables
     ),
     [],
   );
+  const isThere = ({ state, tap }: Guest) => nodeLinks(state).some(({ name }) => name === tap);
+  assert.ok(isThere(first));
   await lab.expect(204, 'POST', `${first.node}/stop`);
-  assert.equal(findLink(first.tap), undefined);
+  assert.ok(!isThere(first));
   // One that is killed: its end is told, and nothing else.
   process.kill(programsOf(instance)[0]!.pid, 'SIGKILL');
   await lab.told('log.error', ({ message }) => /G2 ended unexpectedly by SIGKILL/.test(message));
-  await until(async () => findLink(second.tap) === undefined);
+  await until(async () => !isThere(second));
   assert.deepEqual(
     lab.messages.filter(({ line }) => line.includes(second.tap)),
     [],

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Fabric, FabricPort } from '../../src/fabric/fabric.ts';
 import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
-import { type Container, KERNEL, linked, NOTHING, pathOf, startFabric } from './kernel-peers.ts';
+import { type Container, container, KERNEL, linked, NOTHING, pathOf, startFabric } from './kernel-peers.ts';
 import { cannotMakeInterfaces, ip, transfer } from './namespaces.ts';
 import { ends, settled, until } from './peers.ts';
 
@@ -72,6 +72,47 @@ test('the next frame takes the new way when a cable is suspended, resumed and re
   await a.port.disconnect();
   await assert.rejects(ping());
   assert.ok((await a.port.statistics()).drops.noCable > 0);
+});
+
+test('a hub with two ports is forwarded by the kernel and counted at each port, and one with three is not', {
+  skip,
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const hub = await fabric.createDevice('hub', {});
+  const [a, b] = [await container(t, fabric, '10.99.0.1/24'), await container(t, fabric, '10.99.0.2/24')];
+  const seats: FabricPort[] = [];
+  for (const [number, { port }] of [a, b].entries()) {
+    const seat = await fabric.createPort({ kind: 'memory', device: hub, number });
+    const [near, far] = await ends();
+    await port.connect(near);
+    await seat.connect(far);
+    seats.push(seat);
+  }
+  const all = [a.port, seats[0]!, seats[1]!, b.port];
+  const paths = () => Promise.all(all.map(async (port) => (await port.statistics()).path));
+  assert.deepEqual(await paths(), [KERNEL, KERNEL, KERNEL, KERNEL]);
+  const before = await fabric.totals();
+  await transfer(a.namespace, b.namespace, '10.99.0.2', 8 * MEGABYTE);
+  const [near, first, second, far] = await Promise.all(all.map((port) => port.statistics()));
+  assert.ok(near!.toCable.bytes > 8 * MEGABYTE);
+  for (const { toDevice } of [first!, far!]) assert.deepEqual(toDevice, near!.toCable);
+  assert.deepEqual(second!.toCable, near!.toCable);
+  for (const { toCable } of [first!, far!]) assert.deepEqual(toCable, near!.toDevice);
+  assert.deepEqual(second!.toDevice, near!.toDevice);
+  assert.ok((await fabric.totals()).toCable.bytes > before.toCable.bytes);
+  for (const port of all) assert.ok((await port.cableStatistics()).outgoing.delivered.frames > 0);
+
+  const third = await fabric.createPort({ kind: 'memory', device: hub, number: 2 });
+  assert.equal((await paths())[0]!.by, 'fabric');
+  await a.namespace.run('ping', '-c', '1', '-W', '10', '10.99.0.2');
+  await third.close();
+  assert.deepEqual(await paths(), [KERNEL, KERNEL, KERNEL, KERNEL]);
+  // A change of the further cable is one of the whole way.
+  await seats[1]!.impair({ frequencyDrop: -1 });
+  await assert.rejects(a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2'));
+  await seats[1]!.impair({});
+  await seats[1]!.disconnect();
+  await assert.rejects(a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2'));
 });
 
 test('a closed port leaves nothing behind, and its node reaches no other', { skip }, async (t) => {

@@ -3,22 +3,23 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { links } from '../../src/host/network/kernel-interfaces.ts';
 import { noQemu, noTaps, SMALL } from '../compute/qemu-support.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { nodeLinks } from '../node-network.ts';
 import { eventually, startDaemon } from './daemon.ts';
 import { Lab, type NodeObject } from './lab.ts';
 import { openAgain, pidsOf } from './survivors.ts';
 
 /** Interfaces of guests. */
-const taps = () => new Set(links().flatMap(({ name }) => (/^lw[0-9a-f]{8}-\d+$/.test(name) ? [name] : [])));
+const taps = (state: string) =>
+  new Set(nodeLinks(state).flatMap(({ name }) => (/^lw[0-9a-f]{8}-\d+$/.test(name) ? [name] : [])));
 
 test('guests on TAPs run on without the daemon, and hear each other again when the next one is there', {
   skip: noQemu || noGuest || noTaps,
 }, async (t) => {
-  const others = taps();
-  const own = () => [...taps()].filter((name) => !others.has(name));
   const daemon = await startDaemon(t, { config: '[Qemu]\nframes = tap\n' });
+  const others = taps(daemon.state);
+  const own = () => [...taps(daemon.state)].filter((name) => !others.has(name));
   const images = join(daemon.state, 'images', 'QEMU');
   await mkdir(images, { recursive: true });
   await copyGuest(images);

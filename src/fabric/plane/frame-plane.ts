@@ -3,8 +3,8 @@
 import { Failure, messageOf } from '../../failures.ts';
 import { FrameLoop } from '../../host/network/frame-loop.ts';
 import { findLink, keepFromHost, programAt } from '../../host/network/kernel-interfaces.ts';
-import { type FrameCalls, type SocketAddress, SystemError } from '../../host/system-calls.ts';
-import type { Drops, InterfaceAddress } from '../model.ts';
+import { type FrameCalls, inNetworkOfAny, type SocketAddress, SystemError } from '../../host/system-calls.ts';
+import type { Drops, InterfaceAddress, PacketAddress } from '../model.ts';
 import { Captures, type PostChunks } from './capture.ts';
 import { CounterMemory } from './counter-memory.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
@@ -102,30 +102,32 @@ export class FramePlane {
   openInterface(address: InterfaceAddress, port: KernelPort, parts: Omit<InterfaceParts, 'plane'>): InterfaceEndpoint {
     const all = { plane: this, ...parts };
     if (address.kind === 'packet' && address.kernel === true) {
-      const endpoint = this.#openInKernel(address.interface, port, all);
+      const endpoint = this.#openInKernel(address, port, all);
       if (endpoint !== undefined) return endpoint;
       // An earlier server's program would go on forwarding beside this one.
-      if (findLink(address.interface) !== undefined && programAt(address.interface) !== undefined)
-        keepFromHost(address.interface, 'replace');
+      inNetworkOfAny(address.process, () => {
+        const { interface: node } = address;
+        if (findLink(node) !== undefined && programAt(node) !== undefined) keepFromHost(node, 'replace');
+      });
     }
-    const endpoint =
-      address.kind === 'tap' ? new TapEndpoint(address, all) : new PacketEndpoint(address.interface, all);
+    const endpoint = address.kind === 'tap' ? new TapEndpoint(address, all) : new PacketEndpoint(address, all);
     endpoint.open();
     return endpoint;
   }
 
   /** Undefined if the kernel cannot forward frames of the interface. */
-  #openInKernel(node: string, port: KernelPort, parts: InterfaceParts): KernelEndpoint | undefined {
+  #openInKernel(address: PacketAddress, port: KernelPort, parts: InterfaceParts): KernelEndpoint | undefined {
     if (this.withoutKernel !== undefined) return undefined;
     try {
       this.kernelLinks ??= new KernelLinks(this.calls, this.timers);
-      const endpoint = new KernelEndpoint(node, port, this.kernelLinks, parts);
+      const endpoint = new KernelEndpoint(address, port, this.kernelLinks, parts);
       endpoint.open();
       return endpoint;
     } catch (error) {
       if (!(error instanceof SystemError || error instanceof Failure || error instanceof RangeError)) throw error;
       // Without the interface the packet socket says so.
-      if (this.calls.packets.indexOf(node) !== 0) this.withoutKernel = messageOf(error);
+      const isThere = inNetworkOfAny(address.process, () => this.calls.packets.indexOf(address.interface)) !== 0;
+      if (isThere) this.withoutKernel = messageOf(error);
       return undefined;
     }
   }

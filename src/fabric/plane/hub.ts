@@ -17,6 +17,10 @@ export class Hub extends MemoryDevice<'hub'> {
     return { kind: 'hub', ageing: 0, seats: Array.from(seats) };
   }
 
+  override opposite(attachment: Attachment): Attachment | undefined {
+    return this.attachments.length === 2 ? this.attachments[1 - attachment.index] : undefined;
+  }
+
   configure(): void {}
 
   hear(): void {}

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
 import { joinBridge } from '../../host/network/bridge-taps.ts';
 import { changeLink, findLink } from '../../host/network/kernel-interfaces.ts';
-import { EBADFD, type FrameCalls, inNetworkOf, SystemError } from '../../host/system-calls.ts';
+import { EBADFD, type FrameCalls, inNetworkOfAny, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';
 import type { Segmentation } from './segmentation.ts';
@@ -43,15 +43,18 @@ export interface InterfaceParts {
 
 export abstract class InterfaceEndpoint extends RunSender {
   readonly interface: string;
+  /** Id of the process whose network namespace has the interface; undefined for this one's. */
+  readonly network: number | undefined;
   protected readonly parts: InterfaceParts;
   /** -1 while the interface is gone. */
   protected descriptor = -1;
   readonly #recovery: Timer;
   #state: InterfaceState = 'open';
 
-  constructor(name: string, parts: InterfaceParts) {
+  constructor(address: { interface: string; process?: number | undefined }, parts: InterfaceParts) {
     super(parts.plane.turn);
-    this.interface = name;
+    this.interface = address.interface;
+    this.network = address.process;
     this.parts = parts;
     this.#recovery = new Timer(parts.plane.timers, () => this.#recover());
   }
@@ -82,8 +85,9 @@ export abstract class InterfaceEndpoint extends RunSender {
   protected abstract openDescriptor(): number;
   protected abstract reopenDescriptor(): number;
 
-  protected isUp(): boolean {
-    return findLink(this.interface)?.up === true;
+  /** Runs the task in the interface's network namespace. */
+  protected there<T>(task: () => T): T {
+    return inNetworkOfAny(this.network, task);
   }
 
   /** Passes on a received frame. */
@@ -141,7 +145,7 @@ export abstract class InterfaceEndpoint extends RunSender {
   #recover(): void {
     try {
       if (this.#state === 'gone') this.#use(this.reopenDescriptor());
-      if (this.#state === 'gone' || this.isUp()) this.become('open');
+      if (this.#state === 'gone' || this.there(() => findLink(this.interface))?.up === true) this.become('open');
     } catch (error) {
       // It does not exist yet, or another program has it.
       if (!(error instanceof SystemError || error instanceof Failure)) throw error;
@@ -160,7 +164,7 @@ export class TapEndpoint extends InterfaceEndpoint {
   readonly #address: TapAddress;
 
   constructor(address: TapAddress, parts: InterfaceParts) {
-    super(address.interface, parts);
+    super(address, parts);
     this.#address = address;
   }
 
@@ -191,18 +195,8 @@ export class TapEndpoint extends InterfaceEndpoint {
     return this.#openTap({ ...this.#address, create: 'never' });
   }
 
-  protected override isUp(): boolean {
-    return this.#there(() => super.isUp());
-  }
-
-  /** Runs the task in the interface's network namespace. */
-  #there<T>(task: () => T): T {
-    const { process } = this.#address;
-    return process === undefined ? task() : inNetworkOf(process, task);
-  }
-
   #openTap(address: TapAddress): number {
-    return this.#there(() => this.#openHere(address));
+    return this.there(() => this.#openHere(address));
   }
 
   #openHere(address: TapAddress): number {
@@ -266,7 +260,8 @@ export class PacketEndpoint extends InterfaceEndpoint {
   }
 
   protected openDescriptor(): number {
-    const { socket, index } = this.parts.plane.calls.packets.open(this.interface, SOCKET_BUFFER_BYTES);
+    const { packets } = this.parts.plane.calls;
+    const { socket, index } = this.there(() => packets.open(this.interface, SOCKET_BUFFER_BYTES));
     this.#index = index;
     return socket;
   }
@@ -288,8 +283,18 @@ export class PacketEndpoint extends InterfaceEndpoint {
 
   /** If the interface is only down, the socket works again as soon as it is up. */
   protected lose(errno: number): void {
-    const here = this.parts.plane.calls.packets.indexOf(this.interface) === this.#index;
-    if (here && errno === ENETDOWN) this.become('down');
+    if (this.#isThere() && errno === ENETDOWN) this.become('down');
     else this.forsake();
+  }
+
+  #isThere(): boolean {
+    const { packets } = this.parts.plane.calls;
+    try {
+      return this.there(() => packets.indexOf(this.interface)) === this.#index;
+    } catch (error) {
+      // Its network namespace is gone.
+      if (!(error instanceof SystemError)) throw error;
+      return false;
+    }
   }
 }

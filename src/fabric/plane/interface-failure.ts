@@ -31,14 +31,6 @@ function tapFailure({ code, call, message }: SystemError, name: string): [Failur
       return ['conflict', `${name} exists and is no TAP that can be opened once; use another name, or a packet socket`];
     case 'SIOCGIFINDEX EEXIST':
       return ['conflict', `There is an interface ${name} already; use another name`];
-    case 'namespace EACCES':
-    case 'setns EPERM':
-      return [
-        'forbidden',
-        `Interface ${name} is in another network namespace, which needs CAP_SYS_ADMIN and CAP_SYS_PTRACE: docs/docker.md says how`,
-      ];
-    case 'namespace ENOENT':
-      return ['conflict', `The network namespace of interface ${name} is gone: what ran in it has ended`];
     case 'SIOCGIFINDEX ENODEV':
       return [
         'conflict',
@@ -66,12 +58,26 @@ function packetFailure({ code, call, message }: SystemError, name: string): [Fai
   return ['conflict', `A packet socket on ${name} cannot be opened: ${message}`];
 }
 
+function namespaceFailure({ code, call }: SystemError, name: string): [Failure['code'], string] | undefined {
+  switch (`${call} ${code}`) {
+    case 'namespace EACCES':
+    case 'setns EPERM':
+      return [
+        'forbidden',
+        `Interface ${name} is in another network namespace, which needs CAP_SYS_ADMIN and CAP_SYS_PTRACE: docs/docker.md says how`,
+      ];
+    case 'namespace ENOENT':
+      return ['conflict', `The network namespace of interface ${name} is gone: what ran in it has ended`];
+  }
+  return undefined;
+}
+
 /** Converts an error of opening an interface to the failure for the client. */
 export function interfaceFailure(error: unknown, address: InterfaceAddress): unknown {
   if (!(error instanceof SystemError)) return error;
   if (error.code === 'EMFILE' || error.code === 'ENFILE')
     return new Failure('unavailable', 'Too many open files; raise LimitNOFILE of the service', { cause: error });
   const explain = address.kind === 'tap' ? tapFailure : packetFailure;
-  const [code, message] = explain(error, address.interface);
+  const [code, message] = namespaceFailure(error, address.interface) ?? explain(error, address.interface);
   return new Failure(code, message, { cause: error });
 }

@@ -5,6 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { relayName } from '../../host/network/interfaces.ts';
 import { changeLink, droppedBy, findLink, keepFromHost } from '../../host/network/kernel-interfaces.ts';
+import { SystemError } from '../../host/system-calls.ts';
+import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';
 import type { KernelEnd, KernelLinks, KernelPort } from './kernel-links.ts';
 
@@ -28,8 +30,14 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   /** Whether frames in the relay may be older than some that the kernel has forwarded. */
   #mayBeLate = false;
 
-  constructor(node: string, port: KernelPort, links: KernelLinks, parts: InterfaceParts) {
-    super({ interface: relayName(randomBytes(4).toString('hex')), create: 'always', persistent: false }, parts);
+  constructor(
+    { interface: node, process }: PacketAddress,
+    port: KernelPort,
+    links: KernelLinks,
+    parts: InterfaceParts,
+  ) {
+    const relay = relayName(randomBytes(4).toString('hex'));
+    super({ interface: relay, create: 'always', persistent: false, process }, parts);
     this.#node = node;
     this.#port = port;
     this.#links = links;
@@ -58,7 +66,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   }
 
   override countOverflow(): void {
-    const dropped = droppedBy(this.relayIndex);
+    const dropped = this.there(() => droppedBy(this.relayIndex));
     this.parts.drops.receiveQueue += Math.max(0, dropped - this.#dropped);
     this.#dropped = dropped;
   }
@@ -71,10 +79,12 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   protected override openDescriptor(): number {
     const tap = super.openDescriptor();
     try {
-      changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
       this.#dropped = 0;
-      this.#links.add(this, this.#port, this.#node, this.interface);
-      changeLink(this.interface, { up: true });
+      this.there(() => {
+        changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
+        this.#links.add(this, this.#port, this.#node, this.interface);
+        changeLink(this.interface, { up: true });
+      });
       return tap;
     } catch (error) {
       this.#leave();
@@ -96,10 +106,10 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   #leave(): void {
     this.#links.remove(this, () => {
       try {
-        if (findLink(this.#node) !== undefined) keepFromHost(this.#node, 'replace');
+        this.there(() => findLink(this.#node) && keepFromHost(this.#node, 'replace'));
         return true;
       } catch (error) {
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof Failure || error instanceof SystemError)) throw error;
         return false;
       }
     });

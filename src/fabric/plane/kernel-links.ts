@@ -22,6 +22,8 @@ const MOST_PORTS = 4096;
 
 /** A node's interface with the fabric's own beside it. */
 export interface KernelEnd {
+  /** Id of the process whose network namespace has both; undefined for this one's. */
+  readonly network: number | undefined;
   /** Indexes of the two interfaces. */
   nodeIndex: number;
   relayIndex: number;
@@ -40,20 +42,20 @@ interface KernelDirection {
 /** The port of a node's interface. */
 export interface KernelPort {
   readonly device: unknown;
-  readonly connection:
-    | { readonly outgoing: KernelDirection; readonly fusedWith: { readonly port: KernelPort } | undefined }
-    | undefined;
+  readonly connection: { readonly outgoing: KernelDirection } | undefined;
+  /** The ports at both ends of the port's cable, and of further ones behind hubs with two ports. */
+  alongCables(): Iterable<KernelPort>;
   /** The way of the device's frames if the kernel may forward them; otherwise why not. */
   kernelWay(): KernelWay | string;
   forwarded(what: 'sent' | 'received', bytes: number, frames: number): void;
 }
 
-/** Frames that pass a cable one way. */
-interface KernelPassage {
-  /** The directions of the cable that frames pass, in this order. */
-  readonly directions: readonly [KernelDirection, KernelDirection];
-  /** The port that sends, and the one that receives. */
-  readonly ports: readonly [KernelPort, KernelPort];
+/** Frames that pass a cable, or several with hubs of two ports between them, one way. */
+export interface KernelPassage {
+  /** The directions of the cables that frames pass. */
+  readonly directions: readonly KernelDirection[];
+  /** At each cable the port that sends, and the one that receives. */
+  readonly ports: readonly (readonly [KernelPort, KernelPort])[];
 }
 
 /** A plain way from one interface to another. */
@@ -101,8 +103,10 @@ function count({ directions, ports }: KernelPassage, now: Count, before: Count):
   const [frames, bytes] = [now[0] - before[0], now[1] - before[1]];
   if (frames === 0) return;
   for (const direction of directions) direction.forwarded(bytes, frames);
-  ports[0].forwarded('sent', bytes, frames);
-  ports[1].forwarded('received', bytes, frames);
+  for (const [sender, receiver] of ports) {
+    sender.forwarded('sent', bytes, frames);
+    receiver.forwarded('received', bytes, frames);
+  }
 }
 
 export class KernelLinks {
@@ -133,6 +137,10 @@ export class KernelLinks {
    * @throws SystemError, Failure when the kernel refuses
    */
   add(endpoint: KernelEnd, port: KernelPort, node: string, relay: string): void {
+    // Indexes of interfaces mean others in another namespace.
+    const [first = endpoint] = this.#members.keys();
+    if (first.network !== endpoint.network)
+      throw new RangeError('interfaces of nodes are in different network namespaces');
     const number = this.#free.pop() ?? this.#next++;
     if (number >= MOST_PORTS) {
       this.#next = MOST_PORTS;
@@ -192,8 +200,8 @@ export class KernelLinks {
 
   /** Sends the frames of and to a port through the fabric, before a change that ends the cable's counters. */
   divert(port: KernelPort): void {
-    for (const end of [port, port.connection?.fusedWith?.port]) {
-      const member = end && this.#memberOf(end);
+    for (const end of port.alongCables()) {
+      const member = this.#memberOf(end);
       if (member === undefined) continue;
       if (member[1].way !== undefined) this.#turn(...member, undefined);
       member[1].last = undefined;
@@ -228,9 +236,8 @@ export class KernelLinks {
     this.#maps.setBase(member.number, member.counted);
   }
 
-  /** Of both ends of the port's cable. */
   #membersOf(port: KernelPort): Member[] {
-    return [port, port.connection?.fusedWith?.port].flatMap((end) => (end && this.#memberOf(end)?.[1]) ?? []);
+    return Array.from(port.alongCables()).flatMap((end) => this.#memberOf(end)?.[1] ?? []);
   }
 
   #memberOf(port: KernelPort): [KernelEnd, Member] | undefined {

@@ -102,6 +102,11 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     return undefined;
   }
 
+  /** Where all frames of a port leave the device, unchanged and nowhere else, if that is so. */
+  opposite(_attachment: Attachment): Attachment | undefined {
+    return undefined;
+  }
+
   protected enters(): void {
     this.#number = this.plane.routes?.addDevice() ?? -1;
   }

@@ -80,6 +80,7 @@ const RECEIVED = 2;
 const NO_CABLE = 4;
 const COUNTERS = 5;
 
+const NOT_HERE = 'the other end of the link is not in this thread';
 const NOT_OWN =
   'an end of the link is neither an interface of a container or a guest on this host nor an access port or a trunk of a switch';
 
@@ -139,27 +140,55 @@ export class Port {
 
   /** The way of the device's frames if the kernel may forward them; otherwise why not. */
   kernelWay(): KernelWay | string {
-    const { device, connection } = this;
+    const { device } = this;
     if (!(device instanceof KernelEndpoint)) return this.#plane.withoutKernel ?? NOT_OWN;
-    const other = connection?.fusedWith;
-    if (connection === undefined || other === undefined) return 'the other end of the link is not in this thread';
-    const end = other.port.device;
+    const there: Direction[] = [];
+    const back: Direction[] = [];
+    const ports: [Port, Port][] = [];
+    if (this.connection === undefined) return NOT_HERE;
+    for (const { near, far } of this.#cables()) {
+      if (far === undefined) return NOT_HERE;
+      if (near.port.capture !== undefined || far.port.capture !== undefined) return 'the link is captured';
+      there.push(near.outgoing, far.incoming);
+      back.push(far.outgoing, near.incoming);
+      ports.push([near.port, far.port]);
+    }
+    const end = ports.at(-1)?.[1].device;
     const to = end instanceof Attachment ? end.device.kernelSeat(end.seat) : end;
     if (to === undefined || to instanceof UdpEndpoint) return NOT_OWN;
     if (to instanceof InterfaceEndpoint && !(to instanceof KernelEndpoint)) return NOT_OWN;
     if ([device, to].some((one) => one instanceof KernelEndpoint && one.state !== 'open'))
       return 'an interface of the link is down';
-    if (this.capture !== undefined || other.port.capture !== undefined) return 'the link is captured';
-    const directions = [connection.outgoing, other.incoming] as const;
-    const all = [...directions, connection.incoming, other.outgoing];
-    if (all.some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
-    const way = { directions, ports: [this, other.port] } as const;
-    if (to instanceof KernelEndpoint) return { ...way, to };
-    return {
-      ...way,
-      seat: to,
-      back: { directions: [other.outgoing, connection.incoming], ports: [other.port, this] },
-    };
+    if ([...there, ...back].some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
+    if (to instanceof KernelEndpoint) return { directions: there, ports, to };
+    const reversed = ports.map(([near, far]) => [far, near] as const);
+    return { directions: there, ports, seat: to, back: { directions: back, ports: reversed } };
+  }
+
+  /** The ports at both ends of the port's cable, and of further ones behind hubs with two ports. */
+  *alongCables(): Iterable<Port> {
+    yield this;
+    const behind = this.device instanceof Attachment ? this.device.device.opposite(this.device) : undefined;
+    const starts = behind === undefined ? [this] : [this, behind.port as Port];
+    if (behind !== undefined) yield behind.port as Port;
+    for (const start of starts)
+      for (const { near, far } of start.#cables()) {
+        if (near.port !== start) yield near.port;
+        if (far !== undefined) yield far.port;
+      }
+  }
+
+  /** The port's cable, and further ones behind hubs with two ports; `far` is undefined if its end is elsewhere. */
+  *#cables(): Iterable<{ near: Connection; far: Connection | undefined }> {
+    const passed = new Set<Port>();
+    for (let port: Port | undefined = this; port?.connection !== undefined && !passed.has(port); ) {
+      passed.add(port);
+      const { connection }: Port = port;
+      const far: Connection | undefined = connection.fusedWith;
+      yield { near: connection, far };
+      const end: Device | undefined = far?.port.device;
+      port = end instanceof Attachment ? (end.device.opposite(end)?.port as Port | undefined) : undefined;
+    }
   }
 
   /** Counts frames that the kernel has forwarded. */
@@ -194,9 +223,9 @@ export class Port {
   }
 
   #path(): FramePath {
-    // A switch's end of a link is as its node's.
-    const end = this.device instanceof Attachment ? (this.connection?.fusedWith?.port ?? this) : this;
-    const way = end.kernelWay();
+    // A port of a switch or a hub is as its node's.
+    const end = Array.from(this.alongCables()).find(({ device }) => device instanceof KernelEndpoint) ?? this;
+    const way = (this.device instanceof Attachment ? end : this).kernelWay();
     return typeof way === 'string' ? { by: 'fabric', reason: way } : { by: 'kernel', reason: null };
   }
 

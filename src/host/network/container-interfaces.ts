@@ -1,7 +1,7 @@
 // Interfaces of containers, created by netlink from this process in the network namespace of another process: TAPs, or
 // pairs with an end on this host.
 import { Failure } from '../../failures.ts';
-import { inNetworkOf, makeTap, SystemError } from '../system-calls.ts';
+import { inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
 import { guestTapName } from './interfaces.ts';
 import { changeLink, findLink, keepFromHost, makePair } from './kernel-interfaces.ts';
 
@@ -18,15 +18,17 @@ export interface ContainerInterface {
  * Creates these interfaces in the network namespace of a process. They are up, and have no carrier until they are
  * opened. They disappear with the namespace and are never in the host's own. Existing ones stay unchanged.
  * @param kind `tap`, or `pair`: with an end on this host, so that the kernel can forward frames
+ * @param network the process in whose network namespace those ends are; default: this process
  * @throws Failure `conflict` when the process is gone, `forbidden` without the capabilities
  */
 export function giveInterfaces(
   process: number,
   interfaces: readonly ContainerInterface[],
   kind: 'tap' | 'pair' = 'tap',
+  network?: number | undefined,
 ): void {
   try {
-    if (kind === 'pair') givePairs(process, interfaces);
+    if (kind === 'pair') givePairs(process, interfaces, network);
     else giveTaps(process, interfaces);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
@@ -54,15 +56,17 @@ export function hostEndOf(process: number, adapter: number): string {
  * own network; the container's interfaces have no carrier until they are up.
  * @throws Failure as {@link giveInterfaces}
  */
-function givePairs(process: number, interfaces: readonly ContainerInterface[]): void {
+function givePairs(process: number, interfaces: readonly ContainerInterface[], network: number | undefined): void {
   const isThere = inNetworkOf(process, () => interfaces.map(({ name }) => findLink(name) !== undefined));
-  for (const [adapter, { name, macAddress }] of interfaces.entries()) {
-    if (isThere[adapter]) continue;
-    const link = hostEndOf(process, adapter);
-    makePair(link, { name, macAddress, process });
-    keepFromHost(link);
-    changeLink(link, { mtu: MTU_BYTES });
-  }
+  inNetworkOfAny(network, () => {
+    for (const [adapter, { name, macAddress }] of interfaces.entries()) {
+      if (isThere[adapter]) continue;
+      const link = hostEndOf(process, adapter);
+      makePair(link, { name, macAddress, process });
+      keepFromHost(link);
+      changeLink(link, { mtu: MTU_BYTES });
+    }
+  });
   inNetworkOf(process, () => {
     for (const { name } of interfaces) changeLink(name, { up: true });
   });

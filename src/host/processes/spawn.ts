@@ -6,7 +6,7 @@
 import { closeSync, constants as files } from 'node:fs';
 import { constants } from 'node:os';
 import { loadKoffi } from '../system-calls/koffi.ts';
-import { makeProgramTap, SystemError } from '../system-calls.ts';
+import { inNetworkOfAny, makeProgramTap, SystemError } from '../system-calls.ts';
 import { withTimerSlack } from './timer-slack.ts';
 
 // Values of <spawn.h> and <sys/wait.h>: the same on x86-64 and arm64.
@@ -73,6 +73,8 @@ export interface SpawnOptions {
   timerSlackMilliseconds: number;
   /** Names of TAPs to create for it: its descriptors from 3 on, in this order. They disappear when it closes them. */
   taps?: readonly string[];
+  /** Id of the process in whose network namespace they are created. Default: this one's. */
+  tapNetwork?: number;
 }
 
 /**
@@ -81,7 +83,7 @@ export interface SpawnOptions {
  * @throws SystemError when it cannot be started (`ENOENT`, `EACCES`, `EAGAIN` ...)
  */
 export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): number {
-  const { program, directory, environment, timerSlackMilliseconds, taps = [] } = options;
+  const { program, directory, environment, timerSlackMilliseconds, taps = [], tapNetwork } = options;
   const c = libc();
   const actions = Buffer.alloc(ACTIONS_BYTES);
   const attributes = Buffer.alloc(ATTRIBUTES_BYTES);
@@ -104,7 +106,7 @@ export function spawnProgram(streams: ProgramStreams, options: SpawnOptions): nu
   const firstFree = FIRST_TAP + taps.length;
   for (const [index, name] of taps.entries()) {
     // No descriptor has the final number of another one.
-    const tap = makeProgramTap(name, firstFree);
+    const tap = inNetworkOfAny(tapNetwork, () => makeProgramTap(name, firstFree));
     undo.defer(() => closeSync(tap));
     check('dup2', c.addCopy(actions, tap, FIRST_TAP + index));
   }

@@ -70,6 +70,7 @@ function declare() {
     close: call('close', 'int', 'int'),
     fcntl: call('fcntl', 'int', 'int', 'int', 'int'),
     setns: call('setns', 'int', 'int', 'int'),
+    unshare: call('unshare', 'int', 'int'),
     eventfd: call('eventfd', 'int', 'uint32_t', 'int'),
     epoll_create1: call('epoll_create1', 'int', 'int'),
     epoll_ctl: call('epoll_ctl', 'int', 'int', 'int', 'int', 'uintptr_t'),

@@ -1,5 +1,5 @@
-// Network namespaces of other processes (network_namespaces(7)), entered for one call: the namespace belongs to the
-// thread.
+// Network namespaces (network_namespaces(7)), new ones and those of other processes, entered for one call: the namespace
+// belongs to the thread.
 
 import { readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -15,10 +15,8 @@ const OWN = '/proc/thread-self/ns/net';
  */
 export function inNetworkOf<T>(process: number, task: () => T): T {
   const { open, setns, close } = libc();
-  const path = `/proc/${process}/ns/net`;
-  const own = check('namespace', open(OWN, CLOEXEC));
-  try {
-    const other = check('namespace', open(path, CLOEXEC));
+  return elsewhere(() => {
+    const other = check('namespace', open(`/proc/${process}/ns/net`, CLOEXEC));
     try {
       // The pid of an ended process may be reused. Nothing meant for another network may happen in ours.
       if (readlinkSync(`/proc/self/fd/${other}`) === readlinkSync(OWN))
@@ -27,6 +25,23 @@ export function inNetworkOf<T>(process: number, task: () => T): T {
     } finally {
       close(other);
     }
+  }, task);
+}
+
+/**
+ * Runs `task`, which must be synchronous, in a new network namespace, which lasts as long as a process in it.
+ * @throws SystemError `unshare` (`EPERM` without CAP_SYS_ADMIN)
+ */
+export function inNewNetwork<T>(task: () => T): T {
+  return elsewhere(() => check('unshare', libc().unshare(CLONE_NEWNET)), task);
+}
+
+/** Runs a task in the network namespace that `enter` enters. */
+function elsewhere<T>(enter: () => void, task: () => T): T {
+  const { open, setns, close } = libc();
+  const own = check('namespace', open(OWN, CLOEXEC));
+  try {
+    enter();
     try {
       return task();
     } finally {
@@ -35,4 +50,9 @@ export function inNetworkOf<T>(process: number, task: () => T): T {
   } finally {
     close(own);
   }
+}
+
+/** Runs `task` in the network namespace of a process, or in this thread's if there is none. */
+export function inNetworkOfAny<T>(process: number | undefined, task: () => T): T {
+  return process === undefined ? task() : inNetworkOf(process, task);
 }

@@ -5,22 +5,27 @@ import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { hostEndOf } from '../../../host/network/container-interfaces.ts';
 import { changeLink, findLink, keepFromHost } from '../../../host/network/kernel-interfaces.ts';
+import type { NodeNetwork } from '../../../host/network/node-network.ts';
+import { inNetworkOfAny } from '../../../host/system-calls.ts';
 import type { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
 import type { LivePort } from '../../nodes/ports/live-port.ts';
 
 export class Cables {
   readonly #node: string;
   readonly #ports: AdapterPorts;
+  readonly #network: NodeNetwork;
   /** Pid of the container's first process, by adapter, for open interfaces. */
   readonly #plugged = new Map<number, number>();
 
   /**
    * @param node identifier of the ports' node
    * @param ports each of them a `LivePort`
+   * @param network has the ends of pairs that are not in containers
    */
-  constructor(node: string, ports: AdapterPorts) {
+  constructor(node: string, ports: AdapterPorts, network: NodeNetwork) {
     this.#node = node;
     this.#ports = ports;
+    this.#network = network;
   }
 
   /** Opens the interfaces with cables in the container of this first process. */
@@ -55,15 +60,17 @@ export class Cables {
     this.#plugged.delete(adapter);
     // An interface that is one of a pair has a carrier while the other end is up.
     const link = hostEndOf(running, adapter);
-    const isPair = findLink(link) !== undefined;
+    const network = this.#network.find(link);
+    const inNetwork = (task: () => void): void => inNetworkOfAny(network, task);
+    const isPair = inNetworkOfAny(network, () => findLink(link)) !== undefined;
     if (process === undefined) {
-      if (isPair) changeLink(link, { up: false });
+      if (isPair) inNetwork(() => changeLink(link, { up: false }));
       return await port.setDevice(null);
     }
     if (isPair) {
-      keepFromHost(link);
-      await port.setDevice({ kind: 'packet', interface: link, kernel: true });
-      changeLink(link, { up: true });
+      inNetwork(() => keepFromHost(link));
+      await port.setDevice({ kind: 'packet', interface: link, kernel: true, process: network });
+      inNetwork(() => changeLink(link, { up: true }));
     } else {
       await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
     }

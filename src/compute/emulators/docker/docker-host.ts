@@ -1,5 +1,6 @@
 // State shared by the containers of one compute: the Engine, its events, and a limit of concurrent starts.
 import { kernelLinksUnavailable } from '../../../host/network/kernel-link-support.ts';
+import type { NodeNetwork } from '../../../host/network/node-network.ts';
 import { Slots } from '../../../host/values/slots.ts';
 import type { Services } from '../../services.ts';
 import { INSTANCE_LABEL } from './container.ts';
@@ -19,9 +20,11 @@ export interface DockerHost {
   readonly unclaimed: UnclaimedContainers;
   /** What new containers get as interfaces: pairs if the kernel may forward their frames. */
   readonly interfaces: 'tap' | 'pair';
+  /** Where the other ends of such pairs are. */
+  readonly nodeNetwork: NodeNetwork;
 }
 
-export function dockerHost({ config, instance }: Services): DockerHost {
+export function dockerHost({ config, instance, nodeNetwork }: Services): DockerHost {
   const engine = new Engine(config.Docker.socket_path);
   return {
     engine,
@@ -29,6 +32,7 @@ export function dockerHost({ config, instance }: Services): DockerHost {
     starts: new Slots(MOST_STARTS),
     pulls: new Pulls(engine),
     interfaces: config.Server.kernel_links === 'automatic' && kernelLinksUnavailable() === undefined ? 'pair' : 'tap',
+    nodeNetwork,
     unclaimed: new UnclaimedContainers(engine, instance),
   };
 }

@@ -52,7 +52,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     this.#host = host;
     this.#state = state;
     this.#container = new OwnContainer(this.#asOwner(), services, this.#host);
-    this.#cables = new Cables(this.id, this.ports);
+    this.#cables = new Cables(this.id, this.ports, this.services.nodeNetwork);
     this.#cables.follow(() => this.runtime?.pid);
   }
 

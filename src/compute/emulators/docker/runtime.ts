@@ -162,7 +162,9 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
     this.#pid = State.Pid;
     this.isSuspended = State.Paused;
     if (!State.Running || State.Pid === 0) throw await this.#endedAtOnce('It has ended at once.');
-    await this.unlessEnded(() => giveInterfaces(State.Pid, interfaces, this.#host.interfaces));
+    const { interfaces: kind, nodeNetwork } = this.#host;
+    const network = kind === 'pair' ? nodeNetwork.open() : undefined;
+    await this.unlessEnded(() => giveInterfaces(State.Pid, interfaces, kind, network));
   }
 
   /** Runs what needs the container, and reports its end instead of what failed because of it. */

@@ -9,7 +9,7 @@ import { Failure, messageOf, systemCode } from '../../../failures.ts';
 import { guestTapName } from '../../../host/network/interfaces.ts';
 import { changeLink, keepFromHost } from '../../../host/network/kernel-interfaces.ts';
 import { holds, lackedBy } from '../../../host/processes/capabilities.ts';
-import { makeProgramTap } from '../../../host/system-calls.ts';
+import { inNetworkOfAny, makeProgramTap } from '../../../host/system-calls.ts';
 import type { Services } from '../../services.ts';
 import type { KeptAdapter } from './kept.ts';
 
@@ -55,14 +55,15 @@ export async function reserveAdapters(
   { services, project }: { services: Services; project: { id: string } },
   count: number,
   resources: AsyncDisposableStack,
-): Promise<{ adapters: KeptAdapter[]; frames: Frames }> {
-  const { supervisor, ports, config } = services;
+): Promise<{ adapters: KeptAdapter[]; frames: Frames; tapNetwork?: number | undefined }> {
+  const { supervisor, ports, config, nodeNetwork } = services;
   const { pid, makesTaps } = supervisor;
   const frames = await chooseFrames(config.Qemu.frames, { server: 'self', supervisor: pid, makesTaps });
   if (frames.by === 'tap') {
     const machine = randomBytes(4).toString('hex');
     const adapters = Array.from({ length: count }, (_none, number) => ({ tap: guestTapName(machine, number) }));
-    return { adapters, frames };
+    const entersNetworks = pid === undefined || lackedBy(pid, ['CAP_SYS_ADMIN']).length === 0;
+    return { adapters, frames, tapNetwork: entersNetworks ? nodeNetwork.open() : undefined };
   }
   const reserve = async (): Promise<number> => {
     const port = await ports.udp.reserve(project.id);
@@ -80,15 +81,18 @@ export async function reserveAdapters(
  * A running machine's adapter as a device of the fabric. Prepares its TAP, unless done.
  * @throws Failure if the TAP was removed
  */
-export function adapterDevice(adapter: KeptAdapter): Device {
+export function adapterDevice(adapter: KeptAdapter, { nodeNetwork }: Services): Device {
   if (!('tap' in adapter)) {
     const { cable_port: localPort, program_port: remotePort } = adapter;
     return { kind: 'udp', localPort, remoteHost: LOOPBACK, remotePort };
   }
   const { tap } = adapter;
-  keepFromHost(tap);
-  changeLink(tap, { up: true, mtu: MTU_BYTES });
-  return { kind: 'packet', interface: tap, kernel: true };
+  const process = nodeNetwork.find(tap);
+  inNetworkOfAny(process, () => {
+    keepFromHost(tap);
+    changeLink(tap, { up: true, mtu: MTU_BYTES });
+  });
+  return { kind: 'packet', interface: tap, kernel: true, process };
 }
 
 async function unavailableReason({ server, supervisor, makesTaps }: Makers): Promise<string | undefined> {

@@ -65,7 +65,7 @@ export async function launchMachine(
   await warnOfSpace(disks, settings, warnAbout(node));
   const uefi = settings.uefi ? await prepareFirmware(node.directory, services.images.folder(IMAGE_KIND)) : undefined;
   const savedState = await takeSavedState(machine, disks, tool);
-  const { adapters, frames } = await reserveAdapters(node, settings.adapters, resources);
+  const { adapters, frames, tapNetwork } = await reserveAdapters(node, settings.adapters, resources);
   if (settings.tpm) await startTpm(node, resources);
   const words = machineWords({
     emulator: emulator.path,
@@ -95,6 +95,7 @@ export async function launchMachine(
     kept: { adapters, serial: console.type === 'telnet' },
     udpPorts: adapters.flatMap((each) => ('tap' in each ? [] : [each.program_port, each.cable_port])),
     taps: adapters.flatMap((each) => ('tap' in each ? [each.tap] : [])),
+    ...(tapNetwork === undefined ? {} : { tapNetwork }),
   };
   return QemuRuntime.start(node, start, resources);
 }

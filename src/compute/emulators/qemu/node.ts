@@ -324,7 +324,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     for (const [adapter, kept] of runtime.kept.adapters.entries()) {
       const port = this.ports.all[adapter] as LivePort | undefined;
       if (port) {
-        await port.setDevice(adapterDevice(kept));
+        await port.setDevice(adapterDevice(kept, this.services));
         resources.defer(() => port.setDevice(null));
       }
       if (this.#state.settings.replicate_network_connection_state) await runtime.setLink(adapter, port?.isUp ?? false);

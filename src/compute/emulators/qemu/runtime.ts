@@ -54,6 +54,8 @@ export interface MachineStart {
   kept: QemuKept;
   udpPorts: readonly number[];
   taps: readonly string[];
+  /** Id of the process in whose network namespace they are created. Default: the supervisor's. */
+  tapNetwork?: number;
   priority: string;
   /** Per cent of one core; 0 for no limit. */
   throttling: number;
@@ -101,7 +103,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     commandLine: string,
     kept: QemuKept,
     record: object,
-    taps: readonly string[] = [],
+    { taps, tapNetwork }: Pick<MachineStart, 'taps' | 'tapNetwork'> = { taps: [] },
   ) {
     super();
     const { supervisor, instance } = node.services;
@@ -118,6 +120,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       record,
       log: join(node.directory, LOG),
       ...(taps.length === 0 ? {} : { taps }),
+      ...(tapNetwork === undefined ? {} : { tapNetwork }),
       environment: childEnvironment(processToken(instance, node.id)),
     });
     this.#terminal.on('exit', (exit) => this.#end(exit));
@@ -161,7 +164,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       udp_ports: [...start.udpPorts],
       data: start.kept,
     };
-    const runtime = new QemuRuntime(node, command, line, start.kept, record, start.taps);
+    const runtime = new QemuRuntime(node, command, line, start.kept, record, start);
     const { directory } = node;
     for (const name of [QMP_SOCKET, SERIAL_SOCKET, LOG]) {
       await rm(join(directory, name), { force: true });
