@@ -6,7 +6,7 @@ import { type Link, links } from '../src/host/network/kernel-interfaces.ts';
 import { inNetworkOfAny } from '../src/host/system-calls.ts';
 
 /** The process that keeps the namespace of the server with this state directory. */
-function keeperOf(state: string): number | undefined {
+export function keeperOf(state: string): number | undefined {
   const file = join(state, 'node-network');
   return existsSync(file) ? Number(readFileSync(file, 'latin1')) : undefined;
 }
@@ -16,9 +16,9 @@ export function nodeLinks(state: string): Link[] {
   return inNetworkOfAny(keeperOf(state), links);
 }
 
-/** Runs `ip` there and gives what it prints. */
-export function nodeIp(state: string, ...words: string[]): string {
+/** Runs a program there and gives what it prints. */
+export function runAmongNodes(state: string, ...words: string[]): string {
   const keeper = keeperOf(state);
-  const command = keeper === undefined ? ['ip', ...words] : ['nsenter', '-t', `${keeper}`, '-n', 'ip', ...words];
+  const command = keeper === undefined ? words : ['nsenter', '-t', `${keeper}`, '-n', ...words];
   return execFileSync(command[0]!, command.slice(1), { encoding: 'utf8' });
 }

@@ -27,6 +27,8 @@ export interface TapAddress {
   bridge?: string;
   /** Id of the process whose network namespace has the interface. Default: this process. Needs CAP_SYS_ADMIN. */
   process?: number | undefined;
+  /** False: the host gives and gets no super-frames, and no frames whose checksum is to be completed. */
+  offload?: boolean | undefined;
 }
 
 /** A packet socket on an existing Ethernet interface, which the host may use as before. Needs CAP_NET_RAW. */

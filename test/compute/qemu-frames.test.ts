@@ -14,7 +14,7 @@ import { cannotMakeInterfaces } from '../fabric/namespaces.ts';
 import { Peer, until } from '../fabric/peers.ts';
 import { recordedTcp } from '../fabric/recorded.ts';
 import { carrier, copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { nodeIp, nodeLinks } from '../node-network.ts';
+import { nodeLinks, runAmongNodes } from '../node-network.ts';
 import { machines, noQemu, noTaps, programsOf, SMALL } from './qemu-support.ts';
 import type { Lab } from './support.ts';
 
@@ -77,7 +77,7 @@ async function twoGuests(t: TestContext): Promise<{ lab: Lab; instance: string; 
 
 /** What a guest has sent (`rx`) or heard (`tx`), in frames as the kernel hands them over. */
 async function traffic({ state, tap }: Guest, direction: 'rx' | 'tx'): Promise<{ bytes: number; packets: number }> {
-  const [{ stats64 }] = JSON.parse(nodeIp(state, '-json', '-s', 'link', 'show', 'dev', tap));
+  const [{ stats64 }] = JSON.parse(runAmongNodes(state, 'ip', '-json', '-s', 'link', 'show', 'dev', tap));
   return stats64[direction];
 }
 

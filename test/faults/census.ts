@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { globalAgent } from 'node:http';
 import type { TestEngine } from '../compute/docker-engine.ts';
+import { keeperOf } from '../node-network.ts';
 import type { Daemon } from '../system/daemon.ts';
 import { anonymousMebibytes, processesIn } from '../system/processes.ts';
 
@@ -68,6 +69,8 @@ export async function censusOf(daemon: Daemon, engine?: TestEngine): Promise<Cen
   add('projects', (await daemon.get('/v2/projects')).length);
   globalAgent.destroy();
   for (const pid of processesIn(daemon.directory)) {
+    // It stays until the daemon stops.
+    if (pid === keeperOf(daemon.state)) continue;
     const role = roleOf(pid, daemon);
     add(`processes: ${role}`);
     if (role !== 'daemon' && role !== 'supervisor') continue;

@@ -1,11 +1,17 @@
-// Links that the kernel forwards between containers of the real program.
+// Links that the kernel forwards between nodes of the real program.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { links } from '../../src/host/network/kernel-interfaces.ts';
 import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
 import type { TestEngine } from '../compute/docker-engine.ts';
-import { type Daemon, startDaemon } from './daemon.ts';
-import { Lab, type LinkObject, type NodeObject } from './lab.ts';
-import { container, engineFor, withEngine } from './machines.ts';
+import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { type Daemon, eventually, startDaemon } from './daemon.ts';
+import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
+import { container, engineFor, guestImages, machine, withEngine } from './machines.ts';
+import { processesIn } from './processes.ts';
 import { openAgain } from './survivors.ts';
 
 const skip = kernelLinksUnavailable() ?? false;
@@ -25,8 +31,24 @@ interface Started {
   ping(count: number): void;
 }
 
+/** Waits until the container has the address that its first process gives it. */
+async function configured(engine: TestEngine, name: string): Promise<void> {
+  const words = ['exec', idOf(engine, name), '/gns3/bin/busybox', 'ip', '-4', 'addr', 'show', 'eth0'];
+  await eventually(`the address of ${name}`, () => /inet /.test(engine.docker(...words)));
+}
+
+const idOf = (engine: TestEngine, name: string): string =>
+  engine.docker('ps', '-q', '--filter', `name=GNS3.${name}.`).trim();
+
+/** Sends requests from a container, whether or not the daemon runs, and expects all answers. */
+function ping(engine: TestEngine, name: string, address: string, count = 3, bytes = 56): void {
+  const words = ['ping', '-c', `${count}`, '-s', `${bytes}`, '-i', '0.05', '-W', '10', address];
+  const said = engine.docker('exec', idOf(engine, name), '/gns3/bin/busybox', ...words);
+  assert.match(said, new RegExp(`${count} packets transmitted, ${count} packets received`));
+}
+
 /** Two containers that know each other's address, so that they send nothing but what they are told to. */
-async function startedPair(t: Parameters<typeof engineFor>[0], engine: TestEngine): Promise<Started> {
+async function startedPair(t: TestContext, engine: TestEngine): Promise<Started> {
   const daemon = await startDaemon(t, withEngine(engine));
   const lab = await Lab.create(daemon);
   const mac = (number: number) => `02:00:5e:00:53:0${number}`;
@@ -46,13 +68,8 @@ async function startedPair(t: Parameters<typeof engineFor>[0], engine: TestEngin
     nodes.push(await container(lab, `C${own}`, { start_command: `/bin/busybox sh -c '${inside(own, other)}'` }));
   const link = await lab.link(nodes[0]!, nodes[1]!);
   await daemon.post(`${lab.path}/nodes/start`);
-  const id = engine.docker('ps', '-q', '--filter', 'name=GNS3.C1.').trim();
-  const ping = (count: number) => {
-    const words = ['ping', '-c', `${count}`, '-i', '0.05', '-W', '2', '10.1.0.2'];
-    const said = engine.docker('exec', id, '/gns3/bin/busybox', ...words);
-    assert.match(said, new RegExp(`${count} packets transmitted, ${count} packets received`));
-  };
-  return { daemon, lab, link, ping };
+  for (const { name } of nodes) await configured(engine, name);
+  return { daemon, lab, link, ping: (count) => ping(engine, 'C1', '10.1.0.2', count) };
 }
 
 test('a link of containers passes frames while the daemon is killed, and its counters have them afterwards', {
@@ -87,3 +104,143 @@ test('a link of containers passes frames while the daemon is killed, and its cou
   await openAgain(lab);
   assert.deepEqual(await arrived(), pings(5 + 7 + 2 + 1));
 });
+
+/** The interfaces of nodes, and of the fabric beside them, among the host's own. */
+const onHost = (): string[] => links().flatMap(({ name }) => (/^lwr?[0-9a-f]{8}-/.test(name) ? [name] : []));
+
+/** Says from its first line on what any interface of the host sees of a network. */
+async function watchHost(t: TestContext, network: string): Promise<{ end(): Promise<string> }> {
+  const filter = `arp net ${network} or net ${network}`;
+  const child: ChildProcess = spawn('tshark', ['-n', '-l', '-i', 'any', '-f', filter], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let said = '';
+  child.stdout!.on('data', (bytes) => {
+    said += bytes;
+  });
+  let errors = '';
+  child.stderr!.on('data', (bytes) => {
+    errors += bytes;
+  });
+  await eventually('the capture to begin', () => errors.includes('Capturing on'));
+  return {
+    async end() {
+      child.kill('SIGINT');
+      await once(child, 'exit');
+      return said;
+    },
+  };
+}
+
+test('interfaces of guests and containers are in no network of the host, whatever way their frames take', {
+  skip: skip || missing('qemu-system-x86_64', 'tshark') || noGuest,
+}, async (t) => {
+  const engine = await engineFor(t);
+  if (typeof engine === 'string') return t.skip(engine);
+  const daemon = await startDaemon(t, withEngine(engine));
+  await guestImages(daemon);
+  const watching = await watchHost(t, '10.3.0.0/24');
+  const lab = await Lab.create(daemon);
+  const guest = await machine(lab, 'G1', guestSettings('10.3.0.1/24'));
+  const start = "/bin/busybox sh -c 'ip addr add 10.3.0.2/24 dev eth0; exec /bin/sh'";
+  const link = await lab.link(guest, await container(lab, 'C2', { start_command: start, mtu: 9000 }));
+  const path = `${lab.path}/links/${link.link_id}`;
+  await daemon.post(`${lab.path}/nodes/start`);
+  const typist = new Typist(t, guest.console);
+  await typist.until(/guest is ready/);
+  await typist.run('ip link set eth0 mtu 9000');
+  // Jumbo frames, too, whichever way they take.
+  const pings = () => {
+    for (const bytes of [56, 8900]) ping(engine, 'C2', '10.3.0.1', 3, bytes);
+  };
+  pings();
+  const { ends } = await daemon.get(`${path}/statistics`);
+  assert.deepEqual(ends[0].statistics.path, { by: 'kernel', reason: null });
+  await daemon.put(path, { filters: { delay: [1, 0] } });
+  pings();
+  await daemon.put(path, { filters: {} });
+  assert.deepEqual(onHost(), []);
+  await daemon.kill();
+  pings();
+  await daemon.start();
+  await openAgain(lab);
+  pings();
+  assert.deepEqual(onHost(), []);
+  assert.equal(await watching.end(), '');
+  await daemon.end('SIGTERM');
+  assert.deepEqual(processesIn(daemon.state), [], 'nothing keeps the namespace');
+});
+
+interface Packet {
+  bytes: number;
+  checksum: string;
+}
+
+/** What a program that reads raw frames sees of TCP at a container's interface while `task` runs. */
+async function rawPackets(t: TestContext, process: number, task: () => Promise<void>): Promise<Packet[]> {
+  const words = ['-n', '-l', '-i', 'eth0', '-f', 'tcp', '-o', 'tcp.check_checksum:TRUE', '-T', 'fields'];
+  const fields = ['-e', 'frame.len', '-e', 'tcp.checksum.status'];
+  const child = spawn('nsenter', ['-t', `${process}`, '-n', 'tshark', ...words, ...fields]);
+  t.after(() => child.kill('SIGKILL'));
+  let [said, errors] = ['', ''];
+  child.stdout.on('data', (bytes) => {
+    said += bytes;
+  });
+  child.stderr.on('data', (bytes) => {
+    errors += bytes;
+  });
+  await eventually('the capture to begin', () => errors.includes('Capturing on'));
+  await task();
+  // It prints what it has seen a moment later.
+  let before = -1;
+  while (before < said.length) {
+    before = said.length;
+    await sleep(2000);
+  }
+  child.kill('SIGINT');
+  await once(child, 'close');
+  return said
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .map(([bytes, checksum = '']) => ({ bytes: Number(bytes), checksum }));
+}
+
+for (const kernel_links of ['automatic', 'off'] as const)
+  test(`a container without offload sees complete checksums and no packet above its MTU (kernel_links ${kernel_links})`, {
+    skip: skip || missing('tshark', 'nsenter'),
+  }, async (t) => {
+    const engine = await engineFor(t);
+    if (typeof engine === 'string') return t.skip(engine);
+    const config = `[Server]\nkernel_links = ${kernel_links}\n`;
+    const daemon = await startDaemon(t, { ...withEngine(engine), config });
+    const lab = await Lab.create(daemon);
+    const start = (address: string) => `/bin/busybox sh -c 'ip addr add ${address}/24 dev eth0; exec /bin/sh'`;
+    const usual = await container(lab, 'C1', { start_command: start('10.1.0.1'), mtu: 4000 });
+    const properties = { start_command: start('10.1.0.2'), mtu: 4000, offload: false };
+    const complete = await container(lab, 'C2', properties);
+    const { properties: shown } = await daemon.get(`${lab.path}/nodes/${complete.node_id}`);
+    assert.deepEqual([shown.mtu, shown.offload], [4000, false]);
+    await lab.link(usual, complete);
+    await daemon.post(`${lab.path}/nodes/start`);
+    for (const { name } of [usual, complete]) await configured(engine, name);
+    const [first, second] = [idOf(engine, 'C1'), idOf(engine, 'C2')];
+    const pid = (id: string) => Number(engine.docker('inspect', '-f', '{{.State.Pid}}', id));
+    ping(engine, 'C1', '10.1.0.2', 3, 3900);
+    const inside = (id: string, script: string) => engine.docker('exec', id, '/gns3/bin/busybox', 'sh', '-c', script);
+    for (const id of [first, second])
+      inside(id, 'cd /tmp && busybox dd if=/dev/zero of=data bs=64k count=8 && busybox httpd -p 99 -h /tmp');
+    /** Each gets half a megabyte from the other. */
+    const streams = async (): Promise<void> => {
+      inside(first, 'busybox wget -q -O /dev/null http://10.1.0.2:99/data');
+      inside(second, 'busybox wget -q -O /dev/null http://10.1.0.1:99/data');
+    };
+    const packets = await rawPackets(t, pid(second), streams);
+    const received = packets.filter(({ bytes }) => bytes > 3000);
+    assert.ok(received.length > 50, `${received.length} long packets`);
+    assert.deepEqual(packets.filter(({ bytes, checksum }) => bytes > 4014 || checksum !== '1').slice(0, 5), []);
+    // The other one leaves checksums and the cutting to the link.
+    const others = await rawPackets(t, pid(first), streams);
+    assert.ok(others.some(({ bytes, checksum }) => bytes > 4014 || checksum !== '1'));
+  });

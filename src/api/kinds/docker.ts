@@ -43,6 +43,17 @@ export const dockerSettings = {
   extra_volumes: p(v.array(v.string()), { node: [], template: v.optional(v.array(v.unknown()), []) }),
 };
 
+/** What nodes have unless they say otherwise, as in the release, which does not have these. */
+export const INTERFACE_DEFAULTS = { mtu: 1500, offload: true } as const;
+
+const mtu = between(576, 65_521);
+
+/** Nodes with the default omit the member. */
+const interfaceSettings = {
+  mtu: p(mtu, { template: v.optional(mtu) }),
+  offload: p(v.boolean(), { template: v.optional(v.boolean()) }),
+};
+
 const dockerProperties = {
   ...nameAndNumber,
   node_id: p(NodeIdOrNumber, { update: v.string(), readOnly: true }),
@@ -60,6 +71,7 @@ const dockerProperties = {
   }),
   ...usage,
   ...dockerSettings,
+  ...interfaceSettings,
   ...customAdapterRows,
 };
 

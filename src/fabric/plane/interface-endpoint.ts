@@ -59,6 +59,11 @@ export abstract class InterfaceEndpoint extends RunSender {
     this.#recovery = new Timer(parts.plane.timers, () => this.#recover());
   }
 
+  /** Whether it takes super-frames, and frames whose checksum is to be completed. */
+  get takesSuperFrames(): boolean {
+    return true;
+  }
+
   get state(): InterfaceState {
     return this.#state;
   }
@@ -166,6 +171,10 @@ export class TapEndpoint extends InterfaceEndpoint {
   constructor(address: TapAddress, parts: InterfaceParts) {
     super(address, parts);
     this.#address = address;
+  }
+
+  override get takesSuperFrames(): boolean {
+    return this.#address.offload !== false;
   }
 
   receive(): void {

@@ -267,9 +267,9 @@ export class Port {
     return { directions: [connection.incoming.plainPlace], traffic, end: device };
   }
 
-  /** Interfaces take frames unsegmented; all other receivers get real frames. */
+  /** Most interfaces take frames unsegmented; all other receivers get real frames. */
   #hand(taker: Device, slot: number, length: number): void {
-    if (taker instanceof InterfaceEndpoint) taker.send(slot);
+    if (taker instanceof InterfaceEndpoint && taker.takesSuperFrames) taker.send(slot);
     else this.#segmentation.each(slot, length, taker);
   }
 

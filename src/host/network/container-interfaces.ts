@@ -1,10 +1,11 @@
 // Interfaces of containers, created by netlink from this process in the network namespace of another process: TAPs, or
 // pairs with an end on this host.
 import { Failure } from '../../failures.ts';
-import { inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
+import { disableOffload, inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
 import { guestTapName } from './interfaces.ts';
 import { changeLink, findLink, keepFromHost, makePair } from './kernel-interfaces.ts';
 
+const MTU = 1500;
 /** The maximum of a TAP: a container may raise its own MTU. */
 const MTU_BYTES = 65_521;
 
@@ -12,6 +13,10 @@ export interface ContainerInterface {
   /** `eth0` */
   name: string;
   macAddress: string;
+  /** Default: 1500. */
+  mtu?: number | undefined;
+  /** False: frames leave and arrive complete, none with a checksum that hardware would add. */
+  offload?: boolean | undefined;
 }
 
 /**
@@ -38,10 +43,10 @@ export function giveInterfaces(
 
 function giveTaps(process: number, interfaces: readonly ContainerInterface[]): void {
   inNetworkOf(process, () => {
-    for (const { name, macAddress } of interfaces) {
+    for (const { name, macAddress, mtu = MTU } of interfaces) {
       if (findLink(name)) continue;
       makeTap(name);
-      changeLink(name, { macAddress, up: true });
+      changeLink(name, { macAddress, mtu, up: true });
     }
   });
 }
@@ -59,16 +64,20 @@ export function hostEndOf(process: number, adapter: number): string {
 function givePairs(process: number, interfaces: readonly ContainerInterface[], network: number | undefined): void {
   const isThere = inNetworkOf(process, () => interfaces.map(({ name }) => findLink(name) !== undefined));
   inNetworkOfAny(network, () => {
-    for (const [adapter, { name, macAddress }] of interfaces.entries()) {
+    for (const [adapter, { name, macAddress, offload }] of interfaces.entries()) {
       if (isThere[adapter]) continue;
       const link = hostEndOf(process, adapter);
       makePair(link, { name, macAddress, process });
       keepFromHost(link);
       changeLink(link, { mtu: MTU_BYTES });
+      if (offload === false) disableOffload(link);
     }
   });
   inNetworkOf(process, () => {
-    for (const { name } of interfaces) changeLink(name, { up: true });
+    for (const [adapter, { name, mtu = MTU, offload }] of interfaces.entries()) {
+      if (offload === false && !isThere[adapter]) disableOffload(name);
+      changeLink(name, isThere[adapter] ? { up: true } : { mtu, up: true });
+    }
   });
 }
 

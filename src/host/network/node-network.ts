@@ -122,7 +122,7 @@ export class NodeNetwork {
   }
 }
 
-/** In this namespace. Without IPv6, or where settings are read-only, each interface is told when it is made. */
+/** In this namespace. Without IPv6, or where settings are read-only, it is disabled at each interface that is made. */
 function disableIpv6(): void {
   for (const which of ['all', 'default']) {
     try {

@@ -1,12 +1,17 @@
 // ioctls on network interfaces, by name (struct ifreq, netdevice(7)).
 
-import { check, libc, type Slab } from './libc.ts';
+import { CLOEXEC, check, libc, Slab } from './libc.ts';
 
 const IFREQ_BYTES = 40;
 const NAME_BYTES = 16;
 
 const SIOCGIFHWADDR = 0x8927;
 const SIOCGIFINDEX = 0x8933;
+const SIOCETHTOOL = 0x8946;
+/** linux/ethtool.h: a command and its value, 32 bits each. */
+const ETHTOOL_STXCSUM = 0x17;
+const AF_INET = 2;
+const SOCK_DGRAM = 2;
 
 const ARPHRD_ETHER = 1;
 
@@ -47,5 +52,30 @@ export class InterfaceRequest {
     this.prepare(name);
     this.send(socket, SIOCGIFHWADDR, 'SIOCGIFHWADDR');
     return this.#slab.bytes.readUInt16LE(this.#at + NAME_BYTES) === ARPHRD_ETHER;
+  }
+
+  /** Points the request to `place` of the slab. */
+  refer(name: string, place: number): void {
+    this.prepare(name);
+    this.#slab.writePointer(this.#at + NAME_BYTES, this.#slab.address + place);
+  }
+}
+
+/**
+ * Has the kernel complete the checksums of all frames before they leave by the interface, and cut super-frames.
+ * @throws SystemError `SIOCETHTOOL`: `EPERM` without CAP_NET_ADMIN, `ENODEV`
+ */
+export function disableOffload(name: string): void {
+  const slab = new Slab(InterfaceRequest.BYTES + 16);
+  const request = new InterfaceRequest(slab);
+  const value = slab.carve(8);
+  slab.bytes.writeUInt32LE(ETHTOOL_STXCSUM, value);
+  slab.bytes.writeUInt32LE(0, value + 4);
+  const socket = check('socket', libc().socket(AF_INET, SOCK_DGRAM | CLOEXEC, 0));
+  try {
+    request.refer(name, value);
+    request.send(socket, SIOCETHTOOL, 'SIOCETHTOOL');
+  } finally {
+    libc().close(socket);
   }
 }

@@ -76,6 +76,8 @@ export interface TapOptions {
   persistent?: boolean | undefined;
   /** Number of the user who may open it later without privileges. */
   owner?: number | undefined;
+  /** False: frames are read complete. */
+  offload?: boolean | undefined;
 }
 
 export class TapCalls {
@@ -92,11 +94,11 @@ export class TapCalls {
   }
 
   /**
-   * A non-blocking TAP. Its frames have virtio-net headers and may be super-frames.
+   * A non-blocking TAP. Its frames have virtio-net headers and may be super-frames unless `offload` is false.
    * @throws SystemError by `call`: `open` (`ENOENT`, `EACCES`), `TUNSETIFF` (`EPERM`, `EBUSY`, `EINVAL` if it is not a
    * TAP), `SIOCGIFINDEX` (`EEXIST`, `ENODEV` as `create` demands)
    */
-  open(name: string, { create = 'if-missing', persistent, owner }: TapOptions): number {
+  open(name: string, { create = 'if-missing', persistent, owner, offload = true }: TapOptions): number {
     const exists = this.#libc.if_nametoindex(name) !== 0;
     if (exists && create === 'always') throw new SystemError('SIOCGIFINDEX', EEXIST);
     if (!exists && create === 'never') throw new SystemError('SIOCGIFINDEX', ENODEV);
@@ -106,7 +108,8 @@ export class TapCalls {
       this.#request.send(tap, TUNSETIFF, 'TUNSETIFF');
       const headerSize = this.#memory.control.address + this.#headerSize;
       check('TUNSETVNETHDRSZ', this.#libc.ioctl(tap, TUNSETVNETHDRSZ, headerSize));
-      this.#offerOffloads(tap);
+      if (offload) this.#offerOffloads(tap);
+      else check('TUNSETOFFLOAD', this.#libc.ioctl(tap, TUNSETOFFLOAD, 0));
       if (owner !== undefined) check('TUNSETOWNER', this.#libc.ioctl(tap, TUNSETOWNER, owner));
       if (persistent !== undefined) check('TUNSETPERSIST', this.#libc.ioctl(tap, TUNSETPERSIST, persistent ? 1 : 0));
       return tap;

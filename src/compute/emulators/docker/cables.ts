@@ -14,6 +14,7 @@ export class Cables {
   readonly #node: string;
   readonly #ports: AdapterPorts;
   readonly #network: NodeNetwork;
+  readonly #offload: () => boolean | undefined;
   /** Pid of the container's first process, by adapter, for open interfaces. */
   readonly #plugged = new Map<number, number>();
 
@@ -21,11 +22,13 @@ export class Cables {
    * @param node identifier of the ports' node
    * @param ports each of them a `LivePort`
    * @param network has the ends of pairs that are not in containers
+   * @param offload false if the container's programs get complete frames only
    */
-  constructor(node: string, ports: AdapterPorts, network: NodeNetwork) {
+  constructor(node: string, ports: AdapterPorts, network: NodeNetwork, offload: () => boolean | undefined) {
     this.#node = node;
     this.#ports = ports;
     this.#network = network;
+    this.#offload = offload;
   }
 
   /** Opens the interfaces with cables in the container of this first process. */
@@ -72,7 +75,8 @@ export class Cables {
       await port.setDevice({ kind: 'packet', interface: link, kernel: true, process: network });
       inNetwork(() => changeLink(link, { up: true }));
     } else {
-      await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process });
+      const offload = this.#offload();
+      await port.setDevice({ kind: 'tap', interface: `eth${adapter}`, create: 'never', process, offload });
     }
     this.#plugged.set(adapter, process);
   }

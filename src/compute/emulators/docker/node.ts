@@ -52,7 +52,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     this.#host = host;
     this.#state = state;
     this.#container = new OwnContainer(this.#asOwner(), services, this.#host);
-    this.#cables = new Cables(this.id, this.ports, this.services.nodeNetwork);
+    this.#cables = new Cables(this.id, this.ports, this.services.nodeNetwork, () => this.#state.settings.offload);
     this.#cables.follow(() => this.runtime?.pid);
   }
 
@@ -255,6 +255,8 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     const interfaces = Array.from({ length: settings.adapters }, (_, adapter) => ({
       name: `eth${adapter}`,
       macAddress: adapterMac(settings.mac_address, adapter, hidden.custom_adapters),
+      mtu: settings.mtu,
+      offload: settings.offload,
     }));
     return { container: id, volumes, interfaces, offersTerminal: this.console.type === 'telnet' };
   }
