@@ -5,7 +5,7 @@ export { BpfMap, loadTrafficProgram, openMapsOf, runTrafficProgram, type Traffic
 export { lockDirectory, lockFile, lockHolder } from './system-calls/file-lock.ts';
 export { FrameCalls, familyOf, type SocketAddress } from './system-calls/frame-calls.ts';
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
-export { disableOffload } from './system-calls/interface-request.ts';
+export { disableOffload, hasOffload } from './system-calls/interface-request.ts';
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';
 export { inNetworkOf, inNetworkOfAny, inNewNetwork } from './system-calls/namespaces.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest } from './system-calls/netlink.ts';

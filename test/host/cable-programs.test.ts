@@ -73,7 +73,9 @@ test('frames are redirected, and counted only on their way to another node', { s
   ways.set(3, encodeWay(1, 'cable'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
   assert.equal(runTrafficProgram(program, Buffer.alloc(1514)).answer, REDIRECT);
-  assert.deepEqual(count(), [2, 64 + 1514]);
+  ways.set(3, encodeWay(1, 'peer'));
+  assert.equal(runTrafficProgram(program, Buffer.alloc(100)).answer, REDIRECT);
+  assert.deepEqual(count(), [3, 64 + 1514 + 100]);
   assert.deepEqual(count(2), [0, 0]);
   ways.set(3, encodeWay(0, 'fabric'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, DROP);

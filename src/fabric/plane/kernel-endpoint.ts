@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { relayName } from '../../host/network/interfaces.ts';
 import { changeLink, droppedBy, findLink, keepFromHost } from '../../host/network/kernel-interfaces.ts';
-import { SystemError } from '../../host/system-calls.ts';
+import { hasOffload, SystemError } from '../../host/system-calls.ts';
 import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';
 import type { KernelEnd, KernelLinks, KernelPort } from './kernel-links.ts';
@@ -54,6 +54,10 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
     this.#mayBeLate = when === 'before';
   }
 
+  handsIn(): boolean {
+    return this.#unlessGone(() => findLink(this.#node)?.leadsElsewhere === true && hasOffload(this.#node), false);
+  }
+
   override receive(): void {
     this.#hasMore = true;
     super.receive();
@@ -66,7 +70,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   }
 
   override countOverflow(): void {
-    const dropped = this.there(() => droppedBy(this.relayIndex));
+    const dropped = this.#unlessGone(() => droppedBy(this.relayIndex), this.#dropped);
     this.parts.drops.receiveQueue += Math.max(0, dropped - this.#dropped);
     this.#dropped = dropped;
   }
@@ -101,6 +105,16 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   protected override admit(slot: number, length: number): void {
     super.admit(slot, length);
     if (this.#mayBeLate) this.#port.connection?.outgoing.overtaken(this.parts.plane.segmentation.framesIn(slot));
+  }
+
+  /** Runs the task in the interface's network namespace, unless one of them is gone. */
+  #unlessGone<T>(task: () => T, otherwise: T): T {
+    try {
+      return this.there(task);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      return otherwise;
+    }
   }
 
   #leave(): void {

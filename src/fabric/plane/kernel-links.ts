@@ -27,6 +27,8 @@ export interface KernelEnd {
   /** Indexes of the two interfaces. */
   nodeIndex: number;
   relayIndex: number;
+  /** Whether the kernel may hand frames to the node itself, past the interface, which would change none of them. */
+  handsIn(): boolean;
   /** Forwards what waits in the fabric's interface, before later frames take another way, or just after. */
   drain(when: 'before' | 'after'): void;
 }
@@ -266,7 +268,7 @@ export class KernelLinks {
 
   #encode(endpoint: KernelEnd, { number }: Member, way: KernelWay | undefined): Buffer {
     if (way === undefined) return encodeWay(endpoint.relayIndex, 'fabric');
-    if (way.seat === undefined) return encodeWay(way.to.nodeIndex, 'cable');
+    if (way.seat === undefined) return encodeWay(way.to.nodeIndex, way.to.handsIn() ? 'peer' : 'cable');
     const { vlan, isTrunk } = way.seat;
     const device = this.stations.enter(way.seat, { index: endpoint.nodeIndex, port: number });
     return encodeWay(endpoint.relayIndex, device === undefined ? 'fabric' : { switch: device, vlan, isTrunk });

@@ -27,7 +27,7 @@ const CALL = 0x80;
 const EXIT = 0x90;
 
 /** Functions of the kernel. */
-const HELPERS = { map_lookup_elem: 1, ktime_get_ns: 5, redirect: 23, skb_load_bytes: 26 } as const;
+const HELPERS = { map_lookup_elem: 1, ktime_get_ns: 5, redirect: 23, skb_load_bytes: 26, redirect_peer: 155 } as const;
 
 type Size = keyof typeof SIZES;
 

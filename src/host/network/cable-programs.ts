@@ -54,7 +54,7 @@ const TAGGED = 9;
 const DOMAIN = 8;
 
 /** The kinds of ways, in the lower bits of a way's upper half; further bits: trunk, VLAN (12), switch (16). */
-const KINDS = { fabric: 0, cable: 1, switch: 2 } as const;
+const KINDS = { fabric: 0, cable: 1, switch: 2, peer: 3 } as const;
 const KIND_MASK = 3;
 const TRUNK = 4;
 const VLAN_SHIFT = 4;
@@ -74,9 +74,10 @@ export interface SwitchSeat {
 
 /**
  * Encodes a way: frames go to the interface with this index. At a switch those to addresses that it does not know go
- * there. 0 is no interface: frames are dropped.
+ * there. At a `peer`, an end of a pair, frames come out of the other end at once, in another network namespace. 0 is no
+ * interface: frames are dropped.
  */
-export function encodeWay(index: number, to: 'fabric' | 'cable' | SwitchSeat): Buffer {
+export function encodeWay(index: number, to: 'fabric' | 'cable' | 'peer' | SwitchSeat): Buffer {
   const bytes = Buffer.alloc(WAY_BYTES);
   bytes.writeUInt32LE(index, 0);
   bytes.writeUInt32LE(
@@ -142,7 +143,7 @@ export function nodeProgram(number: number, maps: MapDescriptors): Buffer {
   program.storeNumber('word', STACK, PEER_AT, number);
   lookUp(program, maps.ways, KEY_AT).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
   program.store('word', STACK, TARGET_AT, WAY).load('word', 1, STACK, TARGET_AT).jumpIf('equal', 1, 0, 'drop');
-  kindOfWay(program).jumpIf('equal', 1, KINDS.fabric, 'redirect').jumpIf('equal', 1, KINDS.cable, 'measure');
+  kindOfWay(program).jumpIf('equal', 1, KINDS.fabric, 'redirect').jumpIf('notEqual', 1, KINDS.switch, 'measure');
   findStation(program, number, maps.stations);
 
   program.label('measure').load('word', BYTES, FRAME, SKB.length).set('move', FRAMES, 1);
@@ -155,7 +156,10 @@ export function nodeProgram(number: number, maps: MapDescriptors): Buffer {
   lookUp(program, maps.counters, PEER_AT).jumpIf('equal', 0, 0, 'drop');
   program.atomicAdd(0, 16, FRAMES).atomicAdd(0, 24, BYTES);
 
-  program.label('redirect').load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect').exit();
+  program.label('redirect');
+  kindOfWay(program).jumpIf('equal', 1, KINDS.peer, 'peer');
+  program.load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect').exit();
+  program.label('peer').load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect_peer').exit();
   program.label('drop').set('move', 0, DROP).exit();
   countSegments(program);
   return program.assemble();

@@ -22,6 +22,8 @@ export interface Link {
   macAddress: string;
   /** Index of its bridge. */
   bridge: number | undefined;
+  /** Whether it is one of a pair whose other end is in another network namespace. */
+  leadsElsewhere: boolean;
 }
 
 /** Changes of a link; missing members stay as they are. */
@@ -65,6 +67,7 @@ const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
 const IFA_BROADCAST = 4;
 const IFLA_AF_SPEC = 26;
+const IFLA_LINK_NETNSID = 37;
 const IFLA_INET6_ADDR_GEN_MODE = 8;
 const IN6_ADDR_GEN_MODE_NONE = 1;
 const TCA_KIND = 1;
@@ -158,6 +161,7 @@ function linkOf(message: Buffer): Link {
     mtu: attributes.get(IFLA_MTU)?.readUInt32LE() ?? 0,
     macAddress: attributes.get(IFLA_ADDRESS)?.toString('hex').match(/../g)?.join(':') ?? '',
     bridge: attributes.get(IFLA_MASTER)?.readUInt32LE(),
+    leadsElsewhere: kind === 'veth' && attributes.has(IFLA_LINK_NETNSID),
   };
 }
 

@@ -9,6 +9,7 @@ const SIOCGIFHWADDR = 0x8927;
 const SIOCGIFINDEX = 0x8933;
 const SIOCETHTOOL = 0x8946;
 /** linux/ethtool.h: a command and its value, 32 bits each. */
+const ETHTOOL_GTXCSUM = 0x16;
 const ETHTOOL_STXCSUM = 0x17;
 const AF_INET = 2;
 const SOCK_DGRAM = 2;
@@ -66,15 +67,26 @@ export class InterfaceRequest {
  * @throws SystemError `SIOCETHTOOL`: `EPERM` without CAP_NET_ADMIN, `ENODEV`
  */
 export function disableOffload(name: string): void {
+  ethtool(name, ETHTOOL_STXCSUM, 0);
+}
+
+/** Whether frames leave by the interface as they are, with checksums to be completed. @throws SystemError `ENODEV` */
+export function hasOffload(name: string): boolean {
+  return ethtool(name, ETHTOOL_GTXCSUM, 0) !== 0;
+}
+
+/** Runs a command with its value, and returns the value afterwards. */
+function ethtool(name: string, command: number, number: number): number {
   const slab = new Slab(InterfaceRequest.BYTES + 16);
   const request = new InterfaceRequest(slab);
   const value = slab.carve(8);
-  slab.bytes.writeUInt32LE(ETHTOOL_STXCSUM, value);
-  slab.bytes.writeUInt32LE(0, value + 4);
+  slab.bytes.writeUInt32LE(command, value);
+  slab.bytes.writeUInt32LE(number, value + 4);
   const socket = check('socket', libc().socket(AF_INET, SOCK_DGRAM | CLOEXEC, 0));
   try {
     request.refer(name, value);
     request.send(socket, SIOCETHTOOL, 'SIOCETHTOOL');
+    return slab.bytes.readUInt32LE(value + 4);
   } finally {
     libc().close(socket);
   }
