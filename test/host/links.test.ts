@@ -22,6 +22,7 @@ test('the interfaces of the host are listed as the kernel knows them', async () 
     mtu: told[0].mtu,
     macAddress: '00:00:00:00:00:00',
     bridge: undefined,
+    leadsElsewhere: false,
   });
   assert.ok(links().some(({ name }) => name === 'lo'));
 });
@@ -58,6 +59,7 @@ test('a bridge is seen, brought up, and given an address and an interface', {
       mtu: 1400,
       macAddress: '',
       bridge: undefined,
+      leadsElsewhere: false,
     },
   );
   addAddress(bridge, '198.51.100.129/25');
