@@ -1,6 +1,6 @@
 // Links that the kernel forwards between nodes of the real program.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,26 +108,36 @@ test('a link of containers passes frames while the daemon is killed, and its cou
 /** The interfaces of nodes, and of the fabric beside them, among the host's own. */
 const onHost = (): string[] => links().flatMap(({ name }) => (/^lwr?[0-9a-f]{8}-/.test(name) ? [name] : []));
 
-/** Says from its first line on what any interface of the host sees of a network. */
-async function watchHost(t: TestContext, network: string): Promise<{ end(): Promise<string> }> {
-  const filter = `arp net ${network} or net ${network}`;
-  const child: ChildProcess = spawn('tshark', ['-n', '-l', '-i', 'any', '-f', filter], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+interface Watching {
+  said(): string;
+  end(): Promise<string>;
+}
+
+/** Prints what passes an interface, from now on. @param process whose network it is in; default: this one's */
+async function watch(
+  t: TestContext,
+  link: string,
+  filter: string,
+  words: string[],
+  process?: number,
+): Promise<Watching> {
+  const enter = process === undefined ? [] : ['nsenter', '-t', `${process}`, '-n'];
+  const [program = '', ...all] = [...enter, 'tshark', '-n', '-l', '-i', link, '-f', filter, ...words];
+  const child = spawn(program, all, { stdio: ['ignore', 'pipe', 'pipe'] });
   t.after(() => child.kill('SIGKILL'));
-  let said = '';
-  child.stdout!.on('data', (bytes) => {
+  let [said, errors] = ['', ''];
+  child.stdout.on('data', (bytes) => {
     said += bytes;
   });
-  let errors = '';
-  child.stderr!.on('data', (bytes) => {
+  child.stderr.on('data', (bytes) => {
     errors += bytes;
   });
   await eventually('the capture to begin', () => errors.includes('Capturing on'));
   return {
+    said: () => said,
     async end() {
       child.kill('SIGINT');
-      await once(child, 'exit');
+      await once(child, 'close');
       return said;
     },
   };
@@ -140,10 +150,10 @@ test('interfaces of guests and containers are in no network of the host, whateve
   if (typeof engine === 'string') return t.skip(engine);
   const daemon = await startDaemon(t, withEngine(engine));
   await guestImages(daemon);
-  const watching = await watchHost(t, '10.3.0.0/24');
+  const watching = await watch(t, 'any', 'arp net 10.213.77.0/24 or net 10.213.77.0/24', []);
   const lab = await Lab.create(daemon);
-  const guest = await machine(lab, 'G1', guestSettings('10.3.0.1/24'));
-  const start = "/bin/busybox sh -c 'ip addr add 10.3.0.2/24 dev eth0; exec /bin/sh'";
+  const guest = await machine(lab, 'G1', guestSettings('10.213.77.1/24'));
+  const start = "/bin/busybox sh -c 'ip addr add 10.213.77.2/24 dev eth0; exec /bin/sh'";
   const link = await lab.link(guest, await container(lab, 'C2', { start_command: start, mtu: 9000 }));
   const path = `${lab.path}/links/${link.link_id}`;
   await daemon.post(`${lab.path}/nodes/start`);
@@ -152,7 +162,7 @@ test('interfaces of guests and containers are in no network of the host, whateve
   await typist.run('ip link set eth0 mtu 9000');
   // Jumbo frames, too, whichever way they take.
   const pings = () => {
-    for (const bytes of [56, 8900]) ping(engine, 'C2', '10.3.0.1', 3, bytes);
+    for (const bytes of [56, 8900]) ping(engine, 'C2', '10.213.77.1', 3, bytes);
   };
   pings();
   const { ends } = await daemon.get(`${path}/statistics`);
@@ -179,28 +189,15 @@ interface Packet {
 
 /** What a program that reads raw frames sees of TCP at a container's interface while `task` runs. */
 async function rawPackets(t: TestContext, process: number, task: () => Promise<void>): Promise<Packet[]> {
-  const words = ['-n', '-l', '-i', 'eth0', '-f', 'tcp', '-o', 'tcp.check_checksum:TRUE', '-T', 'fields'];
-  const fields = ['-e', 'frame.len', '-e', 'tcp.checksum.status'];
-  const child = spawn('nsenter', ['-t', `${process}`, '-n', 'tshark', ...words, ...fields]);
-  t.after(() => child.kill('SIGKILL'));
-  let [said, errors] = ['', ''];
-  child.stdout.on('data', (bytes) => {
-    said += bytes;
-  });
-  child.stderr.on('data', (bytes) => {
-    errors += bytes;
-  });
-  await eventually('the capture to begin', () => errors.includes('Capturing on'));
+  const words = ['-o', 'tcp.check_checksum:TRUE', '-T', 'fields', '-e', 'frame.len', '-e', 'tcp.checksum.status'];
+  const watching = await watch(t, 'eth0', 'tcp', words, process);
   await task();
   // It prints what it has seen a moment later.
-  let before = -1;
-  while (before < said.length) {
-    before = said.length;
+  for (let before = -1; before < watching.said().length; ) {
+    before = watching.said().length;
     await sleep(2000);
   }
-  child.kill('SIGINT');
-  await once(child, 'close');
-  return said
+  return (await watching.end())
     .trim()
     .split('\n')
     .map((line) => line.split('\t'))
