@@ -2,22 +2,22 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
 import { noQemu, noTaps, SMALL } from '../compute/qemu-support.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { nodeLinks } from '../node-network.ts';
+import { keeperOf, nodeLinks } from '../node-network.ts';
 import { eventually, startDaemon } from './daemon.ts';
-import { Lab, type NodeObject } from './lab.ts';
+import { executable } from './executable.ts';
+import { Lab, missing, type NodeObject } from './lab.ts';
 import { openAgain, pidsOf } from './survivors.ts';
 
 /** Interfaces of guests. */
 const taps = (state: string) =>
   new Set(nodeLinks(state).flatMap(({ name }) => (/^lw[0-9a-f]{8}-\d+$/.test(name) ? [name] : [])));
 
-test('guests on TAPs run on without the daemon, and hear each other again when the next one is there', {
-  skip: noQemu || noGuest || noTaps,
-}, async (t) => {
-  const daemon = await startDaemon(t, { config: '[Qemu]\nframes = tap\n' });
+async function runOn(t: TestContext, program: readonly string[], hasNetwork: boolean): Promise<void> {
+  const daemon = await startDaemon(t, { config: '[Qemu]\nframes = tap\n', program });
   const others = taps(daemon.state);
   const own = () => [...taps(daemon.state)].filter((name) => !others.has(name));
   const images = join(daemon.state, 'images', 'QEMU');
@@ -38,6 +38,7 @@ test('guests on TAPs run on without the daemon, and hear each other again when t
   await first.until(/seq=2 /);
   const before = { pids: pidsOf(guests), taps: own() };
   assert.equal(before.taps.length, 2);
+  assert.equal(keeperOf(daemon.state) !== undefined, hasNetwork);
 
   await daemon.kill();
   assert.deepEqual({ pids: pidsOf(guests), taps: own() }, before);
@@ -58,4 +59,19 @@ test('guests on TAPs run on without the daemon, and hear each other again when t
 
   await daemon.end('SIGTERM');
   await eventually('the end of the interfaces', () => own().length === 0);
+}
+
+test(
+  'guests on TAPs run on without the daemon, and hear each other again when the next one is there',
+  {
+    skip: noQemu || noGuest || noTaps,
+  },
+  (t) => runOn(t, executable(), kernelLinksUnavailable() === undefined),
+);
+
+test("without CAP_SYS_ADMIN their interfaces are in the host's own network, and all is the same", {
+  skip: noQemu || noGuest || noTaps || missing('setpriv'),
+}, (t) => {
+  const weaker = ['setpriv', '--bounding-set', '-sys_admin', '--inh-caps', '-sys_admin'];
+  return runOn(t, [...weaker, ...executable()], false);
 });
