@@ -8,6 +8,22 @@ export interface NodeLoad {
   memory_bytes: number;
 }
 
+/** The load of a host, as in `/v2/statistics`. */
+export interface HostLoad {
+  compute_id: string;
+  compute_name: string;
+  statistics: {
+    cpu_usage_percent: number;
+    memory_usage_percent: number;
+    memory_total: number;
+    disk_usage_percent: number;
+    /** Over the last 1, 5 and 15 minutes; 100 is as many runnable threads as processors. */
+    load_average_percent: number[];
+    /** Of the nodes of the requested project. */
+    nodes?: NodeLoad[];
+  };
+}
+
 /** Figures of a node; null if unknown. */
 export interface LoadFigures {
   /** Of one processor. */

@@ -1,5 +1,4 @@
 // The supervisor's socket, in a directory of the state directory that only its owner can enter.
-
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../failures.ts';

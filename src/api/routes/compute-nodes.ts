@@ -71,6 +71,17 @@ export interface DiskUse {
   files: { path: string; size: number; bytes: number }[];
 }
 
+/** An entry of the table, as clients see it. */
+export interface MacTableRow {
+  vlan: number;
+  /** `02:00:00:00:00:01` */
+  mac_address: string;
+  port_number: number;
+  port_name: string;
+  /** Whole seconds since the last frame from the address. */
+  age: number;
+}
+
 // biome-ignore format: a table
 export const COMPUTE_NODE_ROUTES = {
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes':

@@ -25,6 +25,13 @@ export interface UnavailableKind {
   hindrance: string | null;
 }
 
+export interface HostInterface {
+  name: string;
+  ip_address: string;
+  type: 'ethernet' | 'tap';
+  special: boolean;
+}
+
 // biome-ignore format: a table
 export const COMPUTE_SERVER_ROUTES = {
   'GET /v2/compute/projects': { answer: answers<object>(), summary: 'List projects' },
@@ -57,7 +64,7 @@ export const COMPUTE_SERVER_ROUTES = {
   'DELETE /v2/compute/operations/{operation_id}':
     { status: 204, summary: 'Cancel long work of this compute (an extension)', errors: [404, 409] },
   'GET /v2/compute/notifications/ws': { socket: true, summary: 'Notification stream of a compute, for controllers' },
-  'GET /v2/compute/network/interfaces': { answer: answers<object>(), summary: 'List network interfaces of this host' },
+  'GET /v2/compute/network/interfaces': { answer: answers<HostInterface[]>(), summary: 'List network interfaces of this host' },
   'GET /v2/compute/network/ports': { answer: answers<object>(), summary: 'List ports in use by this compute' },
   'POST /v2/compute/projects/{project_id}/ports/udp':
     { status: 201, answer: answers<{ udp_port: number }>(), summary: 'Reserve a UDP port for a link' },

@@ -65,6 +65,21 @@ export interface CaptureFileEntry {
   compute_id: string;
 }
 
+export interface NumberParameter {
+  name: string;
+  type: 'int';
+  minimum: number;
+  maximum: number;
+  unit: string;
+}
+
+export interface FilterDescription {
+  type: string;
+  name: string;
+  description: string;
+  parameters: (NumberParameter | { name: string; type: 'text' })[];
+}
+
 // biome-ignore format: a table
 export const LINK_ROUTES = {
   'GET /v2/projects/{project_id}/links':
@@ -80,7 +95,7 @@ export const LINK_ROUTES = {
   'DELETE /v2/projects/{project_id}/links/{link_id}':
     { access: 'change', privilege: 'Link.Allocate', status: 204, summary: 'Delete a link' },
   'GET /v2/projects/{project_id}/links/{link_id}/available_filters':
-    { access: 'watch', privilege: 'Link.Audit', answer: answers<object[]>(),
+    { access: 'watch', privilege: 'Link.Audit', answer: answers<readonly FilterDescription[]>(),
       summary: 'List filters available for the link' },
   'POST /v2/projects/{project_id}/links/{link_id}/start_capture':
     { access: 'change', privilege: 'Link.Capture', entryPath: '/projects/{project_id}/links/{link_id}/capture/start',

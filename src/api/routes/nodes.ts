@@ -1,4 +1,5 @@
 // Nodes: the bodies and the routes.
+
 import * as v from 'valibot';
 import type { DeletedNode } from '../deleted-nodes.ts';
 import type { LinkObject, NodeObject } from '../objects.ts';

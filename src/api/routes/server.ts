@@ -1,5 +1,6 @@
 // The server itself: the bodies and the routes.
 import * as v from 'valibot';
+import type { HostLoad } from '../node-loads.ts';
 import { AnyObject, Integer } from '../vocabulary.ts';
 import { answers, NODE_LOAD_QUERY, type RouteDefinitions } from './definition.ts';
 
@@ -30,7 +31,7 @@ export const SERVER_ROUTES = {
     { access: 'read', unaudited: true, body: Version, answer: answers<{ version: string }>(),
       summary: 'Check that a client is of the same release' },
   'GET /v2/statistics':
-    { access: 'read', answer: answers<object>(), summary: 'Load of all computes', errors: [404, 409],
+    { access: 'read', answer: answers<HostLoad[]>(), summary: 'Load of all computes', errors: [404, 409],
       query: NODE_LOAD_QUERY },
   'POST /v2/shutdown': { status: 201, summary: 'Stop the server (local mode only)', answerType: '' },
   'POST /v2/debug':

@@ -1,5 +1,4 @@
 // The lab under test, by the names of its file. Only one check at a time types at a console.
-
 import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';

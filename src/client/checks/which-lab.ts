@@ -1,5 +1,4 @@
 // Finds the file's lab on the server.
-
 import type { ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';

@@ -1,5 +1,4 @@
 // `labwired appliance`: devices of the catalogue, and what is missing for them on this server.
-
 import type { Match } from '../../api/routes/appliances.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';

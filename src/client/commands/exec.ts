@@ -1,5 +1,4 @@
 // `labwired node exec`: types one line at a node's console and prints the output.
-
 import type { NodeObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { messageOf } from '../../failures.ts';

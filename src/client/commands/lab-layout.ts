@@ -1,5 +1,4 @@
 // `labwired lab layout`: arranges the nodes of a lab.
-
 import type { ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';

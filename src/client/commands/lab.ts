@@ -1,5 +1,4 @@
 // `labwired lab`: labs, which the API calls projects.
-
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,5 +1,4 @@
 // `labwired logs`: past and new log messages of a lab or node.
-
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { NodeObject, ProjectObject } from '../../api/objects.ts';

@@ -1,5 +1,4 @@
 // `labwired lab share`: the owner of a lab, and the accounts and groups that may watch or change it.
-
 import type * as v from 'valibot';
 import type { Access } from '../../api/accounts.ts';
 import type { ProjectObject } from '../../api/objects.ts';

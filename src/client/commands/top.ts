@@ -1,6 +1,7 @@
 // `labwired top`: live view of a lab: its nodes, the traffic of its links, and the load of the hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LoadFigures, type NodeLoad, NodeLoads } from '../../api/node-loads.ts';
+import type { HostLoad } from '../../api/node-loads.ts';
+import { type LoadFigures, NodeLoads } from '../../api/node-loads.ts';
 import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
@@ -22,12 +23,6 @@ const SLACK = 1.3;
 
 /** Nodes and hosts change less often than counters. */
 const LEAST_ASKING_MS = 2_000;
-
-interface HostLoad {
-  compute_id: string;
-  compute_name: string;
-  statistics: { cpu_usage_percent: number; memory_usage_percent: number; nodes?: NodeLoad[] };
-}
 
 /** Sort orders of nodes, with their keys. */
 const SORTS = { cpu: 'c', memory: 'm', traffic: 't', name: 'n' } as const;

@@ -1,5 +1,4 @@
 // Checks whether a console accepts typed lines.
-
 import type { NodeObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';

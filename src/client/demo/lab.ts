@@ -1,5 +1,4 @@
 // The demonstration's lab: each API request is shown before it is sent.
-
 import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';

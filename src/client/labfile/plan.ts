@@ -1,5 +1,4 @@
 // Compares a file with the server and plans the changes. Only reads.
-
 import type { ProjectObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
 import type { Template } from '../../api/routes/templates.ts';

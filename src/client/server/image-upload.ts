@@ -1,5 +1,4 @@
 // Uploads an image to a host in pieces. A partial upload stays for a while, and the same command resumes it.
-
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';

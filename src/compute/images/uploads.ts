@@ -1,6 +1,5 @@
 // Uploads of images in several pieces: an interrupted one is resumed. Until it is complete it counts as unfinished: it
 // is not listed and no node finds it. An extension of the release's interface.
-
 import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { ImageKind } from '../../api/kinds/kinds.ts';

@@ -63,8 +63,9 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       `DELETE ${NODE}`,
       async ({ params, query }) => {
         const keep = query['keep'] === 'yes';
-        const node = mustBeUuid('node_id', params.node_id);
-        const kept = await projects.get(params.project_id).deleteNode(kind, node, { keep });
+        const kept = await projects
+          .get(params.project_id)
+          .deleteNode(kind, mustBeUuid('node_id', params.node_id), { keep });
         return keep ? Response.json({ kept } satisfies Kept) : undefined;
       },
       {

@@ -3,6 +3,7 @@ import { cpus, platform } from 'node:os';
 import type { ComputeEvents } from '../../api/events.ts';
 import type { NodeLoad } from '../../api/node-loads.ts';
 import { releaseFor } from '../../api/releases.ts';
+import type { UnavailableKind } from '../../api/routes/compute.ts';
 import { COMPUTE_SERVER_ROUTES } from '../../api/routes/compute.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
@@ -29,7 +30,7 @@ export interface ServerParts {
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
   /** Why nodes of a type are unavailable on this host; null if they are available. */
-  unavailableKinds(): Promise<{ node_type: string; hindrance: string | null }[]>;
+  unavailableKinds(): Promise<UnavailableKind[]>;
   /** The debug report for support. */
   debugReport(): Promise<string>;
 }

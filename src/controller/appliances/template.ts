@@ -1,5 +1,4 @@
 // Makes the template that an appliance's version describes, with the images of this compute.
-
 import type { Match } from '../../api/routes/appliances.ts';
 import { type ApplianceDocument, settingsOf, usageOf, versionsOf } from './document.ts';
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import type { HostLoad } from '../../api/node-loads.ts';
 import type { ComputeObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from '../../api/routes/computes.ts';
@@ -371,12 +372,12 @@ export class Computes {
    * Load of all connected computes; one that rejects the request is left out.
    * @param ofNodes a project whose nodes' load is included; computes of the release ignore it
    */
-  async statistics(ofNodes?: string): Promise<object[]> {
+  async statistics(ofNodes?: string): Promise<HostLoad[]> {
     const path = `/statistics${ofNodes === undefined ? '' : `?nodes=${encodeURIComponent(ofNodes)}`}`;
     const entries = await Promise.all(
       this.list().map(async (compute) => {
         try {
-          const statistics = await compute.get(path, { connect: false });
+          const statistics = (await compute.get(path, { connect: false })) as HostLoad['statistics'];
           return { compute_id: compute.id, compute_name: compute.name, statistics };
         } catch (error) {
           log.warn('cannot read the load of a compute', { compute: compute.id, error: messageOf(error) });

@@ -1,5 +1,4 @@
 // Streams the journal of a lab, one line of JSON per entry: first the stored entries, then each new one.
-
 import type { JournalEntry } from '../../api/routes/projects.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
 import type { Journals } from './journals.ts';

@@ -1,5 +1,4 @@
 // Lists and reads capture files: those on this host, and those of the project's links on other computes.
-
 import { basename, dirname, join } from 'node:path';
 import type { CaptureFileEntry } from '../../api/routes/links.ts';
 import { listContained } from '../../host/files/contained-tree.ts';

@@ -1,24 +1,10 @@
 // Filters of a link: the available types, and the conversion of a client's filters for storage (as in release 2.2.57).
 import { FILTER_VALUES, type FilterValue } from '../../api/impairments.ts';
+import type { FilterDescription, NumberParameter } from '../../api/routes/links.ts';
 import { Failure } from '../../failures.ts';
 
 /** Type -> its values: numbers, or one text for `bpf`. */
 export type Filters = Record<string, (number | string)[]>;
-
-interface NumberParameter {
-  name: string;
-  type: 'int';
-  minimum: number;
-  maximum: number;
-  unit: string;
-}
-
-interface FilterDescription {
-  type: string;
-  name: string;
-  description: string;
-  parameters: (NumberParameter | { name: string; type: 'text' })[];
-}
 
 const numbers = (values: readonly FilterValue[]): NumberParameter[] =>
   values.map(({ name, minimum, maximum, unit }) => ({ name, type: 'int', minimum, maximum, unit }));

@@ -53,7 +53,7 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
 
     route('GET /v2/projects/{project_id}/links/{link_id}/available_filters', async ({ params }) => {
       const { link } = await find(params);
-      return link.filteringEnd ? [...FILTERS] : [];
+      return link.filteringEnd ? FILTERS : [];
     }),
 
     route('POST /v2/projects/{project_id}/links/{link_id}/start_capture', async ({ params, body }) => {

@@ -1,5 +1,4 @@
 // The symbols of nodes: built-in ones and those of the custom folder.
-
 import type { Stats } from 'node:fs';
 import { isAbsolute, posix, relative } from 'node:path';
 import type { SymbolEntry } from '../../api/routes/symbols.ts';

@@ -1,5 +1,4 @@
 // Downloads capture files from the server: a single file, the files of a ring, or all captures of a lab merged.
-
 import { useSignal } from '@preact/signals';
 import type { CaptureFileEntry } from '../../api/routes/links.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';

@@ -2,6 +2,8 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { HostLoad } from '../../api/node-loads.ts';
+import type { ComputeObject } from '../../api/objects.ts';
 import { AUTO_ID, type Drained } from '../../api/placement.ts';
 import { hostMembers } from '../forms/document.ts';
 import { FormView } from '../forms/form-view.tsx';
@@ -23,34 +25,14 @@ const words = WORDS.hosts;
 const EVERY_MS = 5_000;
 const DEFAULTS = { protocol: 'http', port: 3080 };
 
-interface Host {
-  compute_id: string;
-  name: string;
-  protocol: string;
-  host: string;
-  port: number;
-  user: string | null;
-  connected: boolean;
-  last_error: string | null;
-  draining?: true;
-  cpu_usage_percent: number | null;
-  memory_usage_percent: number | null;
-  capabilities: { version: string | null; platform: string | null; node_types: string[] };
-}
-
-interface Statistics {
-  compute_id: string;
-  statistics: { memory_total: number; disk_usage_percent: number; load_average_percent: number[] };
-}
-
 /** The choice `auto` is no host. */
-const isHost = ({ compute_id: id }: Host): boolean => id !== AUTO_ID;
+const isHost = ({ compute_id: id }: ComputeObject): boolean => id !== AUTO_ID;
 
 export function HostsScreen() {
-  const hosts = useMemo(() => new Collection<Host>('/computes', 'compute'), []);
-  const edited = useSignal<Host | 'new' | undefined>(undefined);
+  const hosts = useMemo(() => new Collection<ComputeObject>('/computes', 'compute'), []);
+  const edited = useSignal<ComputeObject | 'new' | undefined>(undefined);
   const message = useSignal('');
-  const statistics = useLoaded(() => api.get<Statistics[]>('/statistics'), []);
+  const statistics = useLoaded(() => api.get<HostLoad[]>('/statistics'), []);
   /** When each host last became reachable or unreachable while shown, by id. */
   const since = useMemo(() => new Map<string, Date>(), []);
   useEffect(() => {
@@ -67,7 +49,7 @@ export function HostsScreen() {
     if (known.has(id) && known.get(id) !== connected) since.set(id, new Date());
     known.set(id, connected);
   }
-  const remove = async ({ compute_id: id, name }: Host): Promise<void> => {
+  const remove = async ({ compute_id: id, name }: ComputeObject): Promise<void> => {
     const question = { title: `${words.remove} ${name}`, text: words.askRemove(name), verb: words.remove };
     if (!(await confirmed(question))) return;
     message.value = '';
@@ -78,7 +60,7 @@ export function HostsScreen() {
       message.value = sentenceOf(error);
     }
   };
-  const drain = async ({ compute_id: id, name, draining }: Host): Promise<void> => {
+  const drain = async ({ compute_id: id, name, draining }: ComputeObject): Promise<void> => {
     const question = { title: `${words.drain} ${name}`, text: words.askDrain(name), verb: words.drain };
     if (!draining && !(await confirmed(question))) return;
     message.value = '';
@@ -158,9 +140,9 @@ export function HostsScreen() {
 }
 
 interface HostViewProps {
-  host: Host;
+  host: ComputeObject;
   since: Date | undefined;
-  statistics: Statistics['statistics'] | undefined;
+  statistics: HostLoad['statistics'] | undefined;
 }
 
 function HostView({ host, since, statistics }: HostViewProps) {
@@ -212,7 +194,7 @@ function HostView({ host, since, statistics }: HostViewProps) {
   );
 }
 
-function HostEditor({ host, close }: { host: Host | undefined; close: () => void }) {
+function HostEditor({ host, close }: { host: ComputeObject | undefined; close: () => void }) {
   const loaded = useLoaded(hostMembers, []);
   const fields = loaded.value.value;
   const form = useMemo(

@@ -1,5 +1,4 @@
 // A chooser for node symbols.
-
 import { useSignal } from '@preact/signals';
 import type { SymbolEntry } from '../../api/routes/symbols.ts';
 import { api } from '../model/server/api.ts';

@@ -1,5 +1,4 @@
 // Dialogs about accounts: create, change role or password, delete and reassign the labs.
-
 import type { Role } from '../../api/accounts.ts';
 import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';

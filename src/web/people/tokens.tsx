@@ -1,5 +1,4 @@
 // The account's tokens for programs: create, show once, revoke.
-
 import { useSignal } from '@preact/signals';
 import type { Role, TokenRole } from '../../api/accounts.ts';
 import type { TokenObject } from '../../api/routes/accounts.ts';

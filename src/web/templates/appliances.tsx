@@ -1,5 +1,4 @@
 // The appliance catalogue: filter by category and text, see missing images per version, create the template.
-
 import { useSignal } from '@preact/signals';
 import type { Match } from '../../api/routes/appliances.ts';
 import { whyNot } from '../model/account/permissions.ts';

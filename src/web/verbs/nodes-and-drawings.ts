@@ -1,5 +1,4 @@
 // Verbs for selected nodes and drawings alike: move, layers, lock, delete.
-
 import type { LabContext } from '../lab-context.ts';
 import { alwaysRuns } from '../model/lab/abilities.ts';
 import type { Update } from '../model/lab/undo.ts';

@@ -1,5 +1,4 @@
 // Creates the container of a node: pulls a missing image, and prepares volumes and environment.
-
 import { splitWords } from '../../nodes/lifecycle/command-words.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';

@@ -1,9 +1,18 @@
 // The console of an Ethernet switch: a small command line by telnet, shared by all clients.
+import type { SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
+import type { MacTableRow } from '../../../api/routes/compute-nodes.ts';
 import { Console } from '../../../consoles/console.ts';
+import type { PortStatistics } from '../../../fabric/fabric.ts';
 import { messageOf } from '../../../failures.ts';
 import { LineEditor } from '../../../pc/shell/line-editor.ts';
 import { table } from './console-table.ts';
-import type { MacTableRow, PortRow } from './rows.ts';
+
+/** A port in the console's list. */
+export interface PortRow extends SwitchPort {
+  vlan: number;
+  /** Undefined without a link. */
+  statistics: PortStatistics | undefined;
+}
 
 /** The switch as its console sees it. */
 export interface ConsoleSwitch {

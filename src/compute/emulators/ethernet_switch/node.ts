@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { EthernetSwitchCreate, EthernetSwitchUpdate, SwitchPort } from '../../../api/kinds/ethernet-switches.ts';
+import type { MacTableRow } from '../../../api/routes/compute-nodes.ts';
 import type { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
@@ -14,8 +15,8 @@ import { SWITCH_NIOS } from '../../nodes/ports/nio.ts';
 import type { NodePort, PortRules } from '../../nodes/ports/port.ts';
 import { defaultPorts, numbered, stillConnected } from '../../nodes/ports/ports-mapping.ts';
 import type { Services } from '../../services.ts';
+import type { PortRow } from './console.ts';
 import { SwitchConsole } from './console.ts';
-import type { MacTableRow, PortRow } from './rows.ts';
 
 /** Switches are part of Dynamips in the release; clients recognise its name. */
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };

@@ -1,5 +1,4 @@
 // A node's disk use: the files in its directory, and its kind's files elsewhere.
-
 import { join } from 'node:path';
 import type { DiskUse } from '../../../api/routes/compute-nodes.ts';
 import { Failure } from '../../../failures.ts';

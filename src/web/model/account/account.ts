@@ -1,5 +1,4 @@
 // The logged-in account, if the server has accounts. Read once, because another account means another page.
-
 import { signal } from '@preact/signals';
 import type { AccountObject } from '../../../api/routes/accounts.ts';
 import { api } from '../server/api.ts';

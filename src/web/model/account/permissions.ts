@@ -1,5 +1,4 @@
 // What the logged-in account may not do, and why; used by buttons, forms, keys and gestures. The server still checks every request.
-
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Share } from '../../../api/routes/accounts.ts';

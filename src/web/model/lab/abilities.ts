@@ -1,5 +1,4 @@
 // What nodes of each type can do: verbs and tabs for anything else are not offered.
-
 import { TRAITS, type Traits } from '../../../api/kinds/traits.ts';
 import type { NodeObject } from '../server/types.ts';
 

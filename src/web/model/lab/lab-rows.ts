@@ -1,5 +1,4 @@
 // The rows of the list of labs: filtered, sorted, and grouped into folders by name: `CCNA/lab 3` is in `CCNA`.
-
 import type { LabFigures } from '../../../api/routes/projects.ts';
 import { namesInOrder } from '../../language.ts';
 import type { ProjectObject } from '../server/types.ts';

@@ -1,5 +1,4 @@
 // The list of labs, kept up to date by the controller's notifications; for open labs also the number of running nodes.
-
 import { signal } from '@preact/signals';
 import type { LabFigures } from '../../../api/routes/projects.ts';
 import { api } from '../server/api.ts';

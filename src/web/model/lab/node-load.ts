@@ -1,15 +1,12 @@
 // CPU and memory of a lab's nodes, read every few seconds while they are shown.
 import { signal } from '@preact/signals';
-import { type LoadFigures, type NodeLoad, NodeLoads } from '../../../api/node-loads.ts';
+import type { HostLoad } from '../../../api/node-loads.ts';
+import { type LoadFigures, NodeLoads } from '../../../api/node-loads.ts';
 import { inNumbers } from '../../language.ts';
 import { bytesInWords } from '../browser/byte-sizes.ts';
 import { api } from '../server/api.ts';
 
 const INTERVAL_MS = 3_000;
-
-interface HostLoad {
-  statistics?: { nodes?: NodeLoad[] };
-}
 
 export class LoadOfNodes {
   /** By node; those without a process of their own are missing. */

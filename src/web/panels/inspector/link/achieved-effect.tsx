@@ -1,5 +1,4 @@
 // The present effect of a link on frames: requested and achieved values, drops by reason, and the rates of the last minute.
-
 import type { LabContext } from '../../../lab-context.ts';
 import { inNumbers } from '../../../language.ts';
 import { type DirectionCounters, HISTORY_SECONDS, rateText } from '../../../model/lab/counters.ts';

@@ -1,6 +1,7 @@
 // GNS3's filters, which apply to both directions; collapsible.
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import type { FilterDescription } from '../../../../api/routes/links.ts';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
@@ -12,27 +13,12 @@ import { Changing } from '../changing.tsx';
 
 const words = WORDS.filters;
 
-interface Parameter {
-  name: string;
-  type: 'int' | 'text';
-  minimum?: number;
-  maximum?: number;
-  unit?: string;
-}
-
-interface FilterObject {
-  type: string;
-  name: string;
-  description: string;
-  parameters: Parameter[];
-}
-
 type Typed = Readonly<Record<string, readonly string[]>>;
 
 export function Filters({ context, link }: { context: LabContext; link: LinkObject }) {
   const { lab, history } = context;
   const path = `${lab.path}/links/${link.link_id}`;
-  const loaded = useLoaded(() => api.get<FilterObject[]>(`${path}/available_filters`), [path]);
+  const loaded = useLoaded(() => api.get<FilterDescription[]>(`${path}/available_filters`), [path]);
   const filters = loaded.value.value ?? [];
   const typed = useSignal<Typed>({});
   const problem = useSignal('');
@@ -106,6 +92,8 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
   );
 }
 
+type Parameter = FilterDescription['parameters'][number];
+
 interface InputProps {
   parameter: Parameter;
   value: string;
@@ -135,8 +123,8 @@ function Input({ parameter, value, change }: InputProps) {
   );
 }
 
-function rangeOf({ minimum, maximum, unit = '' }: Parameter): string {
-  return minimum === undefined || maximum === undefined ? '' : `${minimum} – ${maximum} ${unit}`;
+function rangeOf(parameter: Parameter): string {
+  return parameter.type === 'text' ? '' : `${parameter.minimum} – ${parameter.maximum} ${parameter.unit}`;
 }
 
 /** Text that is no number is sent unchanged, so that the server explains the error. */

@@ -1,5 +1,6 @@
 // The interfaces of a cloud's host, and what each needs to become a port of the cloud.
 
+import type { HostInterface } from '../../../../api/routes/compute.ts';
 import { whyNot } from '../../../model/account/permissions.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
@@ -11,13 +12,6 @@ import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 
 const words = WORDS.node;
-
-export interface HostInterface {
-  name: string;
-  ip_address: string;
-  type: 'ethernet' | 'tap';
-  special: boolean;
-}
 
 /** As installed with the systemd unit; docs/clouds.md says the same. */
 const GIVE_RIGHTS =

@@ -1,6 +1,7 @@
 // The MAC addresses learned by a switch, polled every two seconds while shown.
 
 import { useEffect } from 'preact/hooks';
+import type { MacTableRow } from '../../../../api/routes/compute-nodes.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
@@ -13,16 +14,9 @@ import type { TabProps } from '../tabs.tsx';
 const words = WORDS.node;
 const EVERY_MS = 2_000;
 
-interface LearnedAddress {
-  vlan: number;
-  mac_address: string;
-  port_name: string;
-  age: number;
-}
-
 export function MacTable({ context, object: node }: TabProps<NodeObject>) {
   const path = `${context.lab.path}/nodes/${node.node_id}/mac_table`;
-  const { value, problem, again } = useLoaded(() => api.get<LearnedAddress[]>(path), [path]);
+  const { value, problem, again } = useLoaded(() => api.get<MacTableRow[]>(path), [path]);
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && again(), EVERY_MS);
     return () => clearInterval(timer);

@@ -1,5 +1,6 @@
 // The ports of switches, hubs and clouds as one editable table: `ports_mapping`.
 import { useSignal } from '@preact/signals';
+import type { HostInterface } from '../../../../api/routes/compute.ts';
 import { FormFrame } from '../../../forms/form-view.tsx';
 import { ListControl } from '../../../forms/list-control.tsx';
 import type { TypedRow } from '../../../forms/values.ts';
@@ -11,7 +12,6 @@ import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { Cable } from './cable.tsx';
-import type { HostInterface } from './host-interfaces.tsx';
 import { useNodeForm } from './use-node-form.ts';
 
 const words = WORDS.node;
