@@ -24,7 +24,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
 On a running server, this host's or --server URL; for details: labwired lab --help, and so on:
   labwired lab list|create|open|close|update|duplicate|delete|lock|unlock|start|stop|share|layout|notes|
                export|import|check|schema|import-containerlab
-  labwired node list|create|update|duplicate|move|start|stop|reload|isolate|unisolate|delete|console|exec
+  labwired node list|create|update|duplicate|move|start|stop|reload|isolate|unisolate|delete|restore|console|exec
   labwired link list|create|update|reset|delete  labwired capture LINK
   labwired snapshot list|create|restore|delete
   labwired image list|upload|download|delete

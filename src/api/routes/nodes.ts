@@ -1,5 +1,4 @@
 // Nodes: the bodies and the routes.
-
 import * as v from 'valibot';
 import type { DeletedNode } from '../deleted-nodes.ts';
 import type { LinkObject, NodeObject } from '../objects.ts';

@@ -63,9 +63,8 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
       `DELETE ${NODE}`,
       async ({ params, query }) => {
         const keep = query['keep'] === 'yes';
-        const kept = await projects
-          .get(params.project_id)
-          .deleteNode(kind, mustBeUuid('node_id', params.node_id), { keep });
+        const node = mustBeUuid('node_id', params.node_id);
+        const kept = await projects.get(params.project_id).deleteNode(kind, node, { keep });
         return keep ? Response.json({ kept } satisfies Kept) : undefined;
       },
       {
