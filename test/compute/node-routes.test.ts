@@ -168,10 +168,8 @@ test('requests for one node wait for each other, streams and searches do not', a
   const all = lab.app.routes.flatMap((route) =>
     route.kind === 'http' && route.pattern.includes('{node_id}') ? [route] : [],
   );
-  const free = all
-    .filter(({ definition }) => definition.turn === undefined)
-    .map(({ pattern }) => pattern.split('/').at(-1));
+  const free = all.filter(({ turn }) => turn === undefined).map(({ pattern }) => pattern.split('/').at(-1));
   assert.deepEqual([...new Set(free)].sort(), ['auto_idlepc', 'idlepc_proposals', 'pcap', 'schedule', 'statistics']);
-  const names = all.map(({ definition }) => definition.turn?.({ project_id: 'p', node_id: 'n' }));
+  const names = all.map(({ turn }) => turn?.({ project_id: 'p', node_id: 'n' }));
   assert.deepEqual([...new Set(names)].sort(), ['p/n', undefined]);
 });

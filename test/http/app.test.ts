@@ -260,12 +260,15 @@ test('a call within the process answers what the request does, and shares nothin
       sent = body;
       return held;
     }),
-    route('POST /v2/nodes/{node_id}', { turn: ({ node_id }) => node_id }, async ({ body }) => {
-      const before = JSON.stringify(held.list);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      assert.equal(JSON.stringify(held.list), before, 'requests for one node take turns');
-      held.list.push({ n: (body as { n: number }).n });
-    }),
+    {
+      ...route('POST /v2/nodes/{node_id}', {}, async ({ body }) => {
+        const before = JSON.stringify(held.list);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        assert.equal(JSON.stringify(held.list), before, 'requests for one node take turns');
+        held.list.push({ n: (body as { n: number }).n });
+      }),
+      turn: ({ node_id }) => node_id,
+    },
   ]);
   for (const [method, target, body] of [
     ['GET', '/v2/things'],

@@ -175,9 +175,11 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
 /** Requests for one node run one at a time, as in the release. A controller's projects order their changes themselves. */
 function inTurn(route: Route): Route {
   if (route.kind === 'socket' || route.definition.concurrent || !route.pattern.includes('{node_id}')) return route;
-  const turn = ({ project_id, node_id }: NodeParameters): string => `${project_id}/${node_id}`;
-  return { ...route, definition: { ...route.definition, turn } };
+  route.turn = turnOf;
+  return route;
 }
+
+const turnOf = ({ project_id, node_id }: NodeParameters): string => `${project_id}/${node_id}`;
 
 /** A client that names its window. */
 function windowOf(console: Console, { cols = '', rows = '' }: Record<string, string>): Connected {

@@ -347,9 +347,9 @@ export class App {
 
   /** Requests of the same turn run one at a time. */
   #inTurn(route: HttpRoute, request: RouteRequest): Answer | Promise<Answer> {
-    const { turn, ahead } = route.definition;
+    const { turn } = route;
     if (turn === undefined) return route.handle(request);
-    ahead?.(request.params);
+    route.definition.ahead?.(request.params);
     return this.#lock.run(turn(request.params), () => route.handle(request));
   }
 

@@ -63,9 +63,6 @@ type BodyOf<D extends RouteDefinition> = D extends { body: infer S extends Schem
 
 /** A definition with what only the server uses of it. */
 export interface HttpRouteDefinition extends RouteDefinition {
-  /** Names what the request is about: those of the same name run one at a time. */
-  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
-  turn?: (params: any) => string;
   /** Runs at once, before the request waits for its turn. */
   // biome-ignore lint/suspicious/noExplicitAny: as with the handler
   ahead?: (params: any) => void;
@@ -87,6 +84,9 @@ export interface HttpRoute {
   definition: HttpRouteDefinition;
   // biome-ignore lint/suspicious/noExplicitAny: the pattern's parameters and the body's type are known where the route is written
   handle: (request: RouteRequest<any, any>) => Answer | Promise<Answer>;
+  /** Names what a request is about: those of the same name run one at a time. */
+  // biome-ignore lint/suspicious/noExplicitAny: as with the handler
+  turn?: (params: any) => string;
   /** Renders errors in another form than that of the v2 API. */
   failure?: (thrown: unknown, requestId: string | undefined) => Response;
 }
@@ -156,7 +156,8 @@ export function routesOf<Definitions extends RouteDefinitions>(
     ): HttpRoute =>
       route(
         filled(spelling),
-        { ...definitions[spelling], ...more } as HttpRouteDefinition,
+        // Most are shared by all kinds of node.
+        (more ? { ...definitions[spelling], ...more } : definitions[spelling]) as HttpRouteDefinition,
         handle as HttpRoute['handle'],
       ),
     socketRoute: <Pattern extends SocketPattern<Definitions>>(
