@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { HEAD_BYTES, isProgram, isRouterProgram } from '../api/kinds/image-heads.ts';
 import type { ImageObject, ImageUser } from '../api/objects.ts';
 import type { Match } from '../api/routes/appliances.ts';
 import { whyNot } from './model/account/permissions.ts';
@@ -9,7 +10,6 @@ import { bytesInWords } from './model/browser/byte-sizes.ts';
 import { api } from './model/server/api.ts';
 import { useLoaded } from './model/server/loaded.ts';
 import { sentenceOf } from './model/server/sentence.ts';
-import { emulatorOf, HEAD_BYTES } from './model/transfer/image-heads.ts';
 import { Columns } from './panels/columns.tsx';
 import { WindowedBodies } from './panels/long-list.tsx';
 import { Message } from './panels/message.tsx';
@@ -28,6 +28,12 @@ interface ComputeObject {
 
 /** Most users named. */
 const MOST_USERS = 3;
+
+/** The kind of node that an image is probably for, by its first bytes. */
+function emulatorOf(head: Uint8Array): 'qemu' | 'iou' | 'dynamips' {
+  if (!isProgram(head)) return 'qemu';
+  return isRouterProgram(head) ? 'dynamips' : 'iou';
+}
 
 export function ImagesScreen() {
   const hosts = useLoaded(() => api.get<ComputeObject[]>('/computes'), []);

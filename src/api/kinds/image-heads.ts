@@ -1,16 +1,16 @@
 // Recognizes images by their first bytes.
 
-/** ELF magic, then class (1: 32 bit, 2: 64 bit), data (1: little endian, 2: big endian), version. */
-function elf(kind: number, data: number): Buffer {
-  return Buffer.from([0x7f, 0x45, 0x4c, 0x46, kind, data, 1]);
-}
+/** Bytes read to recognize an image; a shorter file is no image. */
+export const HEAD_BYTES = 7;
 
-const ELF = elf(0, 0).subarray(0, 4);
-const LINUX_PROGRAMS = [elf(2, 1), elf(1, 1)];
-const ROUTER_PROGRAM = elf(1, 2);
+const ELF = [0x7f, 0x45, 0x4c, 0x46];
 
-export const isProgram = (head: Buffer): boolean => head.subarray(0, ELF.length).equals(ELF);
+const begins = (head: Uint8Array, ...start: readonly number[]): boolean => start.every((byte, at) => head[at] === byte);
+/** Class (1: 32 bit, 2: 64 bit), data (1: little endian, 2: big endian), version. */
+const isElf = (head: Uint8Array, kind: number, data: number): boolean => begins(head, ...ELF, kind, data, 1);
+
+export const isProgram = (head: Uint8Array): boolean => begins(head, ...ELF);
 /** For x86, of 32 or 64 bits. */
-export const isLinuxProgram = (head: Buffer): boolean => LINUX_PROGRAMS.some((start) => head.equals(start));
+export const isLinuxProgram = (head: Uint8Array): boolean => isElf(head, 2, 1) || isElf(head, 1, 1);
 /** An uncompressed or self-extracting image for the 32-bit big-endian processors of routers. */
-export const isRouterProgram = (head: Buffer): boolean => head.equals(ROUTER_PROGRAM);
+export const isRouterProgram = (head: Uint8Array): boolean => isElf(head, 1, 2);

@@ -93,15 +93,12 @@ export interface ImageFacts {
   /** Whether a property of a node names an image. */
   isReference(property: string): boolean;
   /** Whether a file is an image that begins with these `HEAD_BYTES` bytes. */
-  accepts(head: Buffer): boolean;
+  accepts(head: Uint8Array): boolean;
   /** The property that gives a node a copy of its own; a node without one writes to the image itself. */
   readonly copied?: string;
   /** The failure for a missing image; `image-missing` unless given. */
   readonly missing?: 'not-found' | 'image-missing';
 }
-
-/** Bytes read to recognize an image; a shorter file is no image. */
-export const HEAD_BYTES = 7;
 
 export interface TemplateFacts {
   /** Names of nodes: `{name}` is the template's name, `{0}` a number. */

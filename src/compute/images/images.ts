@@ -1,7 +1,7 @@
 // The images on this host: found in the configured folders, listed with checksums, stored atomically.
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { HEAD_BYTES } from '../../api/kinds/kind.ts';
+import { HEAD_BYTES } from '../../api/kinds/image-heads.ts';
 import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
 import type { Config } from '../../config/schema.ts';
 import { Failure, messageOf } from '../../failures.ts';

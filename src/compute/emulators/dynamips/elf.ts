@@ -1,8 +1,7 @@
 // Validates images for the emulator: 32-bit big-endian ELF files, by their section headers (ELF specification 1.2, book
 // I).
 import { open } from 'node:fs/promises';
-import { isRouterProgram } from '../../../api/kinds/image-heads.ts';
-import { HEAD_BYTES } from '../../../api/kinds/kind.ts';
+import { HEAD_BYTES, isRouterProgram } from '../../../api/kinds/image-heads.ts';
 import { systemCode } from '../../../failures.ts';
 import { refusal } from './platforms.ts';
 
