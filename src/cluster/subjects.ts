@@ -31,3 +31,15 @@ export const subjects = (host: string) => ({
   framesHere: `labwire.frames.${host}`,
   framesOut: `labwire.frames.*.${host}.*`,
 });
+
+/** The log of the controller's changes. */
+export const CHANGES_STREAM = 'labwire-changes';
+export const CHANGES = 'labwire.changes';
+
+/** The bucket whose one key says who is the controller, and the key. */
+export const CONTROLLER_BUCKET = 'labwire-controller';
+export const CONTROLLER_KEY = 'controller';
+
+/** Objects: the last copy of the database, and files of labs by their content. */
+export const OBJECTS = 'labwire-labs';
+export const DATABASE_OBJECT = 'database';

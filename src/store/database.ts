@@ -20,12 +20,43 @@ export interface Transaction {
   all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]>;
 }
 
+/** A statement that changed something, with its parameters. */
+export type Statement = [sql: string, values: readonly SqlValue[]];
+
+/** Keeps changes elsewhere before they are committed here. */
+export interface ChangeLog {
+  /**
+   * Resolves with the number of the change when it is kept.
+   * @throws Error with the reason if it is not, or may not be
+   */
+  append(statements: readonly Statement[]): Promise<number>;
+  /** A kept change could not be committed here: the database is older than the log. */
+  fellBehind(reason: string): void;
+}
+
+/** The number of the last change of the log that a database has, as a setting: it is committed with the change. */
+const POSITION = 'log-position';
+const PUT_POSITION = `INSERT INTO setting VALUES ('${POSITION}', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+
 interface Job {
-  /** A single statement commits automatically and needs no BEGIN if it is alone. */
+  /** A single statement commits automatically and needs no BEGIN if it is alone, unless it writes and there is a log. */
   single: boolean;
+  writes: boolean;
   work(): Promise<unknown>;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
+}
+
+const READ = { single: true, writes: false };
+
+/** A change that the log did not keep, or that could not be committed afterwards. */
+class NotKept extends Error {
+  readonly failure: unknown;
+
+  constructor(failure: unknown) {
+    super(messageOf(failure));
+    this.failure = failure;
+  }
 }
 
 /**
@@ -40,6 +71,9 @@ export class Database implements AsyncDisposable {
   #waiting: Job[] = [];
   #draining: Promise<void> | undefined;
   #closed = false;
+  #log: ChangeLog | undefined;
+  /** What the transaction that runs has changed so far; undefined without a log. */
+  #changes: Statement[] | undefined;
 
   private constructor(path: string, connection: sqlite3.Database, reserve: Reserve | undefined) {
     this.#path = path;
@@ -66,17 +100,17 @@ export class Database implements AsyncDisposable {
 
   /** Runs one statement. */
   async run(sql: string, ...values: SqlValue[]): Promise<void> {
-    await this.#enqueue(true, () => this.#transaction.run(sql, ...values));
+    await this.#enqueue({ single: true, writes: true }, () => this.#transaction.run(sql, ...values));
   }
 
   /** All rows of one query. */
   async all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]> {
-    return await this.#enqueue(true, () => this.#transaction.all<Row>(sql, ...values));
+    return await this.#enqueue(READ, () => this.#transaction.all<Row>(sql, ...values));
   }
 
   /** Several statements as one change. `work` may run twice if another caller's change fails the common transaction. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return await this.#enqueue(false, () => work(this.#transaction));
+    return await this.#enqueue({ single: false, writes: true }, () => work(this.#transaction));
   }
 
   /** Runs work that frees space; on a full disk it is repeated with the reserved space. */
@@ -84,6 +118,39 @@ export class Database implements AsyncDisposable {
     // The work has enlarged the database's log: a checkpoint empties and truncates it.
     const tidy = (): Promise<unknown> => this.all('PRAGMA wal_checkpoint(TRUNCATE)');
     return await (this.#reserve === undefined ? work() : this.#reserve.use(work, tidy));
+  }
+
+  /** From the next call on every change is kept in this log before it is committed, or in none. */
+  async keepIn(changeLog: ChangeLog | undefined): Promise<void> {
+    await this.#enqueue(READ, async () => {
+      this.#log = changeLog;
+    });
+  }
+
+  /** The number of the last change of the log that it has; 0 without any. */
+  async position(): Promise<number> {
+    const [row] = await this.all<{ value: string }>('SELECT value FROM setting WHERE name = ?', POSITION);
+    return Number(row?.value ?? 0);
+  }
+
+  /** Applies a change of the log, with its number. */
+  async replay(statements: readonly Statement[], position: number): Promise<void> {
+    await this.transaction(async ({ run }) => {
+      for (const [sql, values] of statements) await run(sql, ...values);
+      await run(PUT_POSITION, String(position));
+    });
+  }
+
+  /** Writes a copy of the whole database as of one moment into a new file, and returns the position of the copy. */
+  async copyTo(path: string): Promise<number> {
+    let position = 0;
+    await this.#enqueue(READ, async () => {
+      const row = await this.#transaction.get<{ value: string }>('SELECT value FROM setting WHERE name = ?', POSITION);
+      position = Number(row?.value ?? 0);
+      const statement = await this.#statement('VACUUM INTO ?');
+      await settle((done) => statement.run([path], done));
+    });
+    return position;
   }
 
   /** Finishes pending calls, then closes the file. Later calls fail. */
@@ -99,10 +166,10 @@ export class Database implements AsyncDisposable {
     await this.close();
   }
 
-  #enqueue<T>(single: boolean, work: () => Promise<T>): Promise<T> {
+  #enqueue<T>(kind: Pick<Job, 'single' | 'writes'>, work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Failure('unavailable', 'the store is closed; labwired is stopping'));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#waiting.push({ single, work, resolve: resolve as (value: unknown) => void, reject });
+    this.#waiting.push({ ...kind, work, resolve: resolve as (value: unknown) => void, reject });
     this.#draining ??= this.#drain();
     return promise;
   }
@@ -125,34 +192,64 @@ export class Database implements AsyncDisposable {
   async #commitTogether(batch: Job[]): Promise<boolean> {
     const answers: (() => void)[] = [];
     try {
-      await this.#transaction.run('BEGIN IMMEDIATE');
+      await this.#begin();
       for (const job of batch) {
         const value = await job.work();
         answers.push(() => job.resolve(value));
       }
-      await this.#transaction.run('COMMIT');
-    } catch {
+      await this.#commit();
+    } catch (thrown) {
       await this.#rollBack();
-      return false;
+      if (!(thrown instanceof NotKept)) return false;
+      // Alone, each of them would wait for the log again.
+      for (const job of batch) job.reject(thrown.failure);
+      return true;
     }
     for (const answer of answers) answer();
     return true;
   }
 
   async #commitAlone(job: Job): Promise<void> {
+    const automatic = job.single && !(job.writes && this.#log);
     try {
-      if (!job.single) await this.#transaction.run('BEGIN IMMEDIATE');
+      if (!automatic) await this.#begin();
       const value = await job.work();
-      if (!job.single) await this.#transaction.run('COMMIT');
+      if (!automatic) await this.#commit();
       job.resolve(value);
     } catch (thrown) {
-      if (!job.single) await this.#rollBack();
-      job.reject(this.#failure(thrown));
+      if (!automatic) await this.#rollBack();
+      job.reject(thrown instanceof NotKept ? thrown.failure : this.#failure(thrown));
+    }
+  }
+
+  async #begin(): Promise<void> {
+    await this.#transaction.run('BEGIN IMMEDIATE');
+    this.#changes = this.#log && [];
+  }
+
+  async #commit(): Promise<void> {
+    const [changeLog, changes] = [this.#log, this.#changes];
+    this.#changes = undefined;
+    if (!changeLog || !changes || changes.length === 0) return this.#transaction.run('COMMIT');
+    let position: number;
+    try {
+      position = await changeLog.append(changes);
+    } catch (thrown) {
+      throw new NotKept(new Failure('unavailable', messageOf(thrown), { cause: thrown }));
+    }
+    try {
+      await this.#transaction.run(PUT_POSITION, String(position));
+      await this.#transaction.run('COMMIT');
+    } catch (thrown) {
+      const failure = this.#failure(thrown);
+      changeLog.fellBehind(messageOf(failure));
+      throw new NotKept(failure);
     }
   }
 
   /** After some errors (a full disk) SQLite has already rolled back; the second attempt's error is ignored. */
   async #rollBack(): Promise<void> {
+    this.#changes = undefined;
     await this.#transaction.run('ROLLBACK').catch(() => {});
   }
 
@@ -160,6 +257,7 @@ export class Database implements AsyncDisposable {
     run: async (sql, ...values) => {
       const statement = await this.#statement(sql);
       await settle((done) => statement.run(values, done));
+      this.#changes?.push([sql, values]);
     },
     all: async <Row>(sql: string, ...values: SqlValue[]) => {
       const statement = await this.#statement(sql);

@@ -34,6 +34,7 @@ export class Store implements AsyncDisposable {
   readonly documents: Documents;
   readonly remoteObjects: RemoteObjects;
   readonly #database: Database;
+  readonly #paths: StatePaths;
   /** Opened resources, to be closed in reverse order. */
   readonly #opened: AsyncDisposable;
   #closing: PromiseLike<void> | undefined;
@@ -47,6 +48,7 @@ export class Store implements AsyncDisposable {
     this.#opened = opened;
     this.instance = instance;
     this.locks = locks;
+    this.#paths = paths;
     this.projects = new Projects(database, paths);
     this.labs = new Labs(database, paths);
     this.documents = new Documents(database);
@@ -84,6 +86,17 @@ export class Store implements AsyncDisposable {
     const locks = opened.use(new ProjectLocks(paths));
     reserve.start();
     return new Store(database, opened.move(), { instance, locks, paths });
+  }
+
+  /** The labs of the cluster, in this directory as those of the host, but in a database of their own, which the caller closes. */
+  withDatabase(database: Database): Store {
+    const { instance, locks } = this;
+    return new Store(database, new AsyncDisposableStack(), { instance, locks, paths: this.#paths });
+  }
+
+  /** Copies the database as it is now into a new file. */
+  copyTo(path: string): Promise<number> {
+    return this.#database.copyTo(path);
   }
 
   /** Runs work that frees space, if necessary with the reserved space. It may run more than once. */

@@ -1,0 +1,142 @@
+// The replicated log of the controller's database: each change is a message of one stream, stored with the number of the message before it,
+// so that of two hosts that both take themselves for the controller only one can change anything. A large change has several messages.
+import {
+  JetStreamApiError,
+  type JetStreamClient,
+  jetstream,
+  jetstreamManager,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { headers, type NatsConnection, nuid } from '@nats-io/transport-node';
+import { messageOf } from '../failures.ts';
+import type { ChangeLog, Statement } from '../store/database.ts';
+import { CHANGES, CHANGES_STREAM } from './subjects.ts';
+
+/** How long (ms) a change waits until NATS has stored it. */
+const STORED_MS = 4_000;
+/** Bytes of a message. */
+const PART_BYTES = 512 * 1024;
+/** The answer of NATS to a message that does not follow the last one. */
+const WRONG_SEQUENCE = 10_071;
+/** Headers: the change that a message belongs to, and how many more of its messages follow. */
+const CHANGE = 'Labwire-Change';
+const FOLLOWING = 'Labwire-Following';
+
+/** What a change consists of; without statements it only says who is the controller from now on. */
+export interface Change {
+  /** The version of the tables. */
+  schema: number;
+  statements: readonly Statement[];
+}
+
+/** The stream of changes; the controller creates it. */
+export async function changesStream(nats: NatsConnection): Promise<StreamInfo> {
+  const manager = await jetstreamManager(nats);
+  return manager.streams.add({ name: CHANGES_STREAM, subjects: [CHANGES] });
+}
+
+export class LogWriter implements ChangeLog {
+  /** Whether NATS is reached. */
+  isReached = true;
+  readonly #jetstream: JetStreamClient;
+  readonly #schema: number;
+  readonly #lost: (reason: string) => void;
+  #last: number;
+  #refusal: string | undefined;
+  #bytes = 0;
+
+  /**
+   * @param last number of the last message that this host has
+   * @param lost called when another host has written, or may have, so that this one must read the log again
+   */
+  constructor(
+    nats: NatsConnection,
+    { schema, last, lost }: { schema: number; last: number; lost: (reason: string) => void },
+  ) {
+    this.#jetstream = jetstream(nats);
+    this.#schema = schema;
+    this.#last = last;
+    this.#lost = lost;
+  }
+
+  /** Bytes written since the last call. */
+  takeBytes(): number {
+    const bytes = this.#bytes;
+    this.#bytes = 0;
+    return bytes;
+  }
+
+  /** From now on nothing is written. */
+  refuse(reason: string): void {
+    this.#refusal ??= reason;
+  }
+
+  /** Proves that this host has the whole log, and keeps all others from writing. */
+  begin(): Promise<number> {
+    return this.append([]);
+  }
+
+  fellBehind(reason: string): void {
+    this.refuse(`This host is the controller no more: ${reason}`);
+    this.#lost(reason);
+  }
+
+  async append(statements: readonly Statement[]): Promise<number> {
+    if (this.#refusal !== undefined) throw new Error(this.#refusal);
+    // A message that waits for a connection could be stored after its change was refused.
+    if (!this.isReached) throw notKept('NATS is not reached');
+    const bytes = new TextEncoder().encode(JSON.stringify({ schema: this.#schema, statements } satisfies Change));
+    const change = nuid.next();
+    const parts = Math.ceil(bytes.length / PART_BYTES);
+    for (let part = 0; part < parts; part += 1) {
+      await this.#store(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES), change, parts - part - 1);
+    }
+    this.#bytes += bytes.length;
+    return this.#last;
+  }
+
+  async #store(bytes: Uint8Array, change: string, following: number): Promise<void> {
+    const labels = headers();
+    labels.set(CHANGE, change);
+    labels.set(FOLLOWING, String(following));
+    try {
+      const stored = await this.#jetstream.publish(CHANGES, bytes, {
+        headers: labels,
+        expect: { lastSequence: this.#last, streamName: CHANGES_STREAM },
+        timeout: STORED_MS,
+      });
+      this.#last = stored.seq;
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === WRONG_SEQUENCE) {
+        const reason = 'another host has changed the labs';
+        this.fellBehind(reason);
+        throw new Error(`This host is the controller no more: ${reason}. Try again.`);
+      }
+      throw notKept(messageOf(error));
+    }
+  }
+}
+
+function notKept(reason: string): Error {
+  return new Error(
+    `The change is not made: the cluster cannot keep it (${reason}). Labs run on; try again when most servers of NATS are reached.`,
+  );
+}
+
+/** Joins the messages of changes. */
+export class ChangeReader {
+  #change = '';
+  #parts: Uint8Array[] = [];
+
+  /** Returns the change that this message completes. One whose writer ended in the middle is dropped. */
+  receive(message: { headers?: { get(name: string): string } | undefined; data: Uint8Array }): Change | undefined {
+    const change = message.headers?.get(CHANGE) ?? '';
+    if (change !== this.#change) this.#parts = [];
+    this.#change = change;
+    this.#parts.push(message.data.slice());
+    if (message.headers?.get(FOLLOWING) !== '0') return undefined;
+    const text = Buffer.concat(this.#parts).toString();
+    this.#parts = [];
+    return JSON.parse(text) as Change;
+  }
+}

@@ -1,0 +1,240 @@
+// The replicated log over a real NATS: another host's copy of the database equals the controller's, and only one host can write.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { connectMember } from '../../src/cluster/connection.ts';
+import { changesStream, LogWriter } from '../../src/cluster/log.ts';
+import { Replica, storeCopy } from '../../src/cluster/replica.ts';
+import { Database } from '../../src/store/database.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { Store } from '../../src/store/store.ts';
+import { eventually } from '../system/daemon.ts';
+import { threeMembers } from './hosts.ts';
+import { Nats } from './nats.ts';
+
+const schema = MIGRATIONS.length;
+const TABLES = ['setting', 'project', 'document', 'lab', 'lab_record', 'remote_object'];
+
+/** All rows of all tables. */
+async function contentOf(database: Database): Promise<Record<string, unknown>> {
+  const content: Record<string, unknown> = {};
+  for (const table of TABLES) {
+    const rows = await database.all<Record<string, unknown>>(`SELECT * FROM ${table} ORDER BY 1, 2`);
+    content[table] = rows.filter(({ name }) => name !== 'log-position');
+  }
+  return content;
+}
+
+interface Bench {
+  nats: NatsConnection;
+  server: Nats;
+  directory: string;
+  /** A host's copy, which follows. */
+  follower(name: string): Promise<Replica>;
+  /** A host that may write, from its copy. */
+  writer(replica: Replica): { log: LogWriter; lost: string[] };
+  caughtUp(replica: Replica, database: Database): Promise<void>;
+}
+
+async function bench(t: TestContext): Promise<Bench> {
+  const { files, members } = await threeMembers(t);
+  const server = await new Nats(t, files.path('nats.conf')).start();
+  const nats = await connectMember(files, members[0]!);
+  t.after(() => nats.close());
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-log-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  await changesStream(nats);
+  const open = (path: string): Promise<Database> => Database.open(path, MIGRATIONS);
+  return {
+    nats,
+    server,
+    directory,
+    follower: async (name) => {
+      const failed = (reason: string): void => t.diagnostic(`${name}: ${reason}`);
+      const replica = new Replica({ directory: join(directory, name), nats, open, schema, failed });
+      replica.start();
+      t.after(async () => {
+        await replica.stop();
+        await replica.database?.close();
+      });
+      await eventually(
+        `the copy of ${name}`,
+        () => replica.database,
+        (database) => database !== undefined,
+      );
+      return replica;
+    },
+    writer: (replica) => {
+      const lost: string[] = [];
+      const log = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => void lost.push(reason) });
+      return { log, lost };
+    },
+    caughtUp: async (replica, database) => {
+      const position = await database.position();
+      await eventually(
+        'the copy',
+        () => replica.seen,
+        (seen) => seen >= position,
+      );
+    },
+  };
+}
+
+/** The store of a controller that writes into the log. */
+async function controllerOf(
+  t: TestContext,
+  { nats, directory }: Bench,
+): Promise<{ database: Database; store: Store; log: LogWriter; lost: string[] }> {
+  const host = await Store.open({ stateDirectory: join(directory, 'state') });
+  const database = await Database.open(join(directory, 'state', 'cluster.db'), MIGRATIONS);
+  t.after(async () => {
+    await database.close();
+    await host.close();
+  });
+  await storeCopy(nats, database, directory);
+  const lost: string[] = [];
+  const log = new LogWriter(nats, { schema, last: 0, lost: (reason) => void lost.push(reason) });
+  await log.begin();
+  await database.keepIn(log);
+  return { database, store: host.withDatabase(database), log, lost };
+}
+
+/** Repeatable random numbers below `limit`. */
+function dice(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return (state >>> 8) % limit;
+  };
+}
+
+test('a copy that follows the log has what the controller has, after any changes, and after the log was shortened', async (t) => {
+  const parts = await bench(t);
+  const { database, store } = await controllerOf(t, parts);
+  const early = await parts.follower('early');
+  const seed = Number(process.env['LABWIRE_SEED'] ?? Date.now() % 100_000);
+  t.diagnostic(`LABWIRE_SEED=${seed}`);
+  const roll = dice(seed);
+  const ids = Array.from({ length: 6 }, () => randomUUID());
+  const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+  const open = new Set<string>();
+  const begin = async (id: string, name: string): Promise<void> => {
+    const project = { project_id: id, name, path: join(parts.directory, 'state/projects', id), filename: 'x.gns3' };
+    const nodes = Array.from({ length: 1 + roll(40) }, (_, index) => ({ node_id: `n${index}`, name: `N${roll(99)}` }));
+    await store.labs.begin(id, { nodes, links: [], drawings: [], computes: [] }, { project: project as never });
+    open.add(id);
+  };
+  const change = async (): Promise<void> => {
+    const id = ids[roll(ids.length)]!;
+    const name = names[roll(names.length)]!;
+    const verb = roll(12);
+    if (verb === 0) await store.documents.put('templates', name, { text: `Ä "${roll(1000)}"`, none: null });
+    else if (verb === 1) await store.documents.delete('templates', name);
+    else if (verb === 2) await begin(id, name);
+    else if (verb === 3) {
+      await store.labs.end(id);
+      open.delete(id);
+    } else if (verb === 4) await store.labs.recordWritten(id, `f${roll(9)}`, roll(50));
+    else if (verb === 5) {
+      await store.projects.delete(id);
+      open.delete(id);
+    } else if (verb === 6)
+      await store.remoteObjects.note({ compute_id: name, project_id: id, path: `/projects/${id}` });
+    else if (verb === 7)
+      await store.remoteObjects.settle({ compute_id: name, project_id: id, path: `/projects/${id}` });
+    else if (open.has(id))
+      await store.labs.apply(id, [
+        { node: { node_id: name, x: roll(999) } as { node_id: string } },
+        { delete: 'node', id: names[roll(names.length)]! },
+      ]);
+  };
+  for (let round = 0; round < 40; round += 1) {
+    await Promise.allSettled(Array.from({ length: 10 }, change));
+    // One that fails changes nothing anywhere.
+    const failing = database.transaction(async ({ run }) => {
+      await run("INSERT INTO document (kind, id, body) VALUES ('settings', 'half', '{}')");
+      throw new Error('no');
+    });
+    await assert.rejects(failing, /no/);
+    if (round === 20) await storeCopy(parts.nats, database, parts.directory);
+  }
+  await begin(ids[0]!, 'Last');
+  // Larger than a message of NATS.
+  const long = 'labwire '.repeat(300_000);
+  await store.documents.put('settings', 'long', { long });
+  await parts.caughtUp(early, database);
+  const expected = await contentOf(database);
+  assert.ok((expected['lab_record'] as object[]).length > 0);
+  assert.ok(JSON.stringify(expected).includes(long));
+  assert.deepEqual(await contentOf(early.database!), expected);
+  const late = await parts.follower('late');
+  await parts.caughtUp(late, database);
+  assert.deepEqual(await contentOf(late.database!), expected);
+});
+
+test('a host that another one has replaced cannot change anything', async (t) => {
+  const parts = await bench(t);
+  const { database, store, lost } = await controllerOf(t, parts);
+  await store.documents.put('settings', 'one', { of: 'a' });
+  const replica = await parts.follower('b');
+  await parts.caughtUp(replica, database);
+  const { log } = parts.writer(replica);
+  await log.begin();
+  await replica.stop();
+  await replica.database!.keepIn(log);
+  await assert.rejects(store.documents.put('settings', 'two', { of: 'a' }), /controller no more: another host/);
+  assert.deepEqual(lost, ['another host has changed the labs']);
+  await assert.rejects(store.documents.put('settings', 'three', { of: 'a' }), /controller no more/);
+  assert.deepEqual(
+    (await store.documents.list('settings')).map(({ id }) => id),
+    ['one'],
+  );
+  await replica.database!.run("INSERT INTO document (kind, id, body) VALUES ('settings', 'four', '{}')");
+  const third = await parts.follower('c');
+  await parts.caughtUp(third, replica.database!);
+  assert.deepEqual(await contentOf(third.database!), await contentOf(replica.database!));
+  // One that has not read all cannot take over.
+  const behind = new LogWriter(parts.nats, { schema, last: 1, lost: () => {} });
+  await assert.rejects(behind.begin(), /another host/);
+});
+
+test('a change that the log may not have is refused as a whole, and readers drop half of one', async (t) => {
+  const parts = await bench(t);
+  const { database, store, log } = await controllerOf(t, parts);
+  const replica = await parts.follower('b');
+  await store.documents.put('settings', 'one', {});
+  await parts.server.stop();
+  log.isReached = false;
+  const both = [store.documents.put('settings', 'two', {}), store.documents.put('settings', 'three', {})];
+  for (const each of both)
+    await assert.rejects(each, { code: 'unavailable', message: /NATS is not reached.*Labs run on/ });
+  assert.equal((await store.documents.list('settings')).length, 1, 'reads go on');
+  await parts.server.start();
+  await eventually(
+    'NATS',
+    () => parts.nats.rtt().catch(() => undefined),
+    (answer) => answer !== undefined,
+  );
+  log.isReached = true;
+  // The first message of two, whose writer ended then.
+  await parts.nats.request('labwire.changes', '{"schema":', {
+    headers: halfHeaders(),
+    timeout: 2_000,
+  });
+  const next = new LogWriter(parts.nats, { schema, last: (await database.position()) + 1, lost: () => {} });
+  await database.keepIn(next);
+  await store.documents.put('settings', 'four', {});
+  await parts.caughtUp(replica, database);
+  assert.deepEqual(await contentOf(replica.database!), await contentOf(database));
+});
+
+function halfHeaders(): MsgHdrs {
+  const labels = headers();
+  labels.set('Labwire-Change', 'half');
+  labels.set('Labwire-Following', '1');
+  return labels;
+}
