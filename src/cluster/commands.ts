@@ -29,6 +29,8 @@ export interface ClusterCommand {
   address?: string | undefined;
   hostName?: string | undefined;
   json: boolean;
+  /** For `join`: the host may be the controller. */
+  standby?: boolean | undefined;
 }
 
 const NATS_PORT = 4222;
@@ -100,7 +102,7 @@ On one more host, within 24 hours ("labwired cluster token" prints a line for ea
 
 async function join(
   files: ClusterFiles,
-  { argument = '', hostName = hostname().split('.')[0] as string }: ClusterCommand,
+  { argument = '', hostName = hostname().split('.')[0] as string, standby = false }: ClusterCommand,
 ): Promise<string> {
   const { server, cluster, fingerprint, secret } = parseJoinLine(argument);
   mustBeHostName(hostName);
@@ -115,7 +117,7 @@ async function join(
   });
   let answer: { refused?: string };
   try {
-    const request = JSON.stringify({ name: hostName, id, user, cluster, secret });
+    const request = JSON.stringify({ name: hostName, id, user, cluster, secret, standby });
     answer = (await nats.request(JOIN_SUBJECT, request, { timeout: ANSWER_MS })).json();
   } catch (error) {
     throw new Failure(
@@ -126,12 +128,21 @@ async function join(
     await nats.close();
   }
   if (answer.refused !== undefined) throw new Failure('conflict', answer.refused);
-  const membership = { cluster, host: hostName, id, controller: false, servers: [server], seed };
+  const membership = {
+    cluster,
+    host: hostName,
+    id,
+    controller: false,
+    servers: [server],
+    seed,
+    ...(standby && { standby }),
+  };
   await files.create();
   await files.write('ca.pem', authority);
   await files.setMembership(membership);
   await admitted(files, membership);
-  return `This host, ${hostName}, has joined the cluster "${cluster}". Start the server again:
+  const where = standby ? ', here and on the host of "init", which begins to keep the log then' : '';
+  return `This host, ${hostName}, has joined the cluster "${cluster}". Start the server again${where}:
 
   ${RESTART}
 `;

@@ -59,6 +59,12 @@ export class Hosts {
     this.#await(name);
   }
 
+  /** A host that holds no lease is absent after a while, though this server has not seen it. */
+  expect({ id, name }: NamedHost): void {
+    this.#known.set(name, id);
+    if (!this.#held.has(name)) this.#await(name);
+  }
+
   /** A host is absent only to a server that NATS reaches: otherwise this one may be the one that is cut off. */
   set isReached(isReached: boolean) {
     this.#isReached = isReached;

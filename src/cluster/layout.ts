@@ -14,6 +14,8 @@ const Membership = v.object({
   id: v.string(),
   /** Whether this host runs `init`'s NATS and lets others join. */
   controller: v.boolean(),
+  /** Whether it may be the controller when the host of `init` is not. */
+  standby: v.optional(v.boolean()),
   /** HOST:PORT of NATS. */
   servers: v.array(v.string()),
   /** The key of this host as a user of NATS (an nkey seed). */
@@ -22,7 +24,11 @@ const Membership = v.object({
 export type Membership = v.InferOutput<typeof Membership>;
 
 /** A host that may connect: kept on the host of `init`. */
-const HostRecord = v.object({ name: v.string(), id: v.string(), user: v.string(), joined: v.string() });
+const HostRecord = v.object({
+  ...{ name: v.string(), id: v.string(), user: v.string(), joined: v.string() },
+  /** Whether it may be the controller. */
+  standby: v.optional(v.boolean()),
+});
 export type HostRecord = v.InferOutput<typeof HostRecord>;
 
 /** A token of a line for `join`, by its SHA-256. */
@@ -96,6 +102,12 @@ export class ClusterFiles {
     const names = await this.hostNames();
     const found = await Promise.all(names.map((name) => this.#read(`hosts/${name}.json`, HostRecord)));
     return found.filter((host) => host !== undefined);
+  }
+
+  /** Whether hosts take turns at being the controller, and this one may be it. */
+  async takesTurns({ controller, standby }: Membership): Promise<boolean> {
+    if (!controller) return standby === true;
+    return (await this.hosts()).some((host) => host.standby);
   }
 
   async addHost(host: HostRecord): Promise<void> {

@@ -59,11 +59,13 @@ export class LogWriter implements ChangeLog {
     this.#lost = lost;
   }
 
-  /** Bytes written since the last call. */
-  takeBytes(): number {
-    const bytes = this.#bytes;
+  /** Bytes written since the beginning, or since the last `resetBytes`. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  resetBytes(): void {
     this.#bytes = 0;
-    return bytes;
   }
 
   /** From now on nothing is written. */

@@ -46,9 +46,9 @@ export function natsConfiguration(
       password: JOIN_USER.pass,
       permissions: { publish: [JOIN_SUBJECT], subscribe: [`${JOIN_INBOX}.>`] },
     },
-    ...hosts.map(({ name, user }) => ({
+    ...hosts.map(({ name, user, standby }) => ({
       nkey: user,
-      permissions: name === controller ? { publish: ['>'], subscribe: ['>'] } : permissionsOf(name),
+      permissions: name === controller || standby ? { publish: ['>'], subscribe: ['>'] } : permissionsOf(name),
     })),
   ];
   const own = {

@@ -124,6 +124,7 @@ const JoinRequest = v.object({
   user: v.pipe(v.string(), v.regex(/^U[A-Z2-7]{55}$/)),
   cluster: v.string(),
   secret: v.string(),
+  standby: v.optional(v.boolean()),
 });
 
 /**
@@ -134,7 +135,7 @@ export async function admit(files: ClusterFiles, membership: Membership, asked: 
   const request = v.safeParse(JoinRequest, asked);
   if (!request.success)
     throw new Failure('invalid', 'The request to join is damaged: use the same release on all hosts.');
-  const { name, id, user, cluster, secret } = request.output;
+  const { name, id, user, cluster, secret, standby } = request.output;
   const refuse = (reason: string): never => {
     throw new Failure('conflict', reason);
   };
@@ -155,7 +156,7 @@ export async function admit(files: ClusterFiles, membership: Membership, asked: 
     );
   const now = new Date().toISOString();
   await files.useToken(hash, { ...token, usedBy: user, usedAt: now });
-  await files.addHost({ name, id, user, joined: now });
+  await files.addHost({ name, id, user, joined: now, ...(standby && { standby }) });
   await writeConfiguration(files, membership);
   return name;
 }

@@ -56,6 +56,7 @@ export class Replica {
   #reason = '';
   /** The number of the last message that was read; it may be of a change that is not whole. */
   #seen = 0;
+  #isFollowing = false;
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
@@ -70,9 +71,26 @@ export class Replica {
     return this.#database;
   }
 
+  /** Whether it reads the log at this time. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
   /** The number of the last message that was read. */
   get seen(): number {
     return this.#seen;
+  }
+
+  /** Without a copy, and if the cluster has none either, begins with the one that `begin` writes. */
+  async createFrom(begin: ((path: string) => Promise<unknown>) | undefined): Promise<void> {
+    const { directory, nats } = this.#parts;
+    if (!begin || existsSync(this.path)) return;
+    if (await (await objectsOf(nats, true)).info(DATABASE_OBJECT)) return;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const unfinished = join(directory, 'begin.unfinished');
+    await rm(unfinished, { force: true });
+    await begin(unfinished);
+    await rename(unfinished, this.path);
   }
 
   /** Follows the log until `stop`, and again after each failure. */
@@ -90,6 +108,7 @@ export class Replica {
         if (!signal.aborted && reason !== this.#reason) this.#parts.failed(reason);
         this.#reason = reason;
       }
+      this.#isFollowing = false;
       await sleep(AGAIN_MS, undefined, { signal }).catch(ignore);
     }
   }
@@ -116,6 +135,7 @@ export class Replica {
     const messages = await consumer.consume();
     this.#messages = messages;
     if (this.#ending.signal.aborted) messages.stop();
+    this.#isFollowing = true;
     for await (const message of messages) {
       const change = reader.receive(message);
       if (change && change.schema > this.#parts.schema)

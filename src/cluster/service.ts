@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
-import { type Msg, type NatsConnection, nuid } from '@nats-io/transport-node';
+import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
 import { addressOf, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
@@ -16,6 +16,7 @@ import { admit, forgetHost, reloadNats, writeConfiguration } from './registry.ts
 import { FrameRelay } from './relay.ts';
 import { HostStreams } from './streams.ts';
 import { JOIN_SUBJECT, subjects } from './subjects.ts';
+import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
 const AGAIN_MS = 2_000;
@@ -56,6 +57,8 @@ export interface ClusterParts {
   absent: HostEvents['absent'];
   /** It is in the cluster no more. */
   forgotten: HostEvents['forgotten'];
+  /** Given on hosts that take turns at being the controller. */
+  successor?: Successor | undefined;
 }
 
 export interface Cluster {
@@ -64,7 +67,22 @@ export interface Cluster {
   /** A connection to the compute of a host; fails at once if that holds no lease. */
   dial(host: string): Duplex;
   readonly relay: FrameRelay;
+  /** The controller as far as this host knows; undefined where hosts take no turns. */
+  readonly controller: NamedHost | undefined;
+  /** Whether this host is the controller for certain, where hosts take turns. */
+  readonly isCertain: boolean;
+  /** This host is the controller now: those of these hosts that hold no lease are absent after a while. */
+  expect(hosts: readonly NamedHost[]): void;
+  /** This host does not become the controller any more; resolves when it neither becomes it nor stops being it. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Whether this host takes turns with others at being the controller. */
+export async function takesTurns(state: string): Promise<boolean> {
+  const files = new ClusterFiles(state);
+  const membership = await files.membership();
+  return membership !== undefined && files.takesTurns(membership);
 }
 
 /** @throws Failure `conflict` if this host is in no cluster, or in another one than its configuration says */
@@ -80,10 +98,10 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
   const known = membership.controller ? (await files.hosts()).filter(({ id }) => id !== membership.id) : [];
   const service = new Service(parts, files, membership, known);
   void service.run();
-  return { known, dial: (host) => service.dial(host), relay: service.relay, stop: () => service.stop() };
+  return service;
 }
 
-class Service {
+class Service implements Cluster {
   readonly #parts: ClusterParts;
   readonly #files: ClusterFiles;
   readonly #membership: Membership;
@@ -92,6 +110,12 @@ class Service {
   readonly #hosts: Hosts;
   readonly #streams: HostStreams;
   readonly relay: FrameRelay;
+  readonly known: readonly NamedHost[];
+  readonly #succession: Succession | undefined;
+  /** Whether this host commands the computes. */
+  #isController: boolean;
+  /** To what computes send. */
+  #computes: Subscription | undefined;
   #nats: NatsConnection | undefined;
   #leave: (() => Promise<void>) | undefined;
   /** From which NATS sees this host. */
@@ -103,9 +127,52 @@ class Service {
     this.#parts = parts;
     this.#files = files;
     this.#membership = membership;
+    this.known = known;
     this.relay = new FrameRelay(membership.host);
     this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
     this.#hosts = new Hosts(files, known, this.#hostEvents(), parts.failoverMs);
+    const { id, host: name } = membership;
+    const { log, successor } = parts;
+    this.#isController = membership.controller && !successor;
+    if (successor)
+      this.#succession = new Succession({
+        ...{ log, directory: files.path('replica'), own: { id, name, run: this.#run } },
+        successor: {
+          ...successor,
+          begin: membership.controller ? successor.begin : undefined,
+          lead: async (database, own) => {
+            this.#isController = true;
+            if (this.#nats) this.#hearComputes(this.#nats);
+            await successor.lead(database, own);
+          },
+          step: async () => {
+            await successor.step();
+            this.#isController = false;
+            this.#computes?.unsubscribe();
+          },
+        },
+      });
+  }
+
+  get controller(): NamedHost | undefined {
+    return this.#succession?.controller;
+  }
+
+  get isCertain(): boolean {
+    return this.#succession?.isCertain === true;
+  }
+
+  expect(hosts: readonly NamedHost[]): void {
+    for (const host of hosts) if (host.id !== this.#membership.id) this.#hosts.expect(host);
+  }
+
+  async settled(): Promise<void> {
+    await this.#succession?.settled();
+  }
+
+  /** Whether this host is the controller, or may be. */
+  get #mayControl(): boolean {
+    return this.#membership.controller || this.#succession !== undefined;
   }
 
   #hostEvents(): HostEvents {
@@ -163,13 +230,13 @@ class Service {
       this.#passStreams(nats);
       await nats.flush();
       await this.#renew(nats, leases, address);
-      const watch = controller ? await this.#watch(leases) : undefined;
+      const watch = this.#mayControl ? await this.#watch(leases) : undefined;
       try {
         this.#reach(nats);
         this.#leave = async () => void (await leases.delete(host));
         this.#reason = '';
         this.#parts.log.info('this host takes part in the cluster', { cluster, host });
-        await this.#keep(nats, leases, address);
+        await Promise.all([this.#keep(nats, leases, address), this.#succession?.run(nats)]);
       } finally {
         watch?.stop();
         this.#leave = undefined;
@@ -188,7 +255,7 @@ class Service {
     while (!nats.isClosed() && !signal.aborted) {
       await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
       if (nats.isClosed() || signal.aborted) return;
-      await this.#hosts.forgetRemoved();
+      if (this.#membership.controller) await this.#hosts.forgetRemoved();
       await this.#renew(nats, leases, address).catch((error: unknown) => {
         if (error instanceof Failure) throw error;
         // NATS is away for now; the connection is made again by its client.
@@ -208,6 +275,7 @@ class Service {
   #reach(nats: NatsConnection | undefined): void {
     this.relay.carrier = nats;
     this.#hosts.isReached = nats !== undefined;
+    if (this.#succession) this.#succession.isReached = nats !== undefined;
   }
 
   async #follow(nats: NatsConnection): Promise<void> {
@@ -225,13 +293,8 @@ class Service {
   }
 
   #passStreams(nats: NatsConnection): void {
-    const { controller, host } = this.#membership;
-    const take = (id: string, message: Msg, open?: () => void): void => {
-      if (!this.#streams.get(id)) open?.();
-      this.#streams.get(id)?.receive(message.data);
-    };
-    if (controller)
-      nats.subscribe(`${subjects('*').up}.*`, { callback: (_error, message) => take(message.subject, message) });
+    const { host } = this.#membership;
+    if (this.#isController) this.#hearComputes(nats);
     const { down, up, framesHere } = subjects(host);
     nats.subscribe(`${framesHere}.*.*`, {
       callback: (_error, { subject, data }) => this.relay.receive(subject, data),
@@ -241,12 +304,16 @@ class Service {
         const id = message.subject.split('.')[STREAM_PART] as string;
         // Only its first message begins a stream: later ones of a stream that is gone are ignored.
         const isFirst = message.data[0] === 1 && message.data.subarray(1, 5).every((byte) => byte === 0);
-        take(
-          `down.${id}`,
-          message,
-          isFirst ? () => this.#parts.accept(this.#streams.open(`down.${id}`, 'controller', `${up}.${id}`)) : undefined,
-        );
+        if (isFirst && !this.#streams.get(`down.${id}`))
+          this.#parts.accept(this.#streams.open(`down.${id}`, 'controller', `${up}.${id}`));
+        this.#streams.get(`down.${id}`)?.receive(message.data);
       },
+    });
+  }
+
+  #hearComputes(nats: NatsConnection): void {
+    this.#computes = nats.subscribe(`${subjects('*').up}.*`, {
+      callback: (_error, { subject, data }) => this.#streams.get(subject)?.receive(data),
     });
   }
 
@@ -325,6 +392,7 @@ class Service {
     // Others need not wait for the end of the lease.
     await Promise.race([this.#leave?.().catch(() => {}), sleep(500)]);
     this.#ending.abort();
+    await this.#succession?.stop();
     this.relay.stop();
     this.#streams.break('the server stops');
     await this.#nats?.close();

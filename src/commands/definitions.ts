@@ -56,7 +56,7 @@ Options of serve, doctor, password, user, audit, cluster, recover and backup:
 /** Arguments of `labwired cluster`, by verb. */
 export const CLUSTER_VERBS: Readonly<Record<string, string>> = {
   init: '--name NAME --address ADDRESS[:PORT] [--host-name NAME]',
-  join: "'lab://HOST:PORT#TOKEN' [--host-name NAME]",
+  join: "'lab://HOST:PORT#TOKEN' [--host-name NAME] [--standby]",
   token: '',
   status: '[--json]',
   forget: 'HOST',
@@ -73,6 +73,7 @@ ${Object.entries(CLUSTER_VERBS)
   --name NAME           of the cluster
   --address ADDRESS     by which other hosts reach NATS on this one; port 4222 without another
   --host-name NAME      of this host in the cluster; without it the system's name
+  --standby             this host takes over when the controller's host dies
 `;
 
 const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
@@ -132,7 +133,10 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
 }
 
 /** @throws WrongUsage unless the words after `labwired cluster` are a verb and its argument */
-function checkCluster([verb, ...rest]: readonly string[], given: { name?: string; address?: string }): void {
+function checkCluster(
+  [verb, ...rest]: readonly string[],
+  given: { name?: string; address?: string; standby?: boolean },
+): void {
   const verbs = Object.keys(CLUSTER_VERBS);
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired cluster ${verbs.join('|')}`);
   const words = CLUSTER_VERBS[verb];
@@ -146,6 +150,8 @@ function checkCluster([verb, ...rest]: readonly string[], given: { name?: string
   if (rest.length > expected) throw new WrongUsage(`"${rest[expected]}" is one argument too many. ${write}`);
   if (verb === 'init' && (given.name === undefined || given.address === undefined))
     throw new WrongUsage(`--name and --address are needed. ${write}`);
+  if (given.standby && verb !== 'join')
+    throw new WrongUsage(`--standby is an option of labwired cluster join. ${write}`);
 }
 
 /** Flags that set a configuration key. */
@@ -187,6 +193,7 @@ const OTHER_FLAGS = {
   pid: { type: 'string' },
   'password-file': { type: 'string' },
   role: { type: 'string' },
+  standby: { type: 'boolean' },
   user: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -254,6 +261,8 @@ export type Command =
       clusterName?: string;
       address?: string;
       hostName?: string;
+      /** Of `cluster join`: this host may be the controller. */
+      standby: boolean;
       /** For `backup`: the target; empty otherwise. */
       directory: string;
       ignored: string[];
@@ -309,7 +318,17 @@ export function parseCommand(words: readonly string[]): Command {
   if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
   if (values.json && values.fix) throw new WrongUsage('--json includes the commands of --fix: leave out one of them');
   const only = (
-    flag: 'json' | 'fix' | 'generate' | 'user' | 'role' | 'password-file' | 'name' | 'address' | 'host-name',
+    flag:
+      | 'json'
+      | 'fix'
+      | 'generate'
+      | 'user'
+      | 'role'
+      | 'password-file'
+      | 'name'
+      | 'address'
+      | 'host-name'
+      | 'standby',
     ...commands: string[]
   ): void => {
     if (values[flag] === undefined || commands.includes(name)) return;
@@ -319,6 +338,7 @@ export function parseCommand(words: readonly string[]): Command {
   only('name', 'cluster');
   only('address', 'cluster');
   only('host-name', 'cluster');
+  only('standby', 'cluster');
   only('fix', 'doctor');
   only('generate', 'password', 'user');
   only('user', 'password');
@@ -338,6 +358,7 @@ export function parseCommand(words: readonly string[]): Command {
     json: values.json ?? false,
     fix: values.fix ?? false,
     generate: values.generate ?? false,
+    standby: values.standby ?? false,
     directory,
     words: own,
     ...(values.role === undefined ? {} : { role: values.role }),

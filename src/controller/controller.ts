@@ -94,6 +94,8 @@ export interface ControllerOptions {
   consolePorts: ConsolePorts;
   /** Ends this process cleanly. */
   shutdown: () => void;
+  /** Whether the files of this host's nodes are copied, too: another host may become the controller. */
+  copiesAll?: boolean;
 }
 
 function isOperationAction(action: string): action is OperationAction {
@@ -259,6 +261,7 @@ export class Controller {
     this.#checkpoints = new Checkpoints({
       directory: join(config.state, 'checkpoints'),
       milliseconds: config.Cluster.checkpoint_seconds * 1_000,
+      copiesAll: options.copiesAll === true,
       computes,
       projects,
     });

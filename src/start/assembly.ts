@@ -6,56 +6,91 @@ import { localTransport } from '../controller/computes/local.ts';
 import { Controller } from '../controller/controller.ts';
 import { eventMetrics } from '../events/metrics.ts';
 import type { Fabric } from '../fabric/fabric.ts';
+import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
 import { ticketRoute } from '../http/access/tickets.ts';
-import { App } from '../http/app/app.ts';
+import { App, type AppOptions } from '../http/app/app.ts';
+import { renderFailure } from '../http/app/errors.ts';
 import { Observation } from '../http/app/request-log.ts';
+import { targetOf } from '../http/app/target.ts';
 import { openApiRoute } from '../http/openapi/document.ts';
 import { pageRoutes } from '../pages/routes.ts';
 import { AuditFile } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
-import type { HostAccounts } from './access.ts';
+import { accountsOf, type HostAccounts } from './access.ts';
 import { createAccess } from './gate-setup.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics-route.ts';
 
-export interface Assembly {
+/** What runs nodes on this host, whoever the controller is. */
+export interface HostAssembly {
+  config: Config;
   compute: Compute;
-  controller: Controller;
-  /** Serves the network. */
-  app: App;
   /** Serves a controller that needs no authentication: the one of this process or of the cluster. */
   computeApp: App;
-  accounts: HostAccounts;
   memoryTrimmer: IdleMemoryTrimmer;
   loopDelay: LoopDelay;
+  /** A node of the compute has one lock for requests from the controller and from the network. */
+  lock: KeyedLock;
 }
 
-export interface AssemblyParts {
+/** What serves the network. */
+export interface Assembly {
+  controller: Controller;
+  app: App;
+  accounts: HostAccounts;
+}
+
+export interface HostParts {
   config: Config;
   store: Store;
   fabric: Fabric;
-  /** Called when a client requests a shutdown. */
-  shutdown: () => void;
 }
 
-export function assemble({ config, store, fabric, shutdown }: AssemblyParts): Assembly {
+export interface AppParts {
+  /** Has the labs. */
+  store: Store;
+  /** Called when a client requests a shutdown. */
+  shutdown: () => void;
+  /** Where hosts take turns at being the controller. */
+  turns?: Turns | undefined;
+}
+
+/** What a host that takes turns at being the controller says of that. */
+export interface Turns {
+  /** Why nothing can be changed now, if so. */
+  obstacle(): string | undefined;
+}
+
+type Handler = NonNullable<AppOptions['middleware']>[number];
+
+export function assembleHost({ config, store, fabric }: HostParts): HostAssembly {
   const otherProjects = async (): Promise<{ id: string; path: string }[]> =>
     (await store.projects.list()).map(({ project_id: id, path }) => ({ id, path }));
   const { instance, documents } = store;
+  const { file } = accountsOf(config);
+  const isShared = () => file.isShared();
+  const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
+  const lock = new KeyedLock();
+  const computeApp = new App(compute.routes, { lock });
+  return {
+    ...{ config, compute, computeApp, lock },
+    memoryTrimmer: new IdleMemoryTrimmer(fabric),
+    loopDelay: new LoopDelay(),
+  };
+}
+
+/** The controller and what serves the network on the host where it is. */
+export function assembleController(host: HostAssembly, { store, shutdown, turns }: AppParts): Assembly {
+  const { config, compute, computeApp, lock, memoryTrimmer, loopDelay } = host;
   const observation = new Observation();
   const { accounts, authentication, admissions, tickets, guards, record } = createAccess(
     config,
-    documents,
+    store.documents,
     (method, path) => app.definitionAt(method, path),
   );
-  const isShared = () => accounts.file.isShared();
-  const compute = new Compute({ config, fabric, instance, documents, isShared, otherProjects });
-  // A node of the compute has one lock for requests from the controller and from the network.
-  const lock = new KeyedLock();
   const audit = new AuditFile(config.state);
   const { file, hostName } = accounts;
-  const computeApp = new App(compute.routes, { lock });
   const controller = new Controller({
     config,
     store,
@@ -64,11 +99,10 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     properties: creationMembers,
     consolePorts: compute.consolePorts,
     accounts: { file, hostName, audit, admissions, authentication },
+    copiesAll: turns !== undefined,
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);
   const routes = [...controller.routes, ...compute.routes];
-  const memoryTrimmer = new IdleMemoryTrimmer(fabric);
-  const loopDelay = new LoopDelay();
   const metrics = metricsRoute([
     ...observation.metrics,
     loopDelay.metric,
@@ -93,7 +127,7 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
     ...pageRoutes(version),
   ];
   const app: App = new App([...described, ...pages], {
-    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards],
+    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards, ...(turns ? [whilePossible(turns)] : [])],
     lock,
     access: controller.access,
     admissions,
@@ -105,5 +139,38 @@ export function assemble({ config, store, fabric, shutdown }: AssemblyParts): As
       return [...routes, document];
     },
   });
-  return { compute, controller, app, computeApp, accounts, memoryTrimmer, loopDelay };
+  return { controller, app, accounts };
 }
+
+/** What serves the network on a host that takes turns at being the controller while another one is it. */
+export function assembleStandby(host: HostAssembly, { store, turns }: { store: Store; turns: Turns }): App {
+  const { config, compute, lock, memoryTrimmer, loopDelay } = host;
+  const observation = new Observation();
+  const { admissions, tickets, guards } = createAccess(config, store.documents, (method, path) =>
+    app.definitionAt(method, path),
+  );
+  const metrics = [...observation.metrics, loopDelay.metric, ...compute.metrics];
+  const own = [...compute.routes, ticketRoute(tickets, (path) => app.hasSocket(path)), metricsRoute(metrics)];
+  const elsewhere: Handler = async (context, next) => {
+    if (app.has(context.req.method, targetOf(context.req.raw, context.env))) return next();
+    return renderFailure(
+      new Failure('unavailable', turns.obstacle() ?? 'The controller of the cluster starts on this host.'),
+    );
+  };
+  const app: App = new App(own, {
+    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards, elsewhere],
+    lock,
+    admissions,
+  });
+  return app;
+}
+
+/** Refuses changes while the cluster cannot keep them; reading goes on. */
+function whilePossible({ obstacle }: Turns): Handler {
+  return async ({ req }, next) => {
+    const reason = ['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path) ? undefined : obstacle();
+    return reason === undefined ? next() : renderFailure(new Failure('unavailable', reason));
+  };
+}
+
+const isOfCompute = (path: string): boolean => path.startsWith('/v2/compute/');

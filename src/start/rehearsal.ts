@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { configureLog } from '../host/log.ts';
 import type { Store } from '../store/store.ts';
-import { assemble } from './assembly.ts';
+import { assembleController, assembleHost } from './assembly.ts';
 
 /** Creates all parts of the server without this host's configuration or state, and handles a request. */
 export async function rehearse(): Promise<void> {
@@ -19,6 +19,8 @@ export async function rehearse(): Promise<void> {
   });
   configureLog({ debug: false, quiet: true, journal: false });
   // Nothing is started: neither store nor fabric is used.
-  const { app } = assemble({ config, store: {} as Store, fabric: {} as Fabric, shutdown: () => {} });
+  const store = {} as Store;
+  const host = assembleHost({ config, store, fabric: {} as Fabric });
+  const { app } = assembleController(host, { store, shutdown: () => {} });
   await app.request('/v2/version');
 }

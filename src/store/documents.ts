@@ -18,7 +18,8 @@ export type DocumentKind =
   | 'sessions'
   | 'template-notes'
   | 'draining'
-  | 'placements';
+  | 'placements'
+  | 'cluster-hosts';
 
 export interface StoredDocument {
   id: string;

@@ -53,6 +53,8 @@ export class Computes {
   readonly #lock = new KeyedLock();
   readonly #options: ComputesOptions;
   readonly #listener: ComputeListener;
+  /** The id of this host in its cluster, where another host may have been the controller before and called it so. */
+  hostId: string | undefined;
   /** `auto` as it was last announced. */
   #announcedAuto: ComputeObject | undefined;
 
@@ -128,7 +130,7 @@ export class Computes {
   }
 
   get(id: string): Compute {
-    const compute = this.#computes.get(id);
+    const compute = this.#computes.get(id === this.hostId ? 'local' : id);
     if (!compute) throw new Failure('not-found', `compute_id: there is no compute "${id}".`);
     return compute;
   }

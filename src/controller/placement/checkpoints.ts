@@ -45,6 +45,8 @@ export interface CheckpointsOptions {
   milliseconds: number;
   computes: Computes;
   projects: Projects;
+  /** Whether the nodes of this host are copied, too. */
+  copiesAll: boolean;
 }
 
 export class Checkpoints {
@@ -73,7 +75,7 @@ export class Checkpoints {
   /** Copies what changed on all hosts. Never rejects. */
   async #round(): Promise<void> {
     const { computes, projects, directory } = this.#options;
-    const hosts = computes.list().filter((compute) => compute.id !== 'local' && compute.place);
+    const hosts = computes.list().filter((compute) => this.#isCopied(compute));
     if (hosts.length === 0) return;
     try {
       await this.#removeOld();
@@ -186,6 +188,11 @@ export class Checkpoints {
     return { taken: this.#confirmed.get(node) ?? new Date(manifest.taken), missing };
   }
 
+  /** Whether the nodes of a host are copied. */
+  #isCopied({ id, place }: Compute): boolean {
+    return place !== undefined && (this.#options.copiesAll || id !== 'local');
+  }
+
   /** Copies of projects that are gone, and of nodes that are deleted or on this host now. */
   async #removeOld(): Promise<void> {
     const { directory, projects } = this.#options;
@@ -193,7 +200,8 @@ export class Checkpoints {
       const project = projects.find(projectId);
       if (project && !project.isOpen) continue;
       for (const nodeId of await namesIn(join(directory, projectId))) {
-        if (!project?.nodes.get(nodeId)?.compute.place || project.nodes.get(nodeId)?.compute.id === 'local')
+        const compute = project?.nodes.get(nodeId)?.compute;
+        if (!compute || !this.#isCopied(compute))
           await rm(this.#place(projectId, nodeId), { recursive: true, force: true });
       }
       if (!project) await rm(join(directory, projectId), { recursive: true, force: true });

@@ -1,0 +1,177 @@
+// Takes turns at being the controller with the other hosts that may: follows the log while another host is, and hands the server the database
+// when this one is chosen.
+import type { NatsConnection } from '@nats-io/transport-node';
+import { ignore, messageOf } from '../failures.ts';
+import type { Database } from '../store/database.ts';
+import { Election } from './election.ts';
+import type { NamedHost } from './hosts.ts';
+import { changesStream, LogWriter } from './log.ts';
+import { objectsOf, Replica, storeCopy } from './replica.ts';
+import type { ClusterLog } from './service.ts';
+import { DATABASE_OBJECT } from './subjects.ts';
+
+/** Bytes of changes after which the log is replaced by a copy of the database. */
+const MOST_BYTES = 16 * 2 ** 20;
+const LOOK_MS = 10_000;
+
+/** What the server gives to a host that may be the controller. */
+export interface Successor {
+  /** Opens a database, with all tables. */
+  open: (path: string) => Promise<Database>;
+  /** The version of the tables that this release has. */
+  schema: number;
+  /** On the first controller of the cluster: writes a copy of the labs that the host has had so far. */
+  begin: ((path: string) => Promise<unknown>) | undefined;
+  /** This host is the controller now, with this database. */
+  lead: (database: Database, own: NamedHost) => Promise<void>;
+  /** It is the controller no more; all that would change the database has ended when this resolves. */
+  step: () => Promise<void>;
+}
+
+export interface SuccessionParts {
+  /** Of the copy of the database. */
+  directory: string;
+  own: NamedHost & { run: string };
+  log: ClusterLog;
+  successor: Successor;
+}
+
+export class Succession {
+  readonly #parts: SuccessionParts;
+  readonly #election: Election;
+  readonly #ending = new AbortController();
+  #nats: NatsConnection | undefined;
+  #replica: Replica | undefined;
+  #writer: LogWriter | undefined;
+  #database: Database | undefined;
+  /** Changes of this host's role, one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+  #isReached = false;
+
+  constructor(parts: SuccessionParts) {
+    this.#parts = parts;
+    this.#election = new Election(parts.own, {
+      isReady: () => this.#replica?.isFollowing === true,
+      won: () => this.#next(() => this.#lead()),
+      lost: ({ name }) => this.#lose(`${name} has taken over`),
+    });
+  }
+
+  /** The controller, as far as this host knows. */
+  get controller(): NamedHost | undefined {
+    return this.#election.holder;
+  }
+
+  /** Whether this host is the controller for certain, so that changes are possible. */
+  get isCertain(): boolean {
+    return this.#election.isCertain;
+  }
+
+  set isReached(isReached: boolean) {
+    this.#isReached = isReached;
+    if (this.#writer) this.#writer.isReached = isReached;
+  }
+
+  #next(act: () => Promise<void>): void {
+    this.#turn = this.#turn.then(act).catch((error: unknown) => {
+      this.#parts.log.error('the change of the controller failed', { reason: messageOf(error) });
+    });
+  }
+
+  /** Takes part until the connection ends. */
+  async run(nats: NatsConnection): Promise<void> {
+    this.#nats = nats;
+    await changesStream(nats);
+    await objectsOf(nats, true);
+    if (!this.#database) this.#next(() => this.#follow());
+    const compacting = setInterval(() => this.#next(() => this.#compact()), LOOK_MS);
+    try {
+      await this.#election.run(nats, this.#ending.signal);
+    } finally {
+      clearInterval(compacting);
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { directory, successor, log } = this.#parts;
+    const nats = this.#nats;
+    if (!nats || this.#ending.signal.aborted) return;
+    await this.#replica?.stop();
+    await this.#replica?.database?.close();
+    this.#replica = new Replica({
+      ...{ directory, nats, open: successor.open, schema: successor.schema },
+      failed: (reason) => log.warn('the log of the cluster cannot be followed', { reason }),
+    });
+    await this.#replica.createFrom(successor.begin);
+    this.#replica.start();
+  }
+
+  async #lead(): Promise<void> {
+    const { log, successor } = this.#parts;
+    const [nats, replica] = [this.#nats, this.#replica];
+    if (!nats || !replica?.database || this.#database) return;
+    const { database } = replica;
+    const { schema } = successor;
+    const writer = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => this.#lose(reason) });
+    writer.isReached = this.#isReached;
+    // Fails unless this host has read the whole log.
+    if (
+      !(await writer.begin().then(
+        () => true,
+        () => false,
+      ))
+    )
+      return this.#election.release();
+    await replica.stop();
+    this.#database = database;
+    this.#writer = writer;
+    await database.keepIn(writer);
+    if (!(await (await objectsOf(nats, true)).info(DATABASE_OBJECT))) await this.#store(database);
+    try {
+      await successor.lead(database, this.#parts.own);
+      log.info('this host is the controller now');
+    } catch (error) {
+      this.#lose(`it cannot start: ${messageOf(error)}`);
+    }
+  }
+
+  /** Called by the election and by the log; the role ends once. */
+  #lose(reason: string): void {
+    this.#writer?.refuse(`This host is the controller no more: ${reason}. Try again.`);
+    this.#next(() => this.#stepDown(reason));
+  }
+
+  async #stepDown(reason: string): Promise<void> {
+    if (!this.#database) return;
+    this.#parts.log.warn('this host is the controller no more', { reason });
+    await this.#parts.successor.step();
+    this.#database = undefined;
+    this.#writer = undefined;
+    this.#election.release();
+    await this.#follow();
+  }
+
+  async #compact(): Promise<void> {
+    if (this.#database && this.#writer && this.#writer.bytes > MOST_BYTES) await this.#store(this.#database);
+  }
+
+  async #store(database: Database): Promise<void> {
+    if (!this.#nats) return;
+    await storeCopy(this.#nats, database, this.#parts.directory);
+    this.#writer?.resetBytes();
+  }
+
+  /** Resolves when this host's role changes no more, until the next change. */
+  async settled(): Promise<void> {
+    this.#ending.abort();
+    await this.#turn;
+  }
+
+  /** Ends after the server has stopped the controller. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#turn.catch(ignore);
+    await this.#replica?.stop();
+    await this.#replica?.database?.close();
+  }
+}

@@ -1,0 +1,101 @@
+// The controller of this host at work: it is started, serves the network, and opens the labs that were open.
+import type { AddressInfo } from 'node:net';
+import type { Compute } from '../compute/compute.ts';
+import type { Config } from '../config/schema.ts';
+import type { Controller } from '../controller/controller.ts';
+import { log } from '../host/log.ts';
+import type { App } from '../http/app/app.ts';
+import { HttpServer } from '../http/app/server.ts';
+import type { Store } from '../store/store.ts';
+import { assembleController, type HostAssembly, type Turns } from './assembly.ts';
+import { certificateOf } from './certificate.ts';
+
+/** How long (ms) supervised programs wait for their server to come back before they are ended. */
+const CONTROLLER_PATIENCE_MS = 600_000;
+
+export interface Control {
+  controller: Controller;
+  app: App;
+  address: AddressInfo;
+  stop(): Promise<void>;
+}
+
+export interface ControlParts {
+  host: HostAssembly;
+  /** Has the labs. */
+  store: Store;
+  /** Called when a client requests a shutdown. */
+  shutdown: () => void;
+  /** Called with each part that has started. */
+  started: (part: string) => void;
+  /** On which to listen; 0 for any. */
+  port: number;
+  /** Whether labs stay open and nodes go on when it stops. */
+  keepsNodes: () => boolean;
+  beforeListening: () => Promise<void>;
+  /** Called before the labs are opened. */
+  joined?:
+    | ((control: { controller: Controller; address: AddressInfo }) => Promise<{ stop(): Promise<void> }>)
+    | undefined;
+  turns?: Turns | undefined;
+}
+
+/** If a step fails, the earlier ones are stopped again. */
+export async function startControl(parts: ControlParts): Promise<Control> {
+  const { host, store, started, port, keepsNodes } = parts;
+  const { config, compute } = host;
+  await using undo = new AsyncDisposableStack();
+  const { controller, app } = assembleController(host, parts);
+  await controller.start(port);
+  undo.defer(() => controller.stop({ keepNodes: keepsNodes() }));
+  started('controller');
+  await parts.beforeListening();
+  compute.expectConsoles(await consolesOfOpenLabs(store));
+  const server = await newServer(config, app, port);
+  undo.defer(() => server.stop());
+  const address = await server.start();
+  if (parts.joined) {
+    const joined = await parts.joined({ controller, address });
+    undo.defer(() => joined.stop());
+    started('cluster');
+  }
+  // Starts before the first request, which may be for a lab that is being reopened.
+  const reopened = controller.reopenAll();
+  const { socket_path: socketPath } = config.Server;
+  if (socketPath) await server.startLocally(socketPath);
+  started('server');
+  void endUnclaimed(compute, controller, reopened);
+  controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
+  const running = undo.move();
+  return { controller, app, address, stop: () => running.disposeAsync() };
+}
+
+/** A server for the network; it does not listen yet. */
+export async function newServer(config: Config, app: App, port: number): Promise<HttpServer> {
+  const { host, ssl } = config.Server;
+  return new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
+}
+
+/** The console ports of this host's nodes in the labs that were open at the last stop, with their projects. */
+async function consolesOfOpenLabs({ labs }: Store): Promise<Map<number, string>> {
+  const ports = new Map<number, string>();
+  for (const { project_id: id } of await labs.list()) {
+    for (const node of (await labs.load(id))?.nodes ?? []) {
+      if (node['compute_id'] !== 'local') continue;
+      const { aux } = (node['properties'] ?? {}) as Record<string, unknown>;
+      for (const port of [node['console'], aux]) if (typeof port === 'number') ports.set(port, id);
+    }
+  }
+  return ports;
+}
+
+/**
+ * Ends programs from the previous run that no lab has reattached. Those of projects opened by another server are ended only after {@link
+ * CONTROLLER_PATIENCE_MS}.
+ */
+async function endUnclaimed(compute: Compute, controller: Controller, reopened: Promise<void>): Promise<void> {
+  await reopened;
+  compute.expectConsoles(new Map());
+  await compute.endUnclaimed((projectId) => controller.hasProject(projectId));
+  setTimeout(() => void compute.endUnclaimed(() => true), CONTROLLER_PATIENCE_MS).unref();
+}

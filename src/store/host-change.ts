@@ -1,0 +1,39 @@
+// The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
+import type { Database } from './database.ts';
+
+/** The id of the host that is `local`, as a setting. */
+const LOCAL_HOST = 'local-host';
+const PUT = `INSERT INTO setting VALUES ('${LOCAL_HOST}', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+/** A name that no host has. */
+const BETWEEN = '#';
+
+/** From now on `local` is the host with this id. Files of open labs count as not written, as they are on the former host. */
+export async function becomeLocal(database: Database, id: string): Promise<void> {
+  const [setting] = await database.all<{ value: string }>('SELECT value FROM setting WHERE name = ?', LOCAL_HOST);
+  const former = setting?.value;
+  if (former === id) return;
+  await database.transaction(async ({ run }) => {
+    await run(PUT, id);
+    if (former === undefined) return;
+    const renames = [
+      ['local', BETWEEN],
+      [id, 'local'],
+      [BETWEEN, former],
+    ] as const;
+    for (const [from, to] of renames) {
+      await run(
+        `UPDATE lab_record SET body = json_set(body, '$.compute_id', ?2)
+          WHERE kind = 'node' AND json_valid(body) AND body ->> '$.compute_id' = ?1`,
+        from,
+        to,
+      );
+      await run('UPDATE remote_object SET compute_id = ?2 WHERE compute_id = ?1', from, to);
+      await run("UPDATE document SET id = ?2 WHERE kind = 'draining' AND id = ?1", from, to);
+    }
+    // Whole projects are noted for other hosts only.
+    await run(
+      "DELETE FROM remote_object WHERE compute_id = 'local' AND path LIKE '/projects/%' AND path NOT LIKE '/projects/%/%'",
+    );
+    await run('UPDATE lab SET written = -1, fingerprint = NULL, coming = NULL');
+  });
+}
