@@ -61,6 +61,7 @@ import { Failover } from './placement/failover.ts';
 import { Placement } from './placement/placement.ts';
 import { Relocations } from './placement/relocation.ts';
 import { placementRoutes } from './placement/routes.ts';
+import { RunningNodes } from './placement/running-nodes.ts';
 import { IdlePcSearches } from './projects/idle-pc.ts';
 import { ImageUsers } from './projects/image-users.ts';
 import { Projects } from './projects/projects.ts';
@@ -94,8 +95,8 @@ export interface ControllerOptions {
   consolePorts: ConsolePorts;
   /** Ends this process cleanly. */
   shutdown: () => void;
-  /** Whether the files of this host's nodes are copied, too: another host may become the controller. */
-  copiesAll?: boolean;
+  /** Whether another host may become the controller: what it needs of this host is kept, too. */
+  isSuccession?: boolean;
 }
 
 function isOperationAction(action: string): action is OperationAction {
@@ -132,6 +133,7 @@ export class Controller {
   readonly #placement: Placement;
   readonly #failover: Failover;
   readonly #checkpoints: Checkpoints;
+  readonly #runningNodes: RunningNodes;
   readonly #nodes: Nodes;
   readonly #appliances: ApplianceVerbs;
   readonly #load = new LoadMeter();
@@ -255,13 +257,14 @@ export class Controller {
     const computes = this.computes;
     const placement = new Placement({ computes, projects, documents: store.documents });
     this.#placement = placement;
+    this.#runningNodes = new RunningNodes(store.documents);
     const relocations = new Relocations({ computes, nodes: this.#nodes, placement });
     const draining = new Draining({ computes, projects, relocations });
-    this.#failover = new Failover({ computes, projects, relocations, announcer });
+    this.#failover = new Failover({ computes, projects, relocations, announcer, ran: this.#runningNodes });
     this.#checkpoints = new Checkpoints({
       directory: join(config.state, 'checkpoints'),
       milliseconds: config.Cluster.checkpoint_seconds * 1_000,
-      copiesAll: options.copiesAll === true,
+      copiesAll: options.isSuccession === true,
       computes,
       projects,
     });
@@ -412,6 +415,7 @@ export class Controller {
       this.#projects.start(),
     ]);
     await this.#placement.start();
+    if (this.#options.isSuccession) await this.#runningNodes.start(this.announcer);
     this.#checkpoints.start();
     this.computes.connect();
   }

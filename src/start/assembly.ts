@@ -99,7 +99,7 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
     properties: creationMembers,
     consolePorts: compute.consolePorts,
     accounts: { file, hostName, audit, admissions, authentication },
-    copiesAll: turns !== undefined,
+    isSuccession: turns !== undefined,
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);
   const routes = [...controller.routes, ...compute.routes];

@@ -74,7 +74,7 @@ export async function startTurns(parts: ControlParts): Promise<Omit<Control, 'co
       // Until now the server says that the controller starts.
       beforeListening: () => server.stop(),
       joined: async ({ controller }) => {
-        controller.computes.hostId = own.id;
+        controller.computes.takeOver(own.id);
         const listed = await labs.documents.list('cluster-hosts');
         const others = listed
           .map(({ id, body }) => ({ id, name: String(body['name']) }))

@@ -19,6 +19,7 @@ export type DocumentKind =
   | 'template-notes'
   | 'draining'
   | 'placements'
+  | 'running-nodes'
   | 'cluster-hosts';
 
 export interface StoredDocument {

@@ -78,6 +78,8 @@ export class Compute {
   lastError: string | null = null;
   /** It takes no new nodes. */
   draining = false;
+  /** Whether its nodes may have NIOs from before this controller started. */
+  mayBeWired = true;
   /** Undefined for computes that are in no cluster. */
   place: Place | undefined;
   capabilities: Capabilities = NOTHING;

@@ -54,7 +54,7 @@ export class Computes {
   readonly #options: ComputesOptions;
   readonly #listener: ComputeListener;
   /** The id of this host in its cluster, where another host may have been the controller before and called it so. */
-  hostId: string | undefined;
+  #hostId: string | undefined;
   /** `auto` as it was last announced. */
   #announcedAuto: ComputeObject | undefined;
 
@@ -99,6 +99,7 @@ export class Computes {
       consoleHost: host,
       listener: this.#listener,
     });
+    compute.mayBeWired = false;
     this.#computes.set(compute.id, compute);
     await compute.connect();
     for (const { id, body } of await this.#options.documents.list('computes')) {
@@ -130,7 +131,7 @@ export class Computes {
   }
 
   get(id: string): Compute {
-    const compute = this.#computes.get(id === this.hostId ? 'local' : id);
+    const compute = this.#computes.get(id === this.#hostId ? 'local' : id);
     if (!compute) throw new Failure('not-found', `compute_id: there is no compute "${id}".`);
     return compute;
   }
@@ -284,6 +285,12 @@ export class Computes {
       return made;
     });
     compute.connect().catch(ignore);
+  }
+
+  /** Another host was the controller before: it called this one so, and its nodes here may be wired. */
+  takeOver(hostId: string): void {
+    this.#hostId = hostId;
+    this.get('local').mayBeWired = true;
   }
 
   /** Says where this host is in the cluster. */

@@ -84,10 +84,10 @@ export async function wire(link: Link): Promise<void> {
   undo.move();
 }
 
-/** Removes NIOs that a previous run of this server left at the ends on other hosts; nodes in `lost` have none. */
+/** Removes NIOs that a previous controller left at the ends; nodes in `lost` have none. */
 export async function removeStaleNios(link: Link, lost: ReadonlySet<Node> = new Set()): Promise<void> {
   for (const end of link.ends) {
-    if (end.wire || end.node.compute.id === 'local' || lost.has(end.node)) continue;
+    if (end.wire || !end.node.compute.mayBeWired || lost.has(end.node)) continue;
     await removeNio(end, { connect: false }).catch(ignore);
   }
 }

@@ -19,6 +19,8 @@ export interface FailoverOptions {
   projects: Projects;
   relocations: Relocations;
   announcer: Announcer;
+  /** Nodes that ran on a host that this controller has not seen. */
+  ran: { has(id: string): boolean };
 }
 
 export class Failover {
@@ -45,7 +47,9 @@ export class Failover {
 
   async #replaceIn(project: Project, compute: Compute): Promise<void> {
     const all = project.nodesOn(compute).filter((node) => !node.leaving);
-    const running = all.filter(({ lastStatus, alwaysRunning }) => lastStatus === 'started' && !alwaysRunning);
+    const running = all.filter(
+      ({ id, lastStatus, alwaysRunning }) => (lastStatus === 'started' || this.#options.ran.has(id)) && !alwaysRunning,
+    );
     // If only the network between the hosts is broken, the host's own copies still reach the networks around it.
     const [bound, free] = [all.filter(leadsOut), all.filter((node) => !leadsOut(node))];
     const why = `${compute.name} was lost`;
@@ -64,6 +68,7 @@ export class Failover {
     const { name } = compute;
     log.warn('nodes of a lost host are run elsewhere', {
       ...{ host: name, project: project.id, moved: moved.length, left: left.length },
+      ...(left[0] && { reason: left[0].reason }),
     });
     const hosts = new Set(moved.map((node) => this.#options.computes.get(node.compute_id).name));
     const done =
