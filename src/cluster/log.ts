@@ -1,6 +1,7 @@
 // The replicated log of the controller's database: each change is a message of one stream, stored with the number of the message before it,
 // so that of two hosts that both take themselves for the controller only one can change anything. A large change has several messages.
 import {
+  DiscardPolicy,
   JetStreamApiError,
   type JetStreamClient,
   jetstream,
@@ -14,6 +15,8 @@ import { CHANGES, CHANGES_STREAM } from './subjects.ts';
 
 /** How long (ms) a change waits until NATS has stored it. */
 const STORED_MS = 4_000;
+/** Of all messages. A copy of the database replaces them long before. */
+const MOST_BYTES = 192 * 2 ** 20;
 /** Bytes of a message. */
 const PART_BYTES = 512 * 1024;
 /** The answer of NATS to a message that does not follow the last one. */
@@ -29,10 +32,11 @@ export interface Change {
   statements: readonly Statement[];
 }
 
-/** The stream of changes; the controller creates it. */
+/** The stream of changes, created if it is missing. A full one takes no more changes instead of losing the first. */
 export async function changesStream(nats: NatsConnection): Promise<StreamInfo> {
-  const manager = await jetstreamManager(nats);
-  return manager.streams.add({ name: CHANGES_STREAM, subjects: [CHANGES] });
+  const { streams } = await jetstreamManager(nats);
+  const config = { subjects: [CHANGES], max_bytes: MOST_BYTES, discard: DiscardPolicy.New };
+  return streams.info(CHANGES_STREAM).catch(() => streams.add({ name: CHANGES_STREAM, ...config }));
 }
 
 export class LogWriter implements ChangeLog {

@@ -13,6 +13,8 @@ import { CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
 
 /** How long (ms) until the next attempt to follow, after a failed one. */
 const AGAIN_MS = 1_000;
+/** Of files and copies of the database together. The log has the rest of what NATS may store. */
+const MOST_OBJECT_BYTES = 640 * 2 ** 20;
 const DATABASE = 'labwire.db';
 
 export interface ReplicaParts {
@@ -30,7 +32,7 @@ export interface ReplicaParts {
 /** The objects of the cluster; the controller creates the bucket. */
 export function objectsOf(nats: NatsConnection, create: boolean): Promise<ObjectStore> {
   const manager = new Objm(jetstream(nats));
-  return create ? manager.create(OBJECTS) : manager.open(OBJECTS);
+  return create ? manager.create(OBJECTS, { max_bytes: MOST_OBJECT_BYTES }) : manager.open(OBJECTS);
 }
 
 /** Puts a copy of the database into the object store, and shortens the log by what the copy has. */

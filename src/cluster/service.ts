@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
+import type { ObjectStore } from '@nats-io/obj';
 import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
 import { addressOf, connectMember } from './connection.ts';
@@ -14,6 +15,8 @@ import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
 import { admit, forgetHost, reloadNats, writeConfiguration } from './registry.ts';
 import { FrameRelay } from './relay.ts';
+import { objectsOf } from './replica.ts';
+import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
 import { HostStreams } from './streams.ts';
 import { JOIN_SUBJECT, subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
@@ -57,6 +60,8 @@ export interface ClusterParts {
   absent: HostEvents['absent'];
   /** It is in the cluster no more. */
   forgotten: HostEvents['forgotten'];
+  /** Directories outside of the state directory that may have files of labs. */
+  roots?: readonly string[];
   /** Given on hosts that take turns at being the controller. */
   successor?: Successor | undefined;
 }
@@ -73,6 +78,10 @@ export interface Cluster {
   readonly isCertain: boolean;
   /** This host is the controller now: those of these hosts that hold no lease are absent after a while. */
   expect(hosts: readonly NamedHost[]): void;
+  /** Keeps files for the next controller; returns how many are too large. */
+  keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
+  /** Makes the files of labs here as the last controller kept them. */
+  restoreFiles(listing: FileListing): Promise<void>;
   /** This host does not become the controller any more; resolves when it neither becomes it nor stops being it. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -111,6 +120,7 @@ class Service implements Cluster {
   readonly #streams: HostStreams;
   readonly relay: FrameRelay;
   readonly known: readonly NamedHost[];
+  readonly #shared: SharedFiles;
   readonly #succession: Succession | undefined;
   /** Whether this host commands the computes. */
   #isController: boolean;
@@ -128,6 +138,8 @@ class Service implements Cluster {
     this.#files = files;
     this.#membership = membership;
     this.known = known;
+    const { state, roots = [] } = parts;
+    this.#shared = new SharedFiles({ state, roots, directory: files.path('replica') });
     this.relay = new FrameRelay(membership.host);
     this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
     this.#hosts = new Hosts(files, known, this.#hostEvents(), parts.failoverMs);
@@ -164,6 +176,19 @@ class Service implements Cluster {
 
   expect(hosts: readonly NamedHost[]): void {
     for (const host of hosts) if (host.id !== this.#membership.id) this.#hosts.expect(host);
+  }
+
+  async keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number> {
+    return this.#shared.keep(await this.#objects(), listing, shared);
+  }
+
+  async restoreFiles(listing: FileListing): Promise<void> {
+    await this.#shared.restore(await this.#objects(), listing);
+  }
+
+  #objects(): Promise<ObjectStore> {
+    if (!this.#nats) throw new Failure('unavailable', 'NATS is not reached.');
+    return objectsOf(this.#nats, true);
   }
 
   async settled(): Promise<void> {

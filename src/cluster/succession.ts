@@ -24,6 +24,8 @@ export interface Successor {
   begin: ((path: string) => Promise<unknown>) | undefined;
   /** This host is the controller now, with this database. */
   lead: (database: Database, own: NamedHost) => Promise<void>;
+  /** Called now and then with the copy of the database while another host is the controller. */
+  followed: (database: Database, own: NamedHost) => Promise<void>;
   /** It is the controller no more; all that would change the database has ended when this resolves. */
   step: () => Promise<void>;
 }
@@ -84,11 +86,11 @@ export class Succession {
     await changesStream(nats);
     await objectsOf(nats, true);
     if (!this.#database) this.#next(() => this.#follow());
-    const compacting = setInterval(() => this.#next(() => this.#compact()), LOOK_MS);
+    const looking = setInterval(() => this.#next(() => this.#look()), LOOK_MS);
     try {
       await this.#election.run(nats, this.#ending.signal);
     } finally {
-      clearInterval(compacting);
+      clearInterval(looking);
     }
   }
 
@@ -151,8 +153,12 @@ export class Succession {
     await this.#follow();
   }
 
-  async #compact(): Promise<void> {
-    if (this.#database && this.#writer && this.#writer.bytes > MOST_BYTES) await this.#store(this.#database);
+  async #look(): Promise<void> {
+    const { successor, own } = this.#parts;
+    if (this.#database) {
+      if (this.#writer && this.#writer.bytes > MOST_BYTES) await this.#store(this.#database);
+    } else if (this.#replica?.database && this.#replica.isFollowing)
+      await successor.followed(this.#replica.database, own);
   }
 
   async #store(database: Database): Promise<void> {

@@ -166,9 +166,10 @@ export function assembleStandby(host: HostAssembly, { store, turns }: { store: S
 }
 
 /** Refuses changes while the cluster cannot keep them; reading goes on. */
-function whilePossible({ obstacle }: Turns): Handler {
+function whilePossible(turns: Turns): Handler {
   return async ({ req }, next) => {
-    const reason = ['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path) ? undefined : obstacle();
+    const reason =
+      ['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path) ? undefined : turns.obstacle();
     return reason === undefined ? next() : renderFailure(new Failure('unavailable', reason));
   };
 }

@@ -8,18 +8,13 @@ import { ignore } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { version } from '../host/version.ts';
 import { HttpServer } from '../http/app/server.ts';
-import { Database } from '../store/database.ts';
-import { becomeLocal } from '../store/host-change.ts';
-import { MIGRATIONS } from '../store/migrations.ts';
-import type { Store } from '../store/store.ts';
-import { assembleStandby, type HostAssembly, type Turns } from './assembly.ts';
-import { type Control, type ControlParts, newServer, startControl } from './control.ts';
+import type { HostAssembly } from './assembly.ts';
 import { loadCluster } from './load-cluster.ts';
 
 type Clustering = Awaited<ReturnType<typeof loadCluster>>;
-type Cluster = Awaited<ReturnType<Clustering['startCluster']>>;
+export type Cluster = Awaited<ReturnType<Clustering['startCluster']>>;
 type Successor = NonNullable<Parameters<Clustering['startCluster']>[0]['successor']>;
-type NamedHost = Cluster['known'][number];
+export type NamedHost = Cluster['known'][number];
 
 /** Routes that say which guests KVM runs here. */
 const ACCELERATION = NODE_KINDS.flatMap(({ accelerationRoute: place }) => place ?? []);
@@ -41,92 +36,8 @@ export async function takePart(
   return cluster;
 }
 
-/** Takes part as one of the hosts that take turns at being the controller; begins without it. */
-export async function startTurns(parts: ControlParts): Promise<Omit<Control, 'controller'>> {
-  const { host, store, keepsNodes } = parts;
-  const { config } = host;
-  let control: Control | undefined;
-  let isStopped = false;
-  const turns: Turns = {
-    obstacle: () => {
-      if (cluster.isCertain) return undefined;
-      const name = cluster.controller?.name;
-      return control || name === undefined
-        ? 'The cluster has no controller that could keep changes now. Labs run on; try again when most servers of NATS are reached.'
-        : `The controller of the cluster is the host ${name}: use its port 3080.`;
-    },
-  };
-  const app = assembleStandby(host, { store, turns });
-  const standBy = async (port: number): Promise<{ server: HttpServer; address: AddressInfo }> => {
-    const server = await newServer(config, app, port);
-    return { server, address: await server.start() };
-  };
-  await parts.beforeListening();
-  let { server, address } = await standBy(parts.port);
-  const { port } = address;
-  const lead = async (database: Database, own: NamedHost): Promise<void> => {
-    await becomeLocal(database, own.id);
-    const labs = store.withDatabase(database);
-    await labs.documents.put('cluster-hosts', own.id, { name: own.name });
-    control = await startControl({
-      ...parts,
-      ...{ port, turns, store: labs, keepsNodes: () => !isStopped || keepsNodes() },
-      // Until now the server says that the controller starts.
-      beforeListening: () => server.stop(),
-      joined: async ({ controller }) => {
-        controller.computes.takeOver(own.id);
-        const listed = await labs.documents.list('cluster-hosts');
-        const others = listed
-          .map(({ id, body }) => ({ id, name: String(body['name']) }))
-          .filter(({ id }) => id !== own.id);
-        await admit(others, cluster, controller);
-        cluster.expect(others);
-        return { stop: async () => {} };
-      },
-    });
-    labsOfCluster = labs;
-  };
-  let labsOfCluster: Store | undefined;
-  const step = async (): Promise<void> => {
-    labsOfCluster = undefined;
-    await control?.stop();
-    control = undefined;
-    await server.stop();
-    if (!isStopped) ({ server } = await standBy(port));
-  };
-  const cluster = await join(host, {
-    port,
-    controller: () => control?.controller,
-    successor: {
-      open: (path) => Database.open(path, MIGRATIONS),
-      schema: MIGRATIONS.length,
-      begin: (path) => store.copyTo(path),
-      ...{ lead, step },
-    },
-    noted: async ({ id, name }) => {
-      const documents = labsOfCluster?.documents;
-      if (documents && !(await documents.list('cluster-hosts')).some((known) => known.id === id))
-        await documents.put('cluster-hosts', id, { name });
-    },
-    forgotten: async ({ id }) => labsOfCluster?.documents.delete('cluster-hosts', id),
-  });
-  return {
-    address,
-    get app() {
-      return control?.app ?? app;
-    },
-    async stop() {
-      isStopped = true;
-      await cluster.settled();
-      // Changes of the last moments still need the cluster.
-      await (control?.stop() ?? server.stop());
-      await cluster.stop();
-    },
-  };
-}
-
 /** Makes hosts that hold no lease yet computes: labs have nodes there. */
-async function admit(
+export async function admit(
   hosts: readonly NamedHost[],
   cluster: Pick<Cluster, 'dial'>,
   { computes }: Controller,
@@ -137,7 +48,7 @@ async function admit(
   }
 }
 
-async function join(
+export async function join(
   { config, compute, computeApp }: HostAssembly,
   {
     port,
@@ -172,6 +83,7 @@ async function join(
   const cluster = await startCluster({
     state: config.state,
     cluster: config.Cluster.name,
+    roots: [config.Server.projects_path, config.Server.symbols_path, config.Server.configs_path],
     log,
     accept,
     describe: async () => {

@@ -78,7 +78,7 @@ export async function startDaemon({
   const cluster = isClustered(config) ? await import('./cluster.ts') : undefined;
   const control =
     cluster && (await cluster.takesTurns(config))
-      ? await cluster.startTurns(parts)
+      ? await (await import('./turns.ts')).startTurns(parts)
       : await startControl({ ...parts, joined: cluster && ((control) => cluster.takePart(host, control)) });
   undo.defer(() => control.stop());
   if (trimsMemory) memoryTrimmer.start();

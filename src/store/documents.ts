@@ -20,6 +20,7 @@ export type DocumentKind =
   | 'draining'
   | 'placements'
   | 'running-nodes'
+  | 'files'
   | 'cluster-hosts';
 
 export interface StoredDocument {

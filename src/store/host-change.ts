@@ -7,10 +7,15 @@ const PUT = `INSERT INTO setting VALUES ('${LOCAL_HOST}', ?1) ON CONFLICT (name)
 /** A name that no host has. */
 const BETWEEN = '#';
 
+/** The id of the host that is `local`; undefined before the first controller. */
+export async function localHost(database: Database): Promise<string | undefined> {
+  const [setting] = await database.all<{ value: string }>('SELECT value FROM setting WHERE name = ?', LOCAL_HOST);
+  return setting?.value;
+}
+
 /** From now on `local` is the host with this id. Files of open labs count as not written, as they are on the former host. */
 export async function becomeLocal(database: Database, id: string): Promise<void> {
-  const [setting] = await database.all<{ value: string }>('SELECT value FROM setting WHERE name = ?', LOCAL_HOST);
-  const former = setting?.value;
+  const former = await localHost(database);
   if (former === id) return;
   await database.transaction(async ({ run }) => {
     await run(PUT, id);

@@ -76,6 +76,8 @@ const STATE = 'SELECT project_id, changes, written, fingerprint, coming, closing
  * and `end`, which concern all of it); its promise resolves when the change is durable. Calls take effect in order.
  */
 export class Labs {
+  /** Called with a closed lab whose .gns3 file is complete, before the lab is forgotten. */
+  beforeEnd: (projectId: string) => Promise<void> = async () => {};
   readonly #database: Database;
   readonly #paths: StatePaths;
 
@@ -195,6 +197,7 @@ export class Labs {
 
   /** Forgets a closed lab whose .gns3 file is complete. */
   async end(projectId: string): Promise<void> {
+    await this.beforeEnd(projectId);
     await this.#database.makingRoom(() => this.#database.run('DELETE FROM lab WHERE project_id = ?', projectId));
   }
 }

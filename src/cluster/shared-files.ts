@@ -1,0 +1,161 @@
+// Files that belong to labs but are not in the database, such as those of closed labs: in the object store by their content, and listed in the
+// database, so that the next controller has them.
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { ObjectStore } from '@nats-io/obj';
+import * as v from 'valibot';
+import { systemCode } from '../failures.ts';
+import { writeFileAtomically } from '../host/files/atomic-file.ts';
+import { isBelow, relativeBelow } from '../host/files/relative-path.ts';
+import { isReservedName } from '../host/files/reserved-names.ts';
+import { eachOf } from '../host/values/each-of.ts';
+import type { Documents } from '../store/documents.ts';
+
+const MIB = 2 ** 20;
+/** Larger files, such as disks, stay on their host. */
+export const LARGEST_FILE_BYTES = 16 * MIB;
+const LARGEST_BYTES = 512 * MIB;
+const AT_ONCE = 8;
+const KIND = 'files';
+/** In the directory of the copy of the database: the paths of the shared files that are on this host. */
+const HERE = 'files.json';
+
+const Entry = v.object({ sha256: v.string(), size: v.number(), modified: v.number(), mode: v.number() });
+type Entry = v.InferOutput<typeof Entry>;
+
+/** A file, or a folder with all that is below it. */
+export interface Shared {
+  path: string;
+  /** Names in the folder that are left out. */
+  without?: readonly string[];
+}
+
+export type FileListing = Pick<Documents, 'list' | 'put' | 'delete'>;
+
+const objectOf = (sha256: string): string => `file-${sha256}`;
+
+export class SharedFiles {
+  readonly #state: string;
+  readonly #roots: readonly string[];
+  readonly #here: string;
+
+  /**
+   * @param state the state directory
+   * @param roots directories outside of it in which there may be shared files
+   * @param directory of the copy of the database
+   */
+  constructor({ state, roots, directory }: { state: string; roots: readonly string[]; directory: string }) {
+    this.#state = state;
+    this.#roots = roots;
+    this.#here = join(directory, HERE);
+  }
+
+  /** Stores files that have changed, and forgets those that are gone. Returns the number of files that are too large. */
+  async keep(objects: ObjectStore, listing: FileListing, shared: readonly Shared[]): Promise<number> {
+    const known = await entriesOf(listing);
+    const listed = new Map([...known].filter(([path]) => shared.some((one) => this.#covers(one, path))));
+    const stored = new Set([...known.values()].map(({ sha256 }) => sha256));
+    const found = new Map<string, Stats>();
+    for (const { path, without } of shared) await this.#find(path, found, without);
+    let left = 0;
+    let bytes = [...known.values()].reduce((sum, { size }) => sum + size, 0);
+    const changed = [...found].filter(([path, { size, mtimeMs }]) => {
+      const before = listed.get(path);
+      return before?.size !== size || before.modified !== Math.trunc(mtimeMs);
+    });
+    await eachOf(changed, AT_ONCE, async ([path, { size, mtimeMs, mode }]) => {
+      if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_BYTES) {
+        left += 1;
+        return;
+      }
+      bytes += size;
+      const content = await readFile(this.#absolute(path)).catch(ignoreMissing);
+      // One that changes now is stored in the next round.
+      if (content?.length !== size) return;
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      if (!stored.has(sha256)) await objects.putBlob({ name: objectOf(sha256) }, content);
+      stored.add(sha256);
+      const entry: Entry = { sha256, size, modified: Math.trunc(mtimeMs), mode: mode & 0o777 };
+      known.set(path, entry);
+      await listing.put(KIND, path, entry);
+    });
+    for (const path of listed.keys()) {
+      if (found.has(path)) continue;
+      known.delete(path);
+      await listing.delete(KIND, path);
+    }
+    const used = new Set([...known.values()].map(({ sha256 }) => sha256));
+    for (const sha256 of stored) if (!used.has(sha256)) await objects.delete(objectOf(sha256));
+    await this.#noteHere(known.keys());
+    return left;
+  }
+
+  /** Makes the files here as they are listed. */
+  async restore(objects: ObjectStore, listing: FileListing): Promise<void> {
+    const known = await entriesOf(listing);
+    for (const path of await this.#pathsHere())
+      if (!known.has(path) && this.#isAllowed(path)) await rm(this.#absolute(path), { force: true });
+    await eachOf([...known], AT_ONCE, async ([path, { sha256, size, modified, mode }]) => {
+      if (!this.#isAllowed(path)) return;
+      const absolute = this.#absolute(path);
+      const present = await stat(absolute).catch(ignoreMissing);
+      if (present?.size === size && Math.trunc(present.mtimeMs) === modified) return;
+      const content = await objects.getBlob(objectOf(sha256));
+      if (!content) return;
+      await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
+      await writeFileAtomically(absolute, content, { mode });
+      await utimes(absolute, modified / 1000, modified / 1000);
+    });
+    await this.#noteHere(known.keys());
+  }
+
+  #covers({ path, without = [] }: Shared, listed: string): boolean {
+    const absolute = this.#absolute(listed);
+    if (absolute === path) return true;
+    const below = relativeBelow(path, absolute);
+    return below !== undefined && !without.includes(below.split('/')[0] ?? '');
+  }
+
+  /** Files that the server is writing are left out, and all that is neither file nor folder. */
+  async #find(path: string, found: Map<string, Stats>, without: readonly string[] = []): Promise<void> {
+    const status = await lstat(path).catch(ignoreMissing);
+    if (status?.isFile()) found.set(relativeBelow(this.#state, path) ?? path, status);
+    if (!status?.isDirectory()) return;
+    for (const name of await readdir(path)) {
+      if (!without.includes(name) && !isReservedName(name)) await this.#find(join(path, name), found);
+    }
+  }
+
+  #absolute(path: string): string {
+    return isAbsolute(path) ? path : join(this.#state, path);
+  }
+
+  #isAllowed(path: string): boolean {
+    const absolute = this.#absolute(path);
+    return [this.#state, ...this.#roots].some((root) => isBelow(root, absolute));
+  }
+
+  async #pathsHere(): Promise<string[]> {
+    const text = await readFile(this.#here, 'utf8').catch(ignoreMissing);
+    return text === undefined ? [] : v.parse(v.array(v.string()), JSON.parse(text));
+  }
+
+  async #noteHere(paths: Iterable<string>): Promise<void> {
+    await writeFileAtomically(this.#here, JSON.stringify([...paths]), { mode: 0o600 });
+  }
+}
+
+async function entriesOf(listing: FileListing): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  for (const { id, body } of await listing.list(KIND)) {
+    const entry = v.safeParse(Entry, body);
+    if (entry.success) entries.set(id, entry.output);
+  }
+  return entries;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw error;
+}

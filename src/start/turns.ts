@@ -1,0 +1,184 @@
+// Hosts of a cluster that take turns at being the controller: this one serves the network without a controller until it is chosen, and again
+// when another one is.
+import type { AddressInfo } from 'node:net';
+import { join as joinPath } from 'node:path';
+import { messageOf } from '../failures.ts';
+import { log } from '../host/log.ts';
+import type { App } from '../http/app/app.ts';
+import type { HttpServer } from '../http/app/server.ts';
+import { Database } from '../store/database.ts';
+import { becomeLocal, localHost } from '../store/host-change.ts';
+import { MIGRATIONS } from '../store/migrations.ts';
+import type { Store } from '../store/store.ts';
+import { assembleStandby, type Turns } from './assembly.ts';
+import { admit, type Cluster, join, type NamedHost } from './cluster.ts';
+import { type Control, type ControlParts, newServer, startControl } from './control.ts';
+
+const NO_CONTROLLER =
+  'The cluster cannot keep changes now. Labs run on, and can be read; try again when most servers of NATS are reached.';
+/** Of an open lab: the files of its nodes, which change all the time and are copied in another way. */
+const NODES_FILES = 'project-files';
+
+/** Begins without the controller. */
+export async function startTurns(parts: ControlParts): Promise<Pick<Control, 'address' | 'app' | 'stop'>> {
+  const turn = new Turn(parts);
+  await parts.beforeListening();
+  await turn.start();
+  return turn;
+}
+
+class Turn implements Turns {
+  readonly #parts: ControlParts;
+  readonly #standby: App;
+  #server: HttpServer | undefined;
+  #address: AddressInfo | undefined;
+  #cluster: Cluster | undefined;
+  #control: Control | undefined;
+  /** Of the cluster, while this host is the controller. */
+  #labs: Store | undefined;
+  #keeping: NodeJS.Timeout | undefined;
+  #problem = '';
+  #isStopped = false;
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts;
+    this.#standby = assembleStandby(parts.host, { store: parts.store, turns: this });
+  }
+
+  get address(): AddressInfo {
+    return this.#address as AddressInfo;
+  }
+
+  get app(): App {
+    return this.#control?.app ?? this.#standby;
+  }
+
+  async start(): Promise<void> {
+    const { host, store, port } = this.#parts;
+    this.#address = await this.#standBy(port);
+    this.#cluster = await join(host, {
+      port: this.address.port,
+      controller: () => this.#control?.controller,
+      successor: {
+        open: (path) => Database.open(path, MIGRATIONS),
+        schema: MIGRATIONS.length,
+        begin: (path) => store.copyTo(path),
+        lead: (database, own) => this.#lead(database, own),
+        followed: (database, own) => this.#follow(database, own),
+        step: () => this.#step(),
+      },
+      noted: async ({ id, name }) => {
+        const documents = this.#labs?.documents;
+        if (documents && !(await documents.list('cluster-hosts')).some((known) => known.id === id))
+          await documents.put('cluster-hosts', id, { name });
+      },
+      forgotten: async ({ id }) => this.#labs?.documents.delete('cluster-hosts', id),
+    });
+  }
+
+  obstacle(): string | undefined {
+    if (this.#cluster?.isCertain) return undefined;
+    const name = this.#cluster?.controller?.name;
+    return this.#control || name === undefined
+      ? NO_CONTROLLER
+      : `The controller of the cluster is the host ${name}: use its port 3080.`;
+  }
+
+  async #standBy(port: number): Promise<AddressInfo> {
+    this.#server = await newServer(this.#parts.host.config, this.#standby, port);
+    return this.#server.start();
+  }
+
+  async #lead(database: Database, own: NamedHost): Promise<void> {
+    const { keepsNodes, store } = this.#parts;
+    const cluster = this.#cluster as Cluster;
+    const labs = store.withDatabase(database);
+    if ((await localHost(database)) !== own.id) await cluster.restoreFiles(labs.documents);
+    await becomeLocal(database, own.id);
+    await labs.documents.put('cluster-hosts', own.id, { name: own.name });
+    labs.labs.beforeEnd = async (id) => {
+      const record = await labs.projects.get(id);
+      if (record) await cluster.keepFiles(labs.documents, [{ path: joinPath(record.path, record.filename) }]);
+    };
+    this.#control = await startControl({
+      ...this.#parts,
+      ...{ port: this.address.port, turns: this, store: labs },
+      keepsNodes: () => !this.#isStopped || keepsNodes(),
+      // Until now the server says that the controller starts.
+      beforeListening: async () => this.#server?.stop(),
+      joined: async ({ controller }) => {
+        controller.computes.takeOver(own.id);
+        const listed = await labs.documents.list('cluster-hosts');
+        const hosts = listed.map(({ id, body }) => ({ id, name: String(body['name']) }));
+        const others = hosts.filter(({ id }) => id !== own.id);
+        await admit(others, cluster, controller);
+        cluster.expect(others);
+        return { stop: async () => {} };
+      },
+    });
+    this.#labs = labs;
+    this.#keepFiles();
+  }
+
+  /** Keeps the files of labs for the next controller, now and then. */
+  #keepFiles(): void {
+    const { Cluster: settings } = this.#parts.host.config;
+    this.#keeping = setTimeout(async () => {
+      await this.#keepFilesNow();
+      if (this.#labs) this.#keepFiles();
+    }, settings.checkpoint_seconds * 1_000).unref();
+  }
+
+  async #keepFilesNow(): Promise<void> {
+    const { config } = this.#parts.host;
+    const labs = this.#labs;
+    if (!labs || !this.#cluster?.isCertain) return;
+    try {
+      const open = new Set((await labs.labs.list()).map(({ project_id: id }) => id));
+      const projects = (await labs.projects.list()).map(({ project_id: id, path }) => ({
+        path,
+        without: open.has(id) ? [NODES_FILES] : [],
+      }));
+      const { symbols_path, configs_path } = config.Server;
+      const own = ['accounts.json', 'account.json', 'checkpoints'].map((name) => joinPath(config.state, name));
+      const others = [...own, symbols_path, configs_path].map((path) => ({ path }));
+      const left = await this.#cluster.keepFiles(labs.documents, [...projects, ...others]);
+      this.#report(left === 0 ? '' : `${left} files are too large`);
+    } catch (error) {
+      this.#report(messageOf(error));
+    }
+  }
+
+  #report(problem: string): void {
+    if (problem !== '' && problem !== this.#problem)
+      log.warn('not all files of labs are kept for other hosts', { reason: problem });
+    this.#problem = problem;
+  }
+
+  /** Another host is the controller: its files of labs are made here, too, unless this one was it last. */
+  async #follow(database: Database, own: NamedHost): Promise<void> {
+    const local = await localHost(database);
+    if (local === undefined || local === own.id) return;
+    await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents);
+  }
+
+  async #step(): Promise<void> {
+    this.#labs = undefined;
+    clearTimeout(this.#keeping);
+    await this.#control?.stop();
+    this.#control = undefined;
+    await this.#server?.stop();
+    if (!this.#isStopped) await this.#standBy(this.address.port);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#cluster?.settled();
+    // Changes of the last moments still need the cluster.
+    await this.#keepFilesNow();
+    this.#labs = undefined;
+    clearTimeout(this.#keeping);
+    await (this.#control?.stop() ?? this.#server?.stop());
+    await this.#cluster?.stop();
+  }
+}
