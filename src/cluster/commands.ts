@@ -1,8 +1,11 @@
 // `labwired cluster ...`, on the state directory of this host. Returns the output.
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LEFT_LABS } from '../config/membership.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { tableLines } from '../host/terminal/table.ts';
 import { connectMember, connectNats, pinnedAuthority } from './connection.ts';
@@ -233,6 +236,9 @@ async function leave(files: ClusterFiles): Promise<string> {
       remaining = ` The controller does not answer (${messageOf(error)}): run "labwired cluster forget ${host}" there.`;
     }
   }
+  // The labs stay on the host where the cluster began; its server takes them over at its next start.
+  if (controller && existsSync(files.path('replica')))
+    await rename(files.path('replica'), joinPath(files.directory, '..', LEFT_LABS));
   await rm(files.directory, { recursive: true, force: true });
   return `This host has left the cluster "${cluster}".${remaining} Start the server again: ${RESTART}\n`;
 }

@@ -9,6 +9,7 @@ import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
 import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
+import type { ClusterLog } from './cluster-log.ts';
 import { addressOf, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
@@ -26,12 +27,6 @@ const AGAIN_MS = 2_000;
 /** Parts of subjects. */
 const HOST_PART = 2;
 const STREAM_PART = 3;
-
-export interface ClusterLog {
-  info(message: string, details?: Record<string, string | number>): void;
-  warn(message: string, details?: Record<string, string | number>): void;
-  error(message: string, details?: Record<string, string | number>): void;
-}
 
 /** A host as the controller sees it. */
 export interface Member {

@@ -3,11 +3,11 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
+import type { ClusterLog } from './cluster-log.ts';
 import { Election } from './election.ts';
 import type { NamedHost } from './hosts.ts';
 import { changesStream, LogWriter } from './log.ts';
 import { objectsOf, Replica, storeCopy } from './replica.ts';
-import type { ClusterLog } from './service.ts';
 import { DATABASE_OBJECT } from './subjects.ts';
 
 /** Bytes of changes after which the log is replaced by a copy of the database. */

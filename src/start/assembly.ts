@@ -22,7 +22,7 @@ import { createAccess } from './gate-setup.ts';
 import { IdleMemoryTrimmer } from './idle-memory-trimmer.ts';
 import { LoopDelay, metricsRoute } from './metrics-route.ts';
 
-/** What runs nodes on this host, whoever the controller is. */
+/** What runs nodes on this host, with or without the controller here. */
 export interface HostAssembly {
   config: Config;
   compute: Compute;

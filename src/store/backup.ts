@@ -14,6 +14,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { clusterDatabase } from '../config/membership.ts';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
 import { exists } from '../host/files/exists.ts';
@@ -26,7 +27,7 @@ import { DATABASE } from './other-states.ts';
 const PROJECTS = 'projects';
 
 /** Files that a server creates at its start, and those of the running server. */
-const NOT_COPIED = /^(labwire\.db(-wal|-shm)?|lock|reserve(-inodes)?|supervisor|holder)$/;
+const NOT_COPIED = /^((cluster\/replica\/)?labwire\.db(-wal|-shm)?|lock|reserve(-inodes)?|supervisor|holder)$/;
 
 export interface BackupPlan {
   /** The state directory. */
@@ -66,7 +67,13 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   const report: BackupReport = { files: 0, bytes: 0 };
   try {
     await copyDatabase(join(from, DATABASE), join(unfinished.path, DATABASE), outside);
-    await copyFolder(from, unfinished.path, report, (name) => !NOT_COPIED.test(name));
+    const ofCluster = clusterDatabase(from);
+    if (await exists(ofCluster)) {
+      const copy = clusterDatabase(unfinished.path);
+      await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+      await copyDatabase(ofCluster, copy, outside);
+    }
+    await copyFolder(from, unfinished.path, report, (path) => !NOT_COPIED.test(relativeBelow(from, path) ?? ''));
     for (const folder of outside) await copyFolder(folder, join(unfinished.path, PROJECTS), report);
     await rename(unfinished.path, to);
     await sync(dirname(to));
@@ -111,20 +118,20 @@ async function moveProjects(database: string, from: string): Promise<void> {
   }
 }
 
-/** Files that vanish meanwhile are left out. `wanted` selects the top-level names. */
+/** Files that vanish meanwhile are left out. */
 async function copyFolder(
   from: string,
   to: string,
   report: BackupReport,
-  wanted: (name: string) => boolean = () => true,
+  wanted: (path: string) => boolean = () => true,
 ): Promise<void> {
   const status = await lstat(from);
   await mkdir(to, { recursive: true });
   for (const name of await readdir(from)) {
     // Incomplete files and folders, which the server removes at its start.
-    if (!wanted(name) || isReservedName(name)) continue;
+    if (!wanted(join(from, name)) || isReservedName(name)) continue;
     try {
-      await copyEntry(join(from, name), join(to, name), report);
+      await copyEntry(join(from, name), join(to, name), report, wanted);
     } catch (thrown) {
       if (systemCode(thrown) !== 'ENOENT' || (await exists(join(from, name)))) throw thrown;
     }
@@ -133,9 +140,14 @@ async function copyFolder(
   await sync(to);
 }
 
-async function copyEntry(from: string, to: string, report: BackupReport): Promise<void> {
+async function copyEntry(
+  from: string,
+  to: string,
+  report: BackupReport,
+  wanted: (path: string) => boolean,
+): Promise<void> {
   const status = await lstat(from);
-  if (status.isDirectory()) return copyFolder(from, to, report);
+  if (status.isDirectory()) return copyFolder(from, to, report, wanted);
   if (status.isSymbolicLink()) await symlink(await readlink(from), to);
   else if (status.isFile()) {
     // Where the file system supports it, the copy shares blocks with the file until either is written.

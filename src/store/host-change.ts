@@ -1,5 +1,9 @@
 // The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
-import type { Database } from './database.ts';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LEFT_LABS } from '../config/membership.ts';
+import { exists } from '../host/files/exists.ts';
+import { connect, type Database, settle } from './database.ts';
 
 /** The id of the host that is `local`, as a setting. */
 const LOCAL_HOST = 'local-host';
@@ -41,4 +45,22 @@ export async function becomeLocal(database: Database, id: string): Promise<void>
     );
     await run('UPDATE lab SET written = -1, fingerprint = NULL, coming = NULL');
   });
+}
+
+/** After the end of a cluster its labs are those of the host where it began; they replace what the host had before. */
+export async function adoptLeftLabs(state: string, database: string): Promise<void> {
+  const left = join(state, LEFT_LABS);
+  const path = join(left, 'labwire.db');
+  if (!(await exists(path))) return;
+  const connection = await connect(path);
+  const ended = `DELETE FROM setting WHERE name IN ('${LOCAL_HOST}', 'log-position');
+    DELETE FROM document WHERE kind IN ('cluster-hosts', 'files', 'running-nodes')`;
+  // Afterwards one file has all of it.
+  await settle((done) =>
+    connection.exec(`${ended}; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE`, done),
+  );
+  await settle((done) => connection.close(done));
+  for (const suffix of ['-wal', '-shm']) await rm(`${database}${suffix}`, { force: true });
+  await rename(path, database);
+  await rm(left, { recursive: true, force: true });
 }

@@ -5,6 +5,7 @@ import { Failure, messageOf } from '../failures.ts';
 import { removeLeftovers } from '../host/files/leftovers.ts';
 import { Database } from './database.ts';
 import { Documents } from './documents.ts';
+import { adoptLeftLabs } from './host-change.ts';
 import { identityOf } from './identity.ts';
 import { Labs } from './labs.ts';
 import { lockStateDirectory } from './lock.ts';
@@ -78,6 +79,7 @@ export class Store implements AsyncDisposable {
     await removeLeftovers(directory);
     const path = join(directory, DATABASE);
     const paths = await StatePaths.of(directory);
+    await adoptLeftLabs(directory, path);
     const database = opened.use(await reserve.use(() => Database.open(path, MIGRATIONS, reserve)));
     const instance = await reserve.use(async () => {
       const others = await relocateProjects(database, paths, projects);

@@ -1,7 +1,7 @@
 // The replicated log over a real NATS: another host's copy of the database equals the controller's, and only one host can write.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -9,7 +9,9 @@ import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-n
 import { connectMember } from '../../src/cluster/connection.ts';
 import { changesStream, LogWriter } from '../../src/cluster/log.ts';
 import { Replica, storeCopy } from '../../src/cluster/replica.ts';
+import { LEFT_LABS } from '../../src/config/membership.ts';
 import { Database } from '../../src/store/database.ts';
+import { becomeLocal, localHost } from '../../src/store/host-change.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { Store } from '../../src/store/store.ts';
 import { eventually } from '../system/daemon.ts';
@@ -238,3 +240,54 @@ function halfHeaders(): MsgHdrs {
   labels.set('Labwire-Following', '1');
   return labels;
 }
+
+test('a cluster that ends leaves its labs to the host where it began', async (t) => {
+  const parts = await bench(t);
+  const { database, store } = await controllerOf(t, parts);
+  await becomeLocal(database, 'a');
+  await store.documents.put('templates', 'ours', { name: 'Ours' });
+  const state = join(parts.directory, 'after');
+  await (await Store.open({ stateDirectory: state })).close();
+  mkdirSync(join(state, LEFT_LABS));
+  await database.copyTo(join(state, LEFT_LABS, 'labwire.db'));
+  const host = await Store.open({ stateDirectory: state });
+  t.after(() => host.close());
+  assert.deepEqual(
+    (await host.documents.list('templates')).map(({ id }) => id),
+    ['ours'],
+  );
+  assert.ok(!existsSync(join(state, LEFT_LABS)));
+  await host.copyTo(join(state, 'copy.db'));
+  const copy = await Database.open(join(state, 'copy.db'), MIGRATIONS);
+  t.after(() => copy.close());
+  assert.deepEqual([await copy.position(), await localHost(copy)], [0, undefined]);
+});
+
+test('another host is local after a change of the controller, and the files of open labs count as not written', async (t) => {
+  const parts = await bench(t);
+  const { database, store } = await controllerOf(t, parts);
+  await becomeLocal(database, 'a');
+  const id = randomUUID();
+  const project = { project_id: id, name: 'x', path: join(parts.directory, 'state/projects', id), filename: 'x.gns3' };
+  const nodes = ['local', 'b', 'c'].map((compute_id) => ({ node_id: `on ${compute_id}`, compute_id }));
+  const contents = { nodes, links: [], drawings: [], computes: [] };
+  await store.labs.begin(id, contents, { fingerprint: 'f', project: project as never });
+  assert.equal((await store.labs.state(id))?.dirty, false);
+  for (const compute_id of ['local', 'b'])
+    await store.remoteObjects.note({ compute_id, project_id: id, path: `/projects/${id}/vpcs/nodes/n` });
+  await becomeLocal(database, 'b');
+  const lab = await store.labs.load(id);
+  assert.deepEqual(
+    lab?.nodes.map((node) => [node.node_id, node['compute_id']]),
+    [
+      ['on local', 'a'],
+      ['on b', 'local'],
+      ['on c', 'c'],
+    ],
+  );
+  assert.deepEqual([lab?.dirty, lab?.fingerprint], [true, undefined]);
+  assert.deepEqual(
+    (await store.remoteObjects.list()).map(({ compute_id }) => compute_id).sort(),
+    ['a', 'local'],
+  );
+});
