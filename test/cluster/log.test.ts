@@ -286,8 +286,5 @@ test('another host is local after a change of the controller, and the files of o
     ],
   );
   assert.deepEqual([lab?.dirty, lab?.fingerprint], [true, undefined]);
-  assert.deepEqual(
-    (await store.remoteObjects.list()).map(({ compute_id }) => compute_id).sort(),
-    ['a', 'local'],
-  );
+  assert.deepEqual((await store.remoteObjects.list()).map(({ compute_id }) => compute_id).sort(), ['a', 'local']);
 });
