@@ -14,6 +14,8 @@ const KEY_MS = 5_000;
 /** How long (ms) its holder relies on that. */
 const HELD_MS = 4_000;
 const ROUND_MS = 700;
+/** How long (ms) after an interruption a host leaves the key to the one that held it before. */
+const HEADSTART_MS = 3_000;
 /** Time limit (ms) of a renewal. */
 const ANSWER_MS = 2_000;
 
@@ -46,6 +48,7 @@ export class Election {
   #heldUntil = 0;
   #holds = false;
   #holder: NamedHost | undefined;
+  #candidateFrom = 0;
 
   constructor(own: Holder, events: ElectionEvents) {
     this.#own = own;
@@ -60,6 +63,11 @@ export class Election {
   /** Whether this host holds the key for certain. */
   get isCertain(): boolean {
     return this.#holds && performance.now() < this.#heldUntil;
+  }
+
+  /** NATS is reached again, perhaps by all hosts at once, after the key has expired. */
+  reconnected(): void {
+    this.#candidateFrom = performance.now() + HEADSTART_MS;
   }
 
   /** Takes part until the connection ends or `signal` is aborted. The key is kept over a lost connection. */
@@ -78,7 +86,7 @@ export class Election {
     const holder = holderOf(entry);
     this.#holder = holder;
     if (holder && holder.id !== this.#own.id) return this.#lose(holder);
-    if (!this.#holds && !this.#events.isReady()) return;
+    if (!this.#holds && (begin < this.#candidateFrom || !this.#events.isReady())) return;
     const value = JSON.stringify(this.#own);
     // The revision makes one of two hosts win that write at the same time.
     if (entry && holder) await bucket.update(CONTROLLER_KEY, value, entry.revision, ANSWER_MS);

@@ -49,6 +49,7 @@ export class Succession {
   /** Changes of this host's role, one after the other. */
   #turn: Promise<void> = Promise.resolve();
   #isReached = false;
+  #wasCut = false;
 
   constructor(parts: SuccessionParts) {
     this.#parts = parts;
@@ -70,7 +71,9 @@ export class Succession {
   }
 
   set isReached(isReached: boolean) {
+    if (isReached && this.#wasCut) this.#election.reconnected();
     this.#isReached = isReached;
+    this.#wasCut = !isReached;
     if (this.#writer) this.#writer.isReached = isReached;
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Nats } from '../cluster/nats.ts';
 import { begun, noCluster, run } from './cluster-hosts.ts';
 import { type Daemon, eventually } from './daemon.ts';
 import { executable } from './executable.ts';
@@ -23,10 +24,10 @@ interface Answer {
 type Ask = (method: string, path: string, body?: object) => Promise<Answer>;
 
 /** The cluster of `a`, the controller, and `b`, which may be it. */
-async function pair(t: TestContext): Promise<{ a: Daemon; b: Daemon; idOfB: string; onA: Ask; onB: Ask }> {
+async function pair(t: TestContext): Promise<{ a: Daemon; b: Daemon; nats: Nats; idOfB: string; onA: Ask; onB: Ask }> {
   const hosts = TwoHosts.make(t);
   const { inside } = hosts.compute;
-  const { a, b, line } = await begun(t, hosts, inside, { settings: SETTINGS });
+  const { a, b, nats, line } = await begun(t, hosts, inside, { settings: SETTINGS });
   run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--standby', '--state', b.state);
   // Nodes go on, and the host begins to keep the log.
   await a.end('SIGUSR2');
@@ -54,7 +55,7 @@ async function pair(t: TestContext): Promise<{ a: Daemon; b: Daemon; idOfB: stri
     async () => (await onA('GET', '/v2/computes')).body as { compute_id: string; name: string; connected: boolean }[],
     (found) => found?.some(({ name, connected }) => name === 'b' && connected) === true,
   );
-  return { a, b, idOfB: computes.find(({ name }) => name === 'b')?.compute_id as string, onA, onB };
+  return { a, b, nats, idOfB: computes.find(({ name }) => name === 'b')?.compute_id as string, onA, onB };
 }
 
 /** Waits until a host has become the controller so many times. */
@@ -94,10 +95,12 @@ test('another host is the controller after the death of the first one, with all 
   }
   const closed = await Lab.create(a, 'Closed');
   await closed.pc('Inside');
-  await a.post(`${closed.path}/close`);
+  const symbol = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
+  assert.equal((await a.ask('POST', '/v2/symbols/ours.svg/raw', { body: symbol })).status, 200);
   await a.post('/v2/templates', { name: 'Ours', template_type: 'vpcs', compute_id: 'local' });
   await sleep(2_500); // two rounds of copies
   const last = await lab.pc('Last', { compute_id: idOfB });
+  await a.post(`${closed.path}/close`);
   const begin = performance.now();
   await a.kill();
   await controls(b, 1);
@@ -109,6 +112,7 @@ test('another host is the controller after the death of the first one, with all 
   ]);
   assert.equal((await onB('GET', `${lab.path}/nodes/${last.node_id}`)).status, 200, 'made just before');
   assert.match(JSON.stringify((await onB('GET', '/v2/templates')).body), /"Ours"/);
+  assert.match(JSON.stringify((await onB('GET', '/v2/symbols')).body), /"ours\.svg"/);
   const all: Placed = { There: ['local', 'started'], Here: ['local', 'started'], Last: ['local', 'stopped'] };
   const settled = (ask: Ask, wanted: Placed) =>
     eventually(
@@ -169,6 +173,38 @@ test('a controller that was held up cannot change anything any more, and stops b
   const names = JSON.stringify((await onB('GET', '/v2/templates')).body);
   assert.ok(names.includes('"New"') && !names.includes('"Late"'));
   // It runs, on one host or the other.
-  const [[, status]] = Object.values(await placed(onB, lab.path)) as [[string, string]];
-  assert.equal(status, 'started');
+  await eventually(
+    'the node',
+    () => placed(onB, lab.path),
+    (nodes) => nodes['Runs']?.[1] === 'started',
+  );
+});
+
+test('without NATS labs run on and are read, and changes are refused as a whole; a quick restart changes no roles', {
+  skip,
+}, async (t) => {
+  const { a, b, nats, onA } = await pair(t);
+  const lab = await Lab.create(a, 'One');
+  const pc = await lab.pc('Runs');
+  await lab.start(pc);
+  const add = () => onA('POST', `${lab.path}/nodes`, { name: 'More', node_type: 'vpcs', compute_id: 'local' });
+  await nats.stop();
+  const refused = await add();
+  assert.equal(refused.status, 503);
+  assert.match(refused.body.message, /Labs run on/);
+  await sleep(4_500); // from now on the key counts as lost
+  const later = await onA('PUT', `${lab.path}/nodes/${pc.node_id}`, { x: 77 });
+  assert.equal(later.status, 503);
+  assert.match(later.body.message, /cannot keep changes now\. Labs run on, and can be read/);
+  assert.deepEqual(await placed(onA, lab.path), { Runs: ['local', 'started'] });
+  assert.match(await type(lab, pc, 'show ip'), /NAME/);
+  await nats.start();
+  await eventually('a change', add, ({ status }) => status === 201);
+  assert.deepEqual(Object.keys(await placed(onA, lab.path)), ['Runs', 'More']);
+
+  await a.kill();
+  await a.start();
+  await controls(a, 2);
+  assert.deepEqual(Object.keys(await placed(onA, lab.path)), ['Runs', 'More']);
+  assert.doesNotMatch(b.log, CONTROLS);
 });
