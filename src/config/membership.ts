@@ -8,12 +8,6 @@ export const MEMBERSHIP = 'membership.json';
 
 export const clusterDirectory = (state: string): string => join(state, 'cluster');
 
-/** In the state directory of a host that ended its cluster, until the next start: the labs of the cluster. */
-export const LEFT_LABS = 'left-labs';
-
-/** The database of the cluster's labs, on hosts that may be its controller. */
-export const clusterDatabase = (state: string): string => join(clusterDirectory(state), 'replica', 'labwire.db');
-
 /** Whether a server with this configuration takes part in a cluster, or has to say why it cannot. */
 export const isClustered = ({ state, Cluster }: Pick<Config, 'state' | 'Cluster'>): boolean =>
   Cluster.name !== '' || existsSync(join(clusterDirectory(state), MEMBERSHIP));

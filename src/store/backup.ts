@@ -14,7 +14,6 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { clusterDatabase } from '../config/membership.ts';
 import { Failure, messageOf, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
 import { exists } from '../host/files/exists.ts';
@@ -22,6 +21,7 @@ import { isBelow, relativeBelow, resolveExisting } from '../host/files/relative-
 import { isReservedName } from '../host/files/reserved-names.ts';
 import { connect, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
+import { CLUSTER_DATABASE } from './state-paths.ts';
 
 /** The projects directory in the copy. */
 const PROJECTS = 'projects';
@@ -67,9 +67,9 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   const report: BackupReport = { files: 0, bytes: 0 };
   try {
     await copyDatabase(join(from, DATABASE), join(unfinished.path, DATABASE), outside);
-    const ofCluster = clusterDatabase(from);
+    const ofCluster = join(from, CLUSTER_DATABASE);
     if (await exists(ofCluster)) {
-      const copy = clusterDatabase(unfinished.path);
+      const copy = join(unfinished.path, CLUSTER_DATABASE);
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
       await copyDatabase(ofCluster, copy, outside);
     }

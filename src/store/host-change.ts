@@ -1,9 +1,10 @@
 // The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LEFT_LABS } from '../config/membership.ts';
 import { exists } from '../host/files/exists.ts';
 import { connect, type Database, settle } from './database.ts';
+import { DATABASE } from './other-states.ts';
+import { LEFT_LABS } from './state-paths.ts';
 
 /** The id of the host that is `local`, as a setting. */
 const LOCAL_HOST = 'local-host';
@@ -50,7 +51,7 @@ export async function becomeLocal(database: Database, id: string): Promise<void>
 /** After the end of a cluster its labs are those of the host where it began; they replace what the host had before. */
 export async function adoptLeftLabs(state: string, database: string): Promise<void> {
   const left = join(state, LEFT_LABS);
-  const path = join(left, 'labwire.db');
+  const path = join(left, DATABASE);
   if (!(await exists(path))) return;
   const connection = await connect(path);
   const ended = `DELETE FROM setting WHERE name IN ('${LOCAL_HOST}', 'log-position');

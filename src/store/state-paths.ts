@@ -4,6 +4,11 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { relativeBelow } from '../host/files/relative-path.ts';
 
+/** The database of the labs of a cluster, on hosts that may be its controller. */
+export const CLUSTER_DATABASE = 'cluster/replica/labwire.db';
+/** On a host that ended its cluster, until its next start: a folder with the database of the cluster's labs. */
+export const LEFT_LABS = 'left-labs';
+
 export class StatePaths {
   /** The state directory as in the configuration. */
   readonly directory: string;

@@ -9,10 +9,10 @@ import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-n
 import { connectMember } from '../../src/cluster/connection.ts';
 import { changesStream, LogWriter } from '../../src/cluster/log.ts';
 import { Replica, storeCopy } from '../../src/cluster/replica.ts';
-import { LEFT_LABS } from '../../src/config/membership.ts';
 import { Database } from '../../src/store/database.ts';
 import { becomeLocal, localHost } from '../../src/store/host-change.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { LEFT_LABS } from '../../src/store/state-paths.ts';
 import { Store } from '../../src/store/store.ts';
 import { eventually } from '../system/daemon.ts';
 import { threeMembers } from './hosts.ts';
