@@ -1,4 +1,5 @@
 // The files of a cluster below the state directory. They hold no secret but the keys, which only this user may read.
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
@@ -107,6 +108,8 @@ export class ClusterFiles {
   /** Whether hosts take turns at being the controller, and this one may be it. */
   async takesTurns({ controller, standby }: Membership): Promise<boolean> {
     if (!controller) return standby === true;
+    // Without the others, too, its labs are in the database of the cluster.
+    if (existsSync(this.path('replica'))) return true;
     return (await this.hosts()).some((host) => host.standby);
   }
 

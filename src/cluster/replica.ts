@@ -1,6 +1,6 @@
 // A copy of the controller's database on this host, which follows the log: from the last copy in the object store, change by change.
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -92,6 +92,7 @@ export class Replica {
     const unfinished = join(directory, 'begin.unfinished');
     await rm(unfinished, { force: true });
     await begin(unfinished);
+    await chmod(unfinished, 0o600);
     await rename(unfinished, this.path);
   }
 

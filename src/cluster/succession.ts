@@ -85,6 +85,8 @@ export class Succession {
 
   /** Takes part until the connection ends. */
   async run(nats: NatsConnection): Promise<void> {
+    // What was made with the former connection is closed with it.
+    if (this.#database && this.#nats !== nats) this.#lose('its connection to NATS was closed');
     this.#nats = nats;
     await changesStream(nats);
     await objectsOf(nats, true);

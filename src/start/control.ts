@@ -97,5 +97,10 @@ async function endUnclaimed(compute: Compute, controller: Controller, reopened: 
   await reopened;
   compute.expectConsoles(new Map());
   await compute.endUnclaimed((projectId) => controller.hasProject(projectId));
+  endUnclaimedLater(compute);
+}
+
+/** Ends programs from the previous run that no controller has claimed for a while. */
+export function endUnclaimedLater(compute: Compute): void {
   setTimeout(() => void compute.endUnclaimed(() => true), CONTROLLER_PATIENCE_MS).unref();
 }

@@ -12,7 +12,7 @@ import { MIGRATIONS } from '../store/migrations.ts';
 import type { Store } from '../store/store.ts';
 import { assembleStandby, type Turns } from './assembly.ts';
 import { admit, type Cluster, join, type NamedHost } from './cluster.ts';
-import { type Control, type ControlParts, newServer, startControl } from './control.ts';
+import { type Control, type ControlParts, endUnclaimedLater, newServer, startControl } from './control.ts';
 
 const NO_CONTROLLER =
   'The cluster cannot keep changes now. Labs run on, and can be read; try again when most servers of NATS are reached.';
@@ -56,6 +56,7 @@ class Turn implements Turns {
   async start(): Promise<void> {
     const { host, store, port } = this.#parts;
     this.#address = await this.#standBy(port);
+    endUnclaimedLater(host.compute);
     this.#cluster = await join(host, {
       port: this.address.port,
       controller: () => this.#control?.controller,
