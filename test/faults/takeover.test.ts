@@ -28,6 +28,17 @@ const ID = { drawings: 'drawing_id', nodes: 'node_id' } as const;
 /** The member that changes, by kind and id; undefined for a thing that is not there. */
 type State = Map<string, number | undefined>;
 
+/** How often a host has joined its cluster. */
+const lives = ({ log }: Daemon): number => log.match(/this host takes part in the cluster/g)?.length ?? 0;
+
+async function takesPart(host: Daemon, times: number): Promise<void> {
+  await eventually(
+    'the host in the cluster',
+    () => lives(host),
+    (count) => count >= times,
+  );
+}
+
 /** Two hosts that may be the controller, on this machine. */
 class Pair {
   readonly #hosts: Daemon[];
@@ -48,12 +59,7 @@ class Pair {
     const said = cluster(a, 'init', '--name', 'lab', '--host-name', 'a', '--address', address);
     await new Nats(t, join(a.state, 'cluster/nats.conf')).start();
     await a.start();
-    const takesPart = /this host takes part in the cluster/;
-    await eventually(
-      'a',
-      () => a.log,
-      (log) => takesPart.test(log),
-    );
+    await takesPart(a, 1);
     const line = /lab:\/\/[^']+/.exec(said)?.[0] as string;
     cluster(b, 'join', line, '--host-name', 'b', '--standby');
     await a.end('SIGUSR2');
@@ -61,11 +67,7 @@ class Pair {
     await a.start();
     await pair.#controls();
     await b.start();
-    await eventually(
-      'b',
-      () => b.log,
-      (log) => takesPart.test(log),
-    );
+    await takesPart(b, 1);
     return pair;
   }
 
@@ -91,7 +93,10 @@ class Pair {
     this.#controller = 1 - this.#controller;
     await this.#controls();
     this.gaps.push(performance.now() - begin);
+    const before = lives(killed);
     await killed.start();
+    // Without it there would be no other host.
+    await takesPart(killed, before + 1);
   }
 }
 
