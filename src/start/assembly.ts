@@ -8,6 +8,7 @@ import { eventMetrics } from '../events/metrics.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import { Failure } from '../failures.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
+import type { AccessControl } from '../http/access/access-control.ts';
 import { ticketRoute } from '../http/access/tickets.ts';
 import { App, type AppOptions } from '../http/app/app.ts';
 import { renderFailure } from '../http/app/errors.ts';
@@ -142,6 +143,15 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
   return { controller, app, accounts };
 }
 
+/** Who may do what else is decided by the controller. */
+const ADMINS_ONLY: AccessControl = {
+  admit: (_route, _request, { role }) => {
+    if (role === 'admin') return { watches: false };
+    throw new Failure('forbidden', 'Only admins may use this host by itself: use the controller of the cluster.');
+  },
+  answered: () => {},
+};
+
 /** What serves the network on a host that takes turns at being the controller while another one is it. */
 export function assembleStandby(host: HostAssembly, { store, turns }: { store: Store; turns: Turns }): App {
   const { config, compute, lock, memoryTrimmer, loopDelay } = host;
@@ -152,7 +162,7 @@ export function assembleStandby(host: HostAssembly, { store, turns }: { store: S
   const metrics = [...observation.metrics, loopDelay.metric, ...compute.metrics];
   const own = [...compute.routes, ticketRoute(tickets, (path) => app.hasSocket(path)), metricsRoute(metrics)];
   const elsewhere: Handler = async (context, next) => {
-    if (app.has(context.req.method, targetOf(context.req.raw, context.env))) return next();
+    if (app.definitionAt(context.req.method, targetOf(context.req.raw, context.env)) !== undefined) return next();
     return renderFailure(
       new Failure('unavailable', turns.obstacle() ?? 'The controller of the cluster starts on this host.'),
     );
@@ -160,6 +170,7 @@ export function assembleStandby(host: HostAssembly, { store, turns }: { store: S
   const app: App = new App(own, {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards, elsewhere],
     lock,
+    access: ADMINS_ONLY,
     admissions,
   });
   return app;
