@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { HEAD_BYTES, isProgram, isRouterProgram } from '../api/kinds/image-heads.ts';
 import type { ImageObject, ImageUser } from '../api/objects.ts';
 import type { Match } from '../api/routes/appliances.ts';
+import { go } from './address.ts';
 import { whyNot } from './model/account/permissions.ts';
 import { bytesInWords } from './model/browser/byte-sizes.ts';
 import { api } from './model/server/api.ts';
@@ -17,6 +18,7 @@ import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
 import { confirmRemoval } from './tasks/dialogs.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
+import { beginTemplate } from './templates/draft.ts';
 import { WORDS } from './words.ts';
 
 const words = WORDS.images;
@@ -193,7 +195,7 @@ export function ImagesScreen() {
           return (
             <section key={kind} aria-label={name}>
               <h2>{name}</h2>
-              <table class="card" aria-rowcount={own.length + 1}>
+              <table class="card rows" aria-rowcount={own.length + 1}>
                 <Columns
                   counts
                   titles={[
@@ -222,6 +224,18 @@ export function ImagesScreen() {
                         <Appliances image={image} matches={matches.value} make={makeTemplate} />
                       </td>
                       <td>
+                        {why === '' && compute.value === 'local' && (
+                          <button
+                            type="button"
+                            aria-label={words.makeTemplateOf(image.filename)}
+                            onClick={() => {
+                              beginTemplate({ type: kind, image: image.path });
+                              go('/templates');
+                            }}
+                          >
+                            {words.makeTemplate}
+                          </button>
+                        )}{' '}
                         <button
                           type="button"
                           hidden={why !== ''}

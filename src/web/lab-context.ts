@@ -105,6 +105,8 @@ export class LabContext implements PageContext {
   readonly editing = signal<string | undefined>(undefined);
   /** The pane chosen in a narrow window; undefined before the first choice. */
   readonly pane = signal<Pane | undefined>(undefined);
+  /** Digits typed while a link is selected, until they are in the field of its delay. */
+  readonly typedDelay = signal('');
   /** Window position of the open context menu. */
   readonly menu = signal<Point | undefined>(undefined);
   /** The last announcement for screen readers. */
@@ -157,6 +159,7 @@ export class LabContext implements PageContext {
 
   /** Replaces the selection. */
   readonly select = (chosen: Partial<Selection>): void => {
+    this.typedDelay.value = '';
     this.selection.value = { ...NOTHING, ...chosen };
   };
 

@@ -137,6 +137,11 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         context.draw(newShape(drawing.value));
         return true;
       }
+      if (selection.value.link !== undefined && /^\d$/.test(keyName(event)) && lab.whyNotChange === '') {
+        context.typedDelay.value += event.key;
+        context.pane.value = 'details';
+        return true;
+      }
       const verb = verbOfKey(keyName(event), context);
       verb?.run(context);
       if (verb) return true;

@@ -5,6 +5,7 @@ import { LabsTable } from './labs/labs-table.tsx';
 import { shares, useShares, whyNot } from './model/account/permissions.ts';
 import { remembered } from './model/browser/remembered.ts';
 import { buildDemonstration } from './model/lab/demonstration.ts';
+import { freeName } from './model/lab/free-name.ts';
 import { type LabRow, labRows, type Order } from './model/lab/lab-rows.ts';
 import { Labs } from './model/lab/labs.ts';
 import { api } from './model/server/api.ts';
@@ -66,7 +67,13 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
   const create = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const name = new FormData(form).get('name');
+    const typed = String(new FormData(form).get('name') ?? '').trim();
+    const name =
+      typed ||
+      freeName(
+        words.defaultName,
+        [...(labs.list.value?.values() ?? [])].map((lab) => lab.name),
+      );
     await attempt(words.make, async () => {
       const { project_id: id } = await api.post<ProjectObject>('/projects', { name, auto_close: false });
       form.reset();
@@ -121,7 +128,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
               <form onSubmit={(event) => void create(event)}>
                 <label>
                   <span class="hidden">{words.nameOfNew}</span>
-                  <input name="name" required placeholder={words.nameOfNew} autocomplete="off" />
+                  <input name="name" placeholder={words.nameOfNew} autocomplete="off" />
                 </label>
                 <button type="submit" class="main">
                   {words.make}

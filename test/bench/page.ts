@@ -1,10 +1,10 @@
-// What the page costs in the browser, beside an empty page in the same run: the first visit; a lab of 1,000 nodes and 1,000 links (the first
+// What the page costs in the browser, beside an empty page in the same run: the first visit; labs of 1,000 and of 5,000 nodes with as many links (the first
 // picture, memory, presented frames while hands move things); what two people see of each other; captures.
 // Repeat with: npm run bench -- --only page
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { CDPSession, Page } from 'playwright-core';
+import type { Browser, CDPSession, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import type { Lab } from '../system/lab.ts';
@@ -111,6 +111,57 @@ async function allStarted(page: Page, { daemon, path }: Lab): Promise<number> {
   return changed - heard;
 }
 
+/** Opens a lab of so many hubs with four PCs each; pans, and drags one node and a row of them. The page stays open. */
+async function gestures(browser: Browser, daemon: Daemon, hubs: number): Promise<{ page: Page; lab: Lab }> {
+  const lab = await makeLargeLab(daemon, hubs);
+  const nodes = hubs * 5;
+  const page = await browser.newPage({ viewport: SIZE });
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable');
+  const empty = await emptyFrames(page, cdp);
+  await page.goto(`${daemon.url}/`);
+  const open = page.getByRole('link', { name: lab.project.name, exact: true });
+  await open.waitFor();
+  const before = performance.now();
+  await open.click();
+  await page.locator('.topology.far').waitFor();
+  const drawn = performance.now() - before;
+  await page.waitForTimeout(2_000);
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  const heap = (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 2 ** 20;
+  process.stdout.write(
+    `${nodes} nodes and as many links: drawn ${drawn.toFixed(0)} ms after the click in the list of labs; heap ${heap.toFixed(0)} MiB.\n\n`,
+  );
+
+  const box = (await page
+    .locator('[data-node] image')
+    .nth(nodes / 2)
+    .boundingBox())!;
+  const main = (await page.getByRole('main').boundingBox())!;
+  const rows = [['', 'frames', 'p50 ms', 'p95 ms', 'p95 of the empty page']];
+  const best = quantile(empty, 0.95);
+  const row = (what: string, frames: readonly number[]): void => {
+    const [half, most] = [quantile(frames, 0.5), quantile(frames, 0.95)];
+    rows.push([what, String(frames.length), half.toFixed(0), most.toFixed(0), `${(most / best).toFixed(1)} times`]);
+  };
+  row(`${nodes} nodes: an empty page`, empty);
+  row('pan, all visible', await framesOf(cdp, () => drag(cdp, main.x + 4, main.y + 4, 4, 2)));
+  row('drag one node', await framesOf(cdp, () => drag(cdp, box.x + 3, box.y + 3, 3, 2)));
+  await page.keyboard.press('Escape');
+  await page.keyboard.down('Shift');
+  await drag(cdp, main.x + 4, main.y + main.height / 2 - 40, 0, 0);
+  await page.mouse.move(main.x + 4, main.y + main.height / 2 - 40);
+  await page.mouse.down();
+  await page.mouse.move(main.x + main.width - 10, main.y + main.height / 2 + 20, { steps: 5 });
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  const count = await page.locator('.node.selected').count();
+  const chosen = (await page.locator('.node.selected image').first().boundingBox())!;
+  row(`drag ${count} nodes`, await framesOf(cdp, () => drag(cdp, chosen.x + 3, chosen.y + 3, 2, 1)));
+  process.stdout.write(`${table(rows)}\n\n`);
+  return { page, lab };
+}
+
 const daemon = await new Daemon({ config: '[VPCS]\nengine = built-in\n', environment: MANY_PORTS }).start();
 const browser = await chromium.launch({
   ...(CHROMIUM === undefined ? {} : { executablePath: CHROMIUM }),
@@ -131,48 +182,8 @@ try {
   );
 
   process.stdout.write(`${await firstVisit(browser, daemon)}\n\n`);
-  const lab = await makeLargeLab(daemon);
-  const page = await browser.newPage({ viewport: SIZE });
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send('Performance.enable');
-  const empty = await emptyFrames(page, cdp);
-  await page.goto(`${daemon.url}/`);
-  const open = page.getByRole('link', { name: lab.project.name, exact: true });
-  await open.waitFor();
-  const before = performance.now();
-  await open.click();
-  await page.locator('.topology.far').waitFor();
-  const drawn = performance.now() - before;
-  await page.waitForTimeout(2_000);
-  const { metrics } = await cdp.send('Performance.getMetrics');
-  const heap = (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 2 ** 20;
-  process.stdout.write(
-    `Drawn ${drawn.toFixed(0)} ms after the click in the list of labs; heap ${heap.toFixed(0)} MiB.\n\n`,
-  );
-
-  const box = (await page.locator('[data-node] image').nth(500).boundingBox())!;
-  const main = (await page.getByRole('main').boundingBox())!;
-  const rows = [['', 'frames', 'p50 ms', 'p95 ms', 'p95 of the empty page']];
-  const best = quantile(empty, 0.95);
-  const row = (what: string, frames: readonly number[]): void => {
-    const [half, most] = [quantile(frames, 0.5), quantile(frames, 0.95)];
-    rows.push([what, String(frames.length), half.toFixed(0), most.toFixed(0), `${(most / best).toFixed(1)} times`]);
-  };
-  row('an empty page', empty);
-  row('pan, all visible', await framesOf(cdp, () => drag(cdp, main.x + 4, main.y + 4, 4, 2)));
-  row('drag one node', await framesOf(cdp, () => drag(cdp, box.x + 3, box.y + 3, 3, 2)));
-  await page.keyboard.press('Escape');
-  await page.keyboard.down('Shift');
-  await drag(cdp, main.x + 4, main.y + main.height / 2 - 40, 0, 0);
-  await page.mouse.move(main.x + 4, main.y + main.height / 2 - 40);
-  await page.mouse.down();
-  await page.mouse.move(main.x + main.width - 10, main.y + main.height / 2 + 20, { steps: 5 });
-  await page.mouse.up();
-  await page.keyboard.up('Shift');
-  const count = await page.locator('.node.selected').count();
-  const chosen = (await page.locator('.node.selected image').first().boundingBox())!;
-  row(`drag ${count} nodes`, await framesOf(cdp, () => drag(cdp, chosen.x + 3, chosen.y + 3, 2, 1)));
-  process.stdout.write(`${table(rows)}\n\n`);
+  await gestures(browser, daemon, 1_000).then(({ page: larger }) => larger.close());
+  const { page, lab } = await gestures(browser, daemon, 200);
   await page.keyboard.press('Escape');
   const behind = await allStarted(page, lab);
   process.stdout.write(`All started: the map has the last state ${behind.toFixed(0)} ms after its event.\n\n`);

@@ -210,7 +210,7 @@ test('every appliance of the catalogue makes a template that nodes can be made o
     const present = Object.fromEntries(
       EMULATORS.map((emulator) => [emulator, images.map(({ filename, md5sum }) => ({ path: filename, md5sum }))]),
     ) as unknown as PresentImages;
-    const matches = matchesOf(appliance, present);
+    const matches = matchesOf(appliance, present, ':/symbols/x.svg');
     assert.ok(matches.length > 0, appliance.document.name);
     for (const match of matches) {
       if (match.emulator !== 'docker') assert.ok(match.complete, `${match.name} ${match.version}`);

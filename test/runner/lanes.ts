@@ -8,6 +8,8 @@ export const SUITES = {
   system: ['test/system/**/*.test.ts'],
   web: ['test/web/*.test.ts'],
   faults: ['test/faults/*.test.ts'],
+  // Run once more in Firefox, with LABWIRE_BROWSER=firefox.
+  firefox: ['test/web/@(first-visit|page|topology|consoles).test.ts'],
 } as const;
 
 export type SuiteName = keyof typeof SUITES;
@@ -96,7 +98,7 @@ function mixed(files: readonly string[]): string[] {
 /** @param suites undefined for all of them, within the extent; of named ones every file */
 export function lanesOf(root: string, extent: Extent, suites?: readonly SuiteName[]): Lanes {
   const patterns = (suites ?? (Object.keys(SUITES) as SuiteName[])).flatMap((name) => [...SUITES[name]]);
-  const files = globSync(patterns, { cwd: root })
+  const files = [...new Set(globSync(patterns, { cwd: root }))]
     .filter((file) => {
       if (suites !== undefined || extent === 'all') return true;
       return extent === 'quick' ? isIn(file, QUICK) : !isIn(file, LONG);

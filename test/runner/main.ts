@@ -15,7 +15,7 @@ import { costOf, durationOf, failureOf, verdictOf } from './verdict.ts';
 const COMMANDS: Record<Extent, readonly string[]> = {
   quick: ['check'],
   usual: ['check', 'test:old-projects', 'test:conformance'],
-  all: ['check', 'test:old-projects', 'test:conformance'],
+  all: ['check', 'test:old-projects', 'test:conformance', 'test:firefox'],
 };
 /** For each processor: tests wait more than they work. */
 const FILES_EACH = 3;

@@ -17,7 +17,7 @@ const SKIPS = `
   import { describe, test } from 'node:test';
   describe('some', () => test('needs a thing', { skip: 'thing is not installed' }, () => {}));
   test('is left out', (t) => t.skip('for no reason'));`;
-const SCRIPTS = { check: 'true', 'test:old-projects': 'true', 'test:conformance': 'true' };
+const SCRIPTS = { check: 'true', 'test:old-projects': 'true', 'test:conformance': 'true', 'test:firefox': 'true' };
 
 const ENTRY = {
   tests: '^test/skips\\.test\\.ts: some > needs',
@@ -115,7 +115,7 @@ test('a suite without files, and one that does not exist, fail', async (t) => {
   const unknown = await ran(t, {}, { words: ['--suite', 'wbe'] });
   assert.deepEqual(
     [unknown.status, unknown.text.trim()],
-    [2, '--suite: there is no suite "wbe". Suites: units, system, web, faults'],
+    [2, '--suite: there is no suite "wbe". Suites: units, system, web, faults, firefox'],
   );
 });
 

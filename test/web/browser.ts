@@ -1,5 +1,6 @@
 // A browser for tests of the page: Debian's Chromium, which nobody has to download, driven from here; Firefox when it is asked for.
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
@@ -36,8 +37,19 @@ export async function confirmIn(page: Page, verb = 'Delete'): Promise<string> {
   return text;
 }
 
-/** The second needs larger shared memory than containers have. */
-const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+/** The second needs larger shared memory than containers have; the last two draw letters alike on all machines. */
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-lcd-text',
+  '--font-render-hinting=none',
+];
+
+/** The only font of the pictures that are kept, whatever else is installed. */
+const FONT = '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf';
+
+export const WITHOUT_FONT = !existsSync(FONT) && 'fonts-dejavu-core is not installed';
 
 export interface Visit {
   page: Page;
@@ -91,6 +103,7 @@ function launch(path: string | undefined): Promise<Browser> {
   return chromium.launch({
     ...(path === undefined ? {} : { executablePath: path }),
     args: FLAGS,
+    ...(WITHOUT_FONT ? {} : { env: { ...process.env, FONTCONFIG_FILE: join(import.meta.dirname, 'fonts.conf') } }),
     timeout: PATIENCE_MS,
   });
 }

@@ -46,6 +46,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'model/lab/undo.ts {this.#project}/links': 'verbs-refused.test.ts: a part of an undo, told as a whole',
   'model/lab/undo.ts {this.#project}/journal': 'test/web-units/undo.test.ts: a part of an undo',
   'model/lab/undo.ts this.#schedulePath(id': 'test/web-units/undo.test.ts: a part of an undo',
+  'verbs/addresses.ts pathOfFile(node': 'verbs-refused.test.ts: a part of giving addresses, told as a whole',
   'people/audit-trail.tsx /accounts': 'choices of the trail, which can be read again as a whole',
   'people/audit-trail.tsx /projects': 'the same',
   'capture/download.tsx {path}/merged-captures': 'asked for and told as an export, whose row is here',
@@ -166,7 +167,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     loads: ['labs/share-labs.tsx path', 'labs/share-labs.tsx /accounts', 'labs/share-labs.tsx /groups'],
     request: /\/sharing$/,
     show: () => button('Share', row('Lab')).click(),
-    done: () => dialog.getByLabel('Everybody').waitFor(),
+    done: () => dialog.getByRole('radio', { name: 'Everybody hidden' }).waitFor(),
   });
   await button('Cancel', dialog).click();
   await prove({

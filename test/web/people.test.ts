@@ -245,6 +245,21 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   assert.equal((await as({ ...carl, password: 'another one' })('GET', '/v2/account'))['role'], 'observer');
   assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
+  // Several at once, found by a search.
+  await page.getByLabel('Search').fill('carl');
+  await page.getByRole('checkbox', { name: 'Select all accounts' }).check();
+  assert.equal(await page.getByRole('rowheader').count(), 1);
+  await page.getByLabel('Search').fill('');
+  await page.getByRole('checkbox', { name: 'Select eve', exact: true }).check();
+  await page
+    .getByRole('toolbar')
+    .getByRole('button', { name: /^Role of / })
+    .click();
+  await dialog.getByLabel('Role').selectOption('user');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await row('Zoë & carl').getByText('user', { exact: true }).waitFor();
+
   // The end of an account says what becomes of its labs, and lets them go to somebody else.
   await page.getByRole('button', { name: 'Remove bob' }).click();
   await dialog.getByText('It owns a lab, which stays: Thesis.').waitFor();

@@ -236,6 +236,16 @@ test('every verb of the page that is refused or not answered says so, keeps what
       done: () => until(async () => (await node(pc.node_id)).status === status, status),
     });
   }
+  await prove({
+    calls: ['verbs/addresses.ts api.upload'],
+    request: /^POST .*\/files\/startup\.vpc$/,
+    ask: () => press('a'),
+    done: () =>
+      until(async () => {
+        const { json } = await server.call('GET', `${path}/nodes/${pc.node_id}/files/startup.vpc`);
+        return String(json).includes('ip 10.0.0.1/24');
+      }, 'the address'),
+  });
   const all = (status: string) => async () =>
     (await read('/nodes')).every(
       (one: { status: string; node_type: string }) => one.status === status || one.node_type !== 'vpcs',
@@ -635,7 +645,8 @@ test('every verb of the page that is refused or not answered says so, keeps what
 
   // Templates and hosts.
   await show('/templates');
-  await page.getByLabel('New template').selectOption('ethernet hub');
+  await button('New template').click();
+  await page.getByRole('button', { name: /^ethernet hub/ }).click();
   await page.getByLabel('Name', { exact: true }).waitFor();
   await prove({
     calls: ['templates/template-editor.tsx api.post'],
@@ -963,17 +974,17 @@ test('every verb of the page that is refused or not answered says so, keeps what
   });
   // Another account is another page.
   await page.goto(address);
-  const everybody = dialog.getByLabel('Everybody');
+  const everybody = dialog.getByRole('radio', { name: 'Everybody may watch' });
   await prove({
     calls: ['labs/share-labs.tsx api.put'],
     request: /^PUT .*\/sharing$/,
     open: async () => {
       await button('Share', row('Other')).click();
-      await everybody.selectOption('watch');
+      await everybody.check();
     },
     ask: () => button('Save', dialog).click(),
     said: dialog,
-    undone: async () => assert.equal(await everybody.inputValue(), 'watch'),
+    undone: async () => assert.equal(await everybody.isChecked(), true),
     done: () => dialog.waitFor({ state: 'detached' }),
   });
   await page.setExtraHTTPHeaders({ Authorization: basicHeader(BOB) });

@@ -6,15 +6,18 @@ export interface Traits {
   readonly alwaysRuns?: true;
   /** It can stand still and go on. Suspending others changes nothing. */
   readonly suspends?: true;
+  /** The file whose lines it runs at its start. */
+  readonly startupFile?: string;
 }
 
 const PART: Traits = { alwaysRuns: true };
 const MACHINE: Traits = { suspends: true };
 const PROGRAM: Traits = {};
+const PC: Traits = { startupFile: 'startup.vpc' };
 
 // biome-ignore format: a table
 export const TRAITS: Readonly<Record<NodeType, Traits>> = {
   cloud: PART, nat: PART, ethernet_hub: PART, ethernet_switch: PART, frame_relay_switch: PART, atm_switch: PART,
   docker: MACHINE, dynamips: MACHINE, qemu: MACHINE, virtualbox: MACHINE, vmware: MACHINE,
-  vpcs: PROGRAM, traceng: PROGRAM, iou: PROGRAM,
+  vpcs: PC, traceng: PROGRAM, iou: PROGRAM,
 };

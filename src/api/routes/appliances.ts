@@ -31,6 +31,9 @@ export interface MatchedImage {
 export interface Match {
   appliance_id: string;
   name: string;
+  /** Empty where the document names none. */
+  vendor: string;
+  symbol: string;
   category: string;
   emulator: ApplianceEmulator;
   builtin: boolean;

@@ -15,13 +15,15 @@ export interface PresentImage {
 export type PresentImages = Readonly<Record<ApplianceEmulator, readonly PresentImage[]>>;
 
 /** All versions of an appliance with their files. Versions without files are left out, except for containers. */
-export function matchesOf({ id, builtin, document }: Appliance, present: PresentImages): Match[] {
+export function matchesOf({ id, builtin, document }: Appliance, present: PresentImages, symbol: string): Match[] {
   const found = settingsOf(document);
   if (!found) return [];
   const { emulator, settings } = found;
   const common = {
     appliance_id: id,
     name: document.name,
+    symbol,
+    vendor: typeof document['vendor_name'] === 'string' ? document['vendor_name'] : '',
     category: String(document['category'] ?? ''),
     emulator,
     builtin,

@@ -64,8 +64,9 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
       signal: AbortSignal,
     ) {
       const present = await presentImages(computes.answering(computeId), signal);
+      const theme = defaultSymbols()[DEFAULT_THEME]!;
       const matches = (await appliances.list())
-        .flatMap((appliance) => matchesOf(appliance, present))
+        .flatMap((appliance) => matchesOf(appliance, present, symbolOf(appliance.document, theme)))
         .filter(
           ({ complete, images }) => complete || all === 'yes' || (only !== 'yes' && images.some(({ path }) => path)),
         );
@@ -76,8 +77,8 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
     async makeTemplate(id: string, wanted: v.InferOutput<typeof TemplateOfAppliance>, signal: AbortSignal) {
       const appliance = await appliances.get(id);
       const present = await presentImages(computes.answering(wanted.compute_id), signal);
-      const match = chosen(matchesOf(appliance, present), wanted.version);
       const symbol = symbolOf(appliance.document, defaultSymbols()[DEFAULT_THEME]!);
+      const match = chosen(matchesOf(appliance, present, symbol), wanted.version);
       const template = templateOf(appliance.document, match, { ...wanted, symbol });
       return templates.create(validated(TemplateCreate, template));
     },

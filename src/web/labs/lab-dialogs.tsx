@@ -2,10 +2,10 @@
 import { useMemo } from 'preact/hooks';
 import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { forEachNamed } from '../panels/for-each-named.ts';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
 import { Asking } from './asking.tsx';
-import { forEachLab } from './for-each-lab.ts';
 import { ShareLabs } from './share-labs.tsx';
 
 const words = WORDS.labs;
@@ -72,7 +72,7 @@ function RemoveLabs({ projects, running, close }: RemoveLabsProps) {
       verb={WORDS.common.remove}
       isDangerous
       close={close}
-      submit={() => forEachLab(left, ({ project_id: id }) => api.delete(`/projects/${id}`))}
+      submit={() => forEachNamed(left, ({ project_id: id }) => api.delete(`/projects/${id}`))}
     >
       <p>{isOne ? words.askRemove(name) : words.askRemoveAll(projects.length)}</p>
       {!isOne && (

@@ -57,7 +57,7 @@ export function LabsCards(props: LabListProps) {
         </button>
       </p>
       <WindowedList
-        class="lab-cards"
+        class="cards"
         items={rows}
         keyOf={keyOfRow}
         height={HEIGHT}
@@ -83,7 +83,9 @@ function Card({ row, rows, selected, attempt }: LabListProps & { row: LabRow }) 
         </h2>
       </div>
       <p>
-        <LabState project={project} />
+        <span>
+          <LabState project={project} />
+        </span>
         {nodes !== '' && <span title={words.running}>{nodes}</span>}
         {owner !== '' && <span>{WORDS.sharing.of(owner)}</span>}
         <Changed at={changed} />

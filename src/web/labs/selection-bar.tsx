@@ -3,9 +3,9 @@ import type { Signal } from '@preact/signals';
 import { whyNotChange } from '../model/account/permissions.ts';
 import type { LabRow } from '../model/lab/lab-rows.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { forEachNamed } from '../panels/for-each-named.ts';
 import { showLabQuestion } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
-import { forEachLab } from './for-each-lab.ts';
 import { type Attempt, closeLab, mayShare, openLab } from './lab-parts.tsx';
 
 const words = WORDS.labs;
@@ -36,7 +36,7 @@ export function SelectionBar({ labs, selected, attempt }: SelectionBarProps) {
     task: (project: ProjectObject) => Promise<unknown>,
   ) => {
     const those = sound.filter((project) => project.status === status);
-    return button(verb, those, () => void attempt(verb, () => forEachLab(new Set(those), task)));
+    return button(verb, those, () => void attempt(verb, () => forEachNamed(new Set(those), task)));
   };
   const removed = changeable.map(({ project }) => project);
   return (

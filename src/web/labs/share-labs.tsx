@@ -1,20 +1,24 @@
 // Sharing of labs: with everybody, groups or single accounts, for watching or changing.
-import { useMemo } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Access } from '../../api/accounts.ts';
 import type { AccountObject, SharingObject } from '../../api/routes/accounts.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { forEachNamed } from '../panels/for-each-named.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
+import { SearchField } from '../panels/search-field.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
 import { Asking } from './asking.tsx';
-import { forEachLab } from './for-each-lab.ts';
 
 const words = WORDS.sharing;
 
 const ACCESSES: readonly Access[] = ['none', 'watch', 'change'];
+/** Rows that need no search. */
+const FEW = 6;
 
 interface SharedLab {
   name: string;
@@ -84,7 +88,7 @@ function SharingForm({
     const chosen = (kind: string, names: readonly unknown[]): object =>
       Object.fromEntries(names.map((name) => [name, data.get(`${kind} ${name}`)]).filter(([, access]) => access));
     const everybody = data.get('everybody');
-    return forEachLab(left, ({ path, sharing: { owner } }) =>
+    return forEachNamed(left, ({ path, sharing: { owner } }) =>
       api.put(path, {
         ...(everybody && { everybody }),
         update: chosen(
@@ -98,52 +102,96 @@ function SharingForm({
       }),
     );
   };
-  const choice = (label: string, name: string, access: (sharing: SharingObject) => Access | undefined) => (
-    <Choice
-      key={name}
-      label={label}
-      name={name}
-      values={new Set(labs.flatMap(({ sharing }) => access(sharing) ?? []))}
-      mayShare={mayShare}
-    />
-  );
+  const rows: readonly SharingRow[] = [
+    { label: words.everybody, name: 'everybody', values: rightsOf(labs, ({ everybody }) => everybody) },
+    ...groups.map(({ name }) => ({
+      label: words.group(name),
+      name: `group ${name}`,
+      values: rightsOf(labs, (one) => one.groups[name] ?? 'none'),
+    })),
+    ...others.map(({ name }) => ({
+      label: String(name),
+      name: `account ${name}`,
+      values: rightsOf(labs, (one) => (one.owner === name ? undefined : (one.accounts[String(name)] ?? 'none'))),
+    })),
+  ];
   const owners = new Set(labs.map(({ sharing }) => sharing.owner));
   const [owner = null] = owners;
   return (
     <Asking title={title} verb={WORDS.common.save} close={close} submit={submit}>
       <p>{owners.size > 1 ? words.severalOwners : owner === null ? words.noOwner : words.ownedBy(owner)}</p>
       {!mayShare && <p class="hint">{words.mayNot}</p>}
-      {choice(words.everybody, 'everybody', ({ everybody }) => everybody)}
-      {groups.map(({ name }) => choice(words.group(name), `group ${name}`, (one) => one.groups[name] ?? 'none'))}
-      {others.map(({ name }) =>
-        choice(String(name), `account ${name}`, ({ owner, accounts }) =>
-          owner === name ? undefined : (accounts[String(name)] ?? 'none'),
-        ),
-      )}
+      <SharingTable rows={rows} mayShare={mayShare} />
     </Asking>
   );
 }
 
-interface ChoiceProps {
+interface SharingRow {
   label: string;
+  /** Of the form's field. */
   name: string;
-  /** The rights that the labs give now. */
+  /** The rights that the labs give now; several if they differ. */
   values: ReadonlySet<Access>;
-  mayShare: boolean;
 }
 
-function Choice({ label, name, values, mayShare }: ChoiceProps) {
+function rightsOf(labs: readonly SharedLab[], access: (sharing: SharingObject) => Access | undefined): Set<Access> {
+  return new Set(labs.flatMap(({ sharing }) => access(sharing) ?? []));
+}
+
+/** Everybody, groups and accounts with what they may do; of labs that differ nothing is chosen, and each keeps what it has. */
+function SharingTable({ rows, mayShare }: { rows: readonly SharingRow[]; mayShare: boolean }) {
+  const typed = useSignal('');
+  const body = useRef<HTMLTableSectionElement>(null);
+  const isHidden = ({ label }: SharingRow): boolean => !label.toLowerCase().includes(typed.value.toLowerCase());
+  /** For all rows that are shown, without everybody. */
+  const chooseForAll = (access: Access): void => {
+    const shown = 'tr:not([hidden]) input:not([name="everybody"])';
+    for (const input of body.current?.querySelectorAll<HTMLInputElement>(shown) ?? [])
+      if (input.value === access) input.checked = true;
+  };
   return (
-    <label>
-      {label}
-      <select name={name} disabled={!mayShare}>
-        {values.size > 1 && <option value="">{words.asNow}</option>}
-        {ACCESSES.map((one) => (
-          <option key={one} value={one} selected={values.size === 1 && values.has(one)}>
-            {words.accesses[one]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      {rows.length > FEW && <SearchField typed={typed} />}
+      <div class="scroll">
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">{WORDS.common.name}</th>
+              {ACCESSES.map((access) => (
+                <th key={access} scope="col">
+                  {rows.length > FEW && mayShare ? (
+                    <button type="button" class="quiet" title={words.forAllShown} onClick={() => chooseForAll(access)}>
+                      {words.accesses[access]}
+                    </button>
+                  ) : (
+                    words.accesses[access]
+                  )}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody ref={body}>
+            {rows.map((row) => (
+              // Hidden ones stay in the form.
+              <tr key={row.name} hidden={isHidden(row)}>
+                <th scope="row">{row.label}</th>
+                {ACCESSES.map((access) => (
+                  <td key={access}>
+                    <input
+                      type="radio"
+                      name={row.name}
+                      value={access}
+                      aria-label={`${row.label} ${words.accesses[access]}`}
+                      defaultChecked={row.values.size === 1 && row.values.has(access)}
+                      disabled={!mayShare}
+                    />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }

@@ -45,7 +45,7 @@ export function ActionMenu({ label, about, actions }: ActionMenuProps) {
           <button
             key={id}
             type="button"
-            class={isDangerous ? 'danger' : undefined}
+            class={isDangerous ? 'item danger' : 'item'}
             {...(isOn === undefined ? {} : { 'aria-pressed': isOn })}
             onClick={() => {
               close();

@@ -10,9 +10,15 @@ import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
 import { focusShownPane } from './narrow-window.tsx';
 import { Reading } from './reading.tsx';
+import { SymbolPicture } from './symbol-picture.tsx';
 
 /** Movement in pixels that still counts as a click. */
 const STILL = 4;
+
+/** Own templates first, then the built-in ones by how often they are needed. */
+function rankOf({ builtin, template_type: type }: TemplateObject): number {
+  return builtin ? Object.keys(WORDS.nodes.types).indexOf(type) + 1 : 0;
+}
 
 export function Palette({ context }: { context: LabContext }) {
   const { palette } = context;
@@ -26,7 +32,7 @@ export function Palette({ context }: { context: LabContext }) {
   useLayoutEffect(() => field.current?.focus(), []);
   const { value, problem, again } = useLoaded(async () => {
     const list = await api.get<TemplateObject[]>('/templates');
-    return list.toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+    return list.toSorted((a, b) => rankOf(a) - rankOf(b) || a.name.localeCompare(b.name, undefined, { numeric: true }));
   }, []);
   const templates = value.value;
   const named = (typed: string): readonly TemplateObject[] =>
@@ -90,6 +96,7 @@ export function Palette({ context }: { context: LabContext }) {
           <li key={template.template_id}>
             <button
               type="button"
+              class="item"
               onPointerDown={(event) => {
                 isDragged.current = false;
                 const begun = (): void => {
@@ -101,13 +108,7 @@ export function Palette({ context }: { context: LabContext }) {
                 if (!isDragged.current) context.place(template);
               }}
             >
-              <img
-                src={`/v2/symbols/${encodeURIComponent(template.symbol)}/raw`}
-                alt=""
-                width="28"
-                height="28"
-                draggable={false}
-              />
+              <SymbolPicture id={template.symbol} />
               {template.name} <small>{template.category}</small>
             </button>
           </li>

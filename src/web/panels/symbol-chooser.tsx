@@ -7,6 +7,7 @@ import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
 import { Message } from './message.tsx';
 import { SearchField } from './search-field.tsx';
+import { SymbolPicture } from './symbol-picture.tsx';
 
 export function SymbolChooser({ choose, close }: { choose: (id: string) => void; close: () => void }) {
   const typed = useSignal('');
@@ -29,7 +30,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
                 close();
               }}
             >
-              <img src={`/v2/symbols/${encodeURIComponent(id)}/raw`} alt={`${filename}, ${theme}`} loading="lazy" />
+              <SymbolPicture id={id} alt={`${filename}, ${theme}`} size={48} isLazy />
             </button>
           </li>
         ))}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { FormView, type FormViewProps } from '../forms/form-view.tsx';
 import { WORDS } from '../words.ts';
 import { SymbolChooser } from './symbol-chooser.tsx';
+import { SymbolPicture } from './symbol-picture.tsx';
 
 /** The symbol is the field of that name, if there is one. */
 export function SymbolForm(props: Omit<FormViewProps, 'children' | 'special'>) {
@@ -23,7 +24,7 @@ export function SymbolForm(props: Omit<FormViewProps, 'children' | 'special'>) {
                 choosing.value = true;
               }}
             >
-              <img src={`/v2/symbols/${encodeURIComponent(String(form.shown(symbol)))}/raw`} alt="" height="32" />{' '}
+              <SymbolPicture id={String(form.shown(symbol))} />
               {WORDS.node.chooseSymbol}
             </button>
           )

@@ -1,8 +1,10 @@
 // Dialogs about accounts: create, change role or password, delete and reassign the labs.
+import { useMemo } from 'preact/hooks';
 import type { Role } from '../../api/accounts.ts';
 import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
+import { forEachNamed } from '../panels/for-each-named.ts';
 import { WORDS } from '../words.ts';
 import { NewPassword } from './new-password.tsx';
 
@@ -22,7 +24,7 @@ interface Common {
 }
 
 export type AccountQuestion = Common &
-  ({ kind: 'add'; about: undefined } | { kind: 'setRole' | 'setPassword' | 'remove'; about: Account });
+  ({ kind: 'add'; about: readonly [] } | { kind: 'setRole' | 'setPassword' | 'remove'; about: readonly Account[] });
 
 interface AccountDialogsProps {
   question: AccountQuestion;
@@ -33,6 +35,8 @@ interface AccountDialogsProps {
 
 export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) {
   const { kind, about, labs } = question;
+  const left = useMemo(() => new Set(about), [about]);
+  const name = about.map((each) => each.name).join(', ');
   if (kind === 'add') {
     return (
       <Asking
@@ -50,28 +54,28 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
       </Asking>
     );
   }
-  const path = `/accounts/${encodeURIComponent(about.name)}`;
+  const path = (each: Account) => `/accounts/${encodeURIComponent(each.name)}`;
   if (kind === 'setRole') {
     return (
       <Asking
-        title={words.setRoleOf(about.name)}
+        title={words.setRoleOf(name)}
         verb={WORDS.common.save}
         close={close}
-        submit={(data) => api.put(path, { role: data.get('role') })}
+        submit={(data) => forEachNamed(left, (each) => api.put(path(each), { role: data.get('role') }))}
       >
-        <RoleField chosen={about.role} />
+        <RoleField chosen={about[0]?.role ?? 'user'} />
       </Asking>
     );
   }
   if (kind === 'setPassword') {
     return (
       <Asking
-        title={words.setPasswordOf(about.name)}
+        title={words.setPasswordOf(name)}
         verb={WORDS.common.save}
         close={close}
-        submit={(data) => api.put(path, { password: data.get('password') })}
+        submit={(data) => forEachNamed(left, (each) => api.put(path(each), { password: data.get('password') }))}
       >
-        <NewPassword label={words.password} hint={words.passwordHint} of={about.name} />
+        <NewPassword label={words.password} hint={words.passwordHint} of={name} />
         <p>{words.passwordEffect}</p>
       </Asking>
     );
@@ -80,15 +84,16 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
   const names = [...named, ...(labs.length > MOST_NAMED ? ['…'] : [])].join(', ');
   return (
     <Asking
-      title={words.removeOf(about.name)}
+      title={words.removeOf(name)}
       verb={words.remove}
+      isDangerous
       close={close}
       submit={async (data) => {
         const owner = String(data.get('owner') ?? '');
         if (owner !== '') {
           for (const { id } of labs) await api.put(`/projects/${id}/sharing`, { owner });
         }
-        await api.delete(path);
+        await forEachNamed(left, (each) => api.delete(path(each)));
       }}
     >
       <p>{words.removeEffect}</p>
@@ -99,10 +104,10 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
           <select name="owner">
             <option value="">{words.noOwner}</option>
             {heirs
-              .filter((name) => name !== about.name)
-              .map((name) => (
-                <option key={name} value={name}>
-                  {name}
+              .filter((heir) => !about.some((each) => each.name === heir))
+              .map((heir) => (
+                <option key={heir} value={heir}>
+                  {heir}
                 </option>
               ))}
           </select>

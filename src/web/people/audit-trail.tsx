@@ -63,7 +63,7 @@ export function AuditTrail() {
       {lines?.length === 0 && <p class="empty">{words.noLines}</p>}
       {lines !== undefined && lines.length > 0 && (
         <>
-          <table class="plain rows trail" aria-label={words.audit}>
+          <table class="card rows trail" aria-label={words.audit}>
             <Columns titles={[words.time, words.who, words.what, words.status, words.from]} />
             <tbody>
               {lines.toReversed().map((line, index) => (

@@ -12,6 +12,7 @@ import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { Reading } from '../panels/reading.tsx';
+import { SearchField } from '../panels/search-field.tsx';
 import { Views } from '../panels/views.tsx';
 import { WORDS } from '../words.ts';
 import { AccountDialogs, type AccountQuestion } from './account-dialogs.tsx';
@@ -46,6 +47,8 @@ export function PeopleScreen() {
 
 function Accounts() {
   const question = useSignal<AccountQuestion | undefined>(undefined);
+  const typed = useSignal('');
+  const selected = useSignal<ReadonlySet<string>>(new Set());
   const { value, problem, again } = useLoaded(() => api.get<Account[]>('/accounts'), []);
   const labs = useLoaded(() => api.get<ProjectObject[]>('/projects'), []);
   useEffect(() => void readShares(), []);
@@ -60,12 +63,19 @@ function Accounts() {
       .filter((share) => share.owner === owner)
       .map(({ project_id: id }) => ({ id, name: names.get(id) ?? '' }));
   const list = value.value;
-  const ask = (kind: Exclude<AccountQuestion['kind'], 'add'>, about: Account) => (
+  const shown = list?.filter(({ name, role }) => `${name} ${role}`.toLowerCase().includes(typed.value.toLowerCase()));
+  const chosen = (shown ?? []).filter(({ name }) => selected.value.has(name));
+  // An account of the host, and one's own, stay as they are.
+  const mayChoose = ({ name, created }: Account): boolean => created !== null && name !== account.value?.name;
+  const selectable = (shown ?? []).filter(mayChoose);
+  const isAll = selectable.length > 0 && chosen.length === selectable.length;
+  const ask = (kind: Exclude<AccountQuestion['kind'], 'add'>, about: readonly Account[]) => (
     <button
       type="button"
-      aria-label={words[`${kind}Of`](about.name)}
+      class={kind === 'remove' ? 'danger' : undefined}
+      aria-label={words[`${kind}Of`](about.map(({ name }) => name).join(', '))}
       onClick={() => {
-        question.value = { kind, about, labs: labsOf(about.name) };
+        question.value = { kind, about, labs: about.flatMap(({ name }) => labsOf(name)) };
       }}
     >
       {words[kind]}
@@ -73,27 +83,58 @@ function Accounts() {
   );
   return (
     <>
-      <p class="tools">
+      <div class="tools">
         <button
           type="button"
+          class="main"
           onClick={() => {
-            question.value = { kind: 'add', about: undefined, labs: [] };
+            question.value = { kind: 'add', about: [], labs: [] };
           }}
         >
           {words.add}
         </button>
-      </p>
+        <SearchField typed={typed} />
+      </div>
       <Message text={problem.value || labs.problem.value} again={readAgain} />
       {list === undefined && problem.value === '' && <Reading />}
       {list?.length === 1 && <p class="reason">{words.first}</p>}
-      {list !== undefined && (
-        <table class="plain rows" aria-label={words.title}>
-          <Columns titles={[WORDS.common.name, words.role, words.labs, words.since, WORDS.common.actions]} />
+      {shown?.length === 0 && <p>{WORDS.command.none}</p>}
+      {shown !== undefined && shown.length > 0 && (
+        <table class="card rows" aria-label={words.title}>
+          <Columns
+            box={
+              <input
+                type="checkbox"
+                aria-label={words.selectAll}
+                checked={isAll}
+                indeterminate={chosen.length > 0 && !isAll}
+                onClick={() => {
+                  selected.value = new Set(isAll ? [] : selectable.map(({ name }) => name));
+                }}
+              />
+            }
+            titles={[WORDS.common.name, words.role, words.labs, words.since, WORDS.common.actions]}
+          />
           <tbody>
-            {list.map((each) => {
+            {shown.map((each) => {
               const isOwn = each.name === account.value?.name;
               return (
                 <tr key={each.name}>
+                  <td class="box">
+                    {mayChoose(each) && (
+                      <input
+                        type="checkbox"
+                        aria-label={WORDS.labs.select(each.name)}
+                        checked={selected.value.has(each.name)}
+                        onClick={({ currentTarget }) => {
+                          const changed = new Set(selected.value);
+                          if (currentTarget.checked) changed.add(each.name);
+                          else changed.delete(each.name);
+                          selected.value = changed;
+                        }}
+                      />
+                    )}
+                  </td>
                   <th scope="row">
                     {each.name} {isOwn && <small class="tag">{words.you}</small>}
                   </th>
@@ -103,9 +144,9 @@ function Accounts() {
                   <td>
                     {each.created !== null && (
                       <div class="actions">
-                        {!isOwn && ask('setRole', each)}
-                        {ask('setPassword', each)}
-                        {!isOwn && ask('remove', each)}
+                        {!isOwn && ask('setRole', [each])}
+                        {ask('setPassword', [each])}
+                        {!isOwn && ask('remove', [each])}
                       </div>
                     )}
                   </td>
@@ -115,12 +156,20 @@ function Accounts() {
           </tbody>
         </table>
       )}
+      {chosen.length > 0 && (
+        <div class="selection" role="toolbar" aria-label={WORDS.common.actions}>
+          <span role="status">{words.selected(chosen.length)}</span>
+          {ask('setRole', chosen)}
+          {ask('remove', chosen)}
+        </div>
+      )}
       {question.value && (
         <AccountDialogs
           question={question.value}
           heirs={(list ?? []).map(({ name }) => name)}
           close={() => {
             question.value = undefined;
+            selected.value = new Set();
             again();
             void readShares();
           }}

@@ -54,7 +54,7 @@ export function Tokens({ role }: { role: Role }) {
       <Message text={tokens.problem.value} again={tokens.again} />
       {list?.length === 0 && <p class="empty">{words.noTokens}</p>}
       {list !== undefined && list.length > 0 && (
-        <table class="plain rows">
+        <table class="card rows">
           <Columns
             titles={[WORDS.common.name, words.role, words.made, words.expires, words.lastUsed, WORDS.common.actions]}
           />

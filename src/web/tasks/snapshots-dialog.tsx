@@ -1,9 +1,10 @@
 // The snapshots of a lab: create, restore, delete.
 
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { dateInWords } from '../language.ts';
 import { whyNotChange } from '../model/account/permissions.ts';
+import { freeName } from '../model/lab/free-name.ts';
 import { api } from '../model/server/api.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import { Message } from '../panels/message.tsx';
@@ -33,6 +34,19 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
   const isBusy = useSignal(false);
   const asked = useSignal<{ verb: 'restore' | 'remove'; snapshot: SnapshotObject } | undefined>(undefined);
   const why = whyNotChange(id);
+  const field = useRef<HTMLInputElement>(null);
+  const offered = useRef('');
+  // A name to accept or to type over.
+  useEffect(() => {
+    const { current: input } = field;
+    if (!input || !list.value || input.value !== offered.current) return;
+    offered.current = freeName(
+      words.defaultName,
+      list.value.map((snapshot) => snapshot.name),
+    );
+    input.value = offered.current;
+    input.select();
+  }, [list.value]);
 
   const attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
     isBusy.value = true;
@@ -83,7 +97,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
         <form class="tools" hidden={why !== ''} onSubmit={(event) => void make(event)}>
           <label>
             <span class="hidden">{words.name}</span>
-            <input name="name" required placeholder={words.name} autocomplete="off" />
+            <input ref={field} name="name" required placeholder={words.name} autocomplete="off" />
           </label>
           <button type="submit" class="main" disabled={isBusy.value}>
             {words.make}

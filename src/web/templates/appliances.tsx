@@ -10,6 +10,7 @@ import { Choice } from '../panels/choice.tsx';
 import { WindowedList } from '../panels/long-list.tsx';
 import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';
+import { SymbolPicture } from '../panels/symbol-picture.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.templates;
@@ -32,14 +33,14 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
       versions.filter(
         (each) =>
           (category.value === '' || each.category === category.value) &&
-          `${each.name} ${each.emulator} ${each.images.map(({ filename }) => filename).join(' ')}`
+          `${each.name} ${each.vendor} ${each.emulator} ${each.images.map(({ filename }) => filename).join(' ')}`
             .toLowerCase()
             .includes(typed.value.toLowerCase()),
       ),
       ({ appliance_id: id }) => id,
     ).values(),
   ]
-    .filter((group) => !onlyComplete.value || group.some(({ complete }) => complete))
+    .filter((group) => !onlyComplete.value || isReady(group))
     .sort(([one], [other]) => one!.name.localeCompare(other!.name));
   const make = async ({ appliance_id: id, version, name }: Match): Promise<void> => {
     message.value = '';
@@ -78,26 +79,74 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
         {told.value || (value.value ? words.found(found.length) : problem.value === '' && WORDS.node.loading)}
       </p>
       <WindowedList
-        class="appliances"
-        items={found}
-        keyOf={([version]) => version!.appliance_id}
-        height={46}
-        row={(group) => (
-          <details open={found.length === 1}>
-            <summary>
-              {group[0]!.name}{' '}
-              <small>
-                {group[0]!.category.replaceAll('_', ' ')}, {group[0]!.emulator}
-                {group.some(({ complete }) => complete) && `, ${words.complete}`}
-              </small>
-            </summary>
-            {group.map((version) => (
-              <VersionView key={version.version} version={version} make={() => void make(version)} />
-            ))}
-          </details>
-        )}
+        class="cards appliances"
+        items={rowsOf(found)}
+        keyOf={({ key }) => key}
+        height={30}
+        row={(row) =>
+          'title' in row ? (
+            <h2>
+              {row.title} <small>{row.count}</small>
+            </h2>
+          ) : (
+            <ApplianceCard versions={row.versions} isOpen={found.length === 1} make={make} />
+          )
+        }
       />
     </>
+  );
+}
+
+/** The title of a group, or an appliance with its versions. */
+type Row = { key: string; title: string; count: number } | { key: string; versions: readonly Match[] };
+
+const isReady = (versions: readonly Match[]): boolean => versions.some(({ complete }) => complete);
+
+/** What is ready first, then the makers by name; those of a single appliance come together at the end. */
+function rowsOf(appliances: readonly (readonly Match[])[]): Row[] {
+  const [ready, others] = [true, false].map((is) => appliances.filter((each) => isReady(each) === is));
+  const makers = [...Map.groupBy(others!, ([version]) => version!.vendor)];
+  const large = makers.filter(([vendor, own]) => vendor !== '' && own.length > 1);
+  const rest = makers.filter((maker) => !large.includes(maker)).flatMap(([, own]) => own);
+  const groups: [title: string, own: readonly (readonly Match[])[]][] = [
+    [words.ready, ready!],
+    ...large.toSorted(([one], [other]) => one.localeCompare(other)),
+    [words.otherMakers, rest],
+  ];
+  return groups.flatMap(([title, own]): Row[] =>
+    own.length === 0
+      ? []
+      : [
+          { key: `group ${title}`, title, count: own.length },
+          ...own.map((versions) => ({ key: versions[0]!.appliance_id, versions })),
+        ],
+  );
+}
+
+interface ApplianceCardProps {
+  versions: readonly Match[];
+  isOpen: boolean;
+  make(version: Match): Promise<void>;
+}
+
+function ApplianceCard({ versions, isOpen, make }: ApplianceCardProps) {
+  const { name, symbol, category, emulator } = versions[0]!;
+  return (
+    <details open={isOpen}>
+      <summary>
+        <SymbolPicture id={symbol} size={36} isLazy />
+        <span>
+          <strong>{name}</strong>
+          <small>
+            {category.replaceAll('_', ' ')} · {emulator}
+          </small>
+        </span>
+        {isReady(versions) && <small class="tag ready">{words.complete}</small>}
+      </summary>
+      {versions.map((version) => (
+        <VersionView key={version.version} version={version} make={() => void make(version)} />
+      ))}
+    </details>
   );
 }
 

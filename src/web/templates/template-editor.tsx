@@ -1,5 +1,5 @@
 // The form of a new or existing template.
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { settingsOf, type TemplateForm } from '../forms/document.ts';
 import { useImages } from '../forms/images.ts';
 import { FormModel } from '../forms/model.ts';
@@ -25,10 +25,15 @@ interface TemplateEditorProps {
   /** Undefined for a new one. */
   template: Template | undefined;
   hosts: readonly string[];
+  /** The first image of a new one, which also names it. */
+  image?: string | undefined;
   done: () => void;
 }
 
-export function TemplateEditor({ kind, template, hosts, done }: TemplateEditorProps) {
+const USUAL_PLATFORM = 'x86_64';
+const USUAL_INTERFACE = 'ide';
+
+export function TemplateEditor({ kind, template, hosts, image, done }: TemplateEditorProps) {
   const settings = useLoaded(() => settingsOf(kind.type), [kind.type]);
   const own = settings.value.value;
   const form = useMemo(
@@ -42,6 +47,20 @@ export function TemplateEditor({ kind, template, hosts, done }: TemplateEditorPr
       }),
     [own, kind, template?.template_id],
   );
+  useEffect(() => {
+    if (!form || template) return;
+    const platform = form.fields.find((field) => field.name === 'platform');
+    // Without a default among thirty.
+    if (platform?.choices.includes(USUAL_PLATFORM)) form.type(platform, USUAL_PLATFORM);
+    if (image === undefined) return;
+    const name = form.fields.find((field) => field.name === 'name');
+    const place = form.fields.find(({ images }) => images === kind.type);
+    if (name) form.type(name, image.replace(/^.*\/|\.[^.]*$/g, ''));
+    if (place) form.type(place, image);
+    // Without an interface a guest does not see its disk.
+    const disk = form.fields.find((field) => field.name === place?.name.replace(/_image$/, '_interface'));
+    if (disk?.choices.includes(USUAL_INTERFACE)) form.type(disk, USUAL_INTERFACE);
+  }, [form, template, image, kind]);
   const offers = useImages(template?.compute_id ?? hosts[0], form?.fields ?? []);
   if (settings.problem.value !== '') return <Message text={settings.problem.value} again={settings.again} />;
   if (!form) return <p>{WORDS.node.loading}</p>;

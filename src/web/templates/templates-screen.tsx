@@ -1,7 +1,7 @@
 // The templates of nodes: list, create, change, copy, delete; and the appliance catalogue.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { UnavailableKind } from '../../api/routes/compute.ts';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
 import { whyNot } from '../model/account/permissions.ts';
@@ -14,12 +14,15 @@ import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { SearchField } from '../panels/search-field.tsx';
+import { SymbolPicture } from '../panels/symbol-picture.tsx';
 import { Views } from '../panels/views.tsx';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
+import { takeDraft } from './draft.ts';
 import { type Template, TemplateEditor } from './template-editor.tsx';
 import { formOf, keyOf, nameOf } from './template-fields.ts';
+import { TypeChooser } from './type-chooser.tsx';
 
 const words = WORDS.templates;
 
@@ -29,6 +32,7 @@ export function TemplatesScreen() {
   const typed = useSignal('');
   const message = useSignal('');
   const isCatalogue = useSignal(false);
+  const isChoosing = useSignal(false);
   useEffect(() => {
     document.title = `${words.title} - Labwire`;
     templates.events.start();
@@ -55,6 +59,12 @@ export function TemplatesScreen() {
     .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
   const why = whyNot('administer');
   const kinds = forms.value.value ?? [];
+  const [draft] = useState(takeDraft);
+  useEffect(() => {
+    const [kind, other] = kinds.filter(({ type }) => type === draft?.type);
+    if (kind && other === undefined) edited.value = { kind, template: undefined };
+    else if (kind) isChoosing.value = true;
+  }, [kinds.length, draft, edited, isChoosing]);
   const unread = templates.problem.value || forms.problem.value || hosts.problem.value;
   const again = (): void => {
     void templates.read();
@@ -70,6 +80,15 @@ export function TemplatesScreen() {
         <Message text={unread} again={again} />
         {isCatalogue.value ? (
           <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} />
+        ) : isChoosing.value ? (
+          <TypeChooser
+            kinds={draft ? kinds.filter(({ type }) => type === draft.type) : kinds}
+            unavailable={unavailable.value.value ?? []}
+            choose={(kind) => {
+              isChoosing.value = false;
+              if (kind) edited.value = { kind, template: undefined };
+            }}
+          />
         ) : edited.value ? (
           <section class="editor" aria-label={edited.value.template?.name ?? words.make}>
             <button
@@ -87,6 +106,7 @@ export function TemplatesScreen() {
             <TemplateEditor
               key={edited.value.template?.template_id ?? keyOf(edited.value.kind)}
               {...edited.value}
+              image={draft?.image}
               hosts={hosts.value.value ?? ['local']}
               done={() => {
                 edited.value = undefined;
@@ -98,23 +118,16 @@ export function TemplatesScreen() {
           <>
             {why !== '' && <p class="reason">{why}</p>}
             <div class="tools">
-              <label hidden={why !== ''}>
-                {words.make}{' '}
-                <select
-                  value=""
-                  onChange={({ currentTarget }) => {
-                    const kind = kinds.find((each) => keyOf(each) === currentTarget.value);
-                    if (kind) edited.value = { kind, template: undefined };
-                  }}
-                >
-                  <option value="">{words.chooseType}</option>
-                  {kinds.map((kind) => (
-                    <option key={keyOf(kind)} value={keyOf(kind)}>
-                      {nameOf(kind)}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <button
+                type="button"
+                class="main"
+                hidden={why !== ''}
+                onClick={() => {
+                  isChoosing.value = true;
+                }}
+              >
+                {words.make}
+              </button>
               <SearchField typed={typed} />
             </div>
             <TemplatesTable
@@ -153,8 +166,7 @@ function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: Temp
           return (
             <tr key={id}>
               <th scope="row">
-                <img src={`/v2/symbols/${encodeURIComponent(symbol)}/raw`} alt="" width="28" height="28" /> {name}{' '}
-                {builtin && <small>{words.builtin}</small>}
+                <SymbolPicture id={symbol} /> {name} {builtin && <small>{words.builtin}</small>}
               </th>
               <td>
                 {type.replaceAll('_', ' ')}

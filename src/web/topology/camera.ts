@@ -16,8 +16,12 @@ const MARGIN = 0.25;
 const SETTLED_MS = 120;
 /** A picture scaled by more than this is redrawn during the gesture. */
 const COARSE = 1.8;
-/** Below this scale names and port states are illegible. */
+/** Below this scale port states and names are illegible. */
 const FAR = 0.45;
+/** Names keep at least this share of their size on the screen, so that they can be read. */
+const SMALLEST_NAME = 11 / 13;
+/** Names and dots become no larger on the screen than this many times their size. */
+const LARGEST_SIGN = 1.3;
 /** Margin in lab pixels when fitting. */
 const RIM = 40;
 
@@ -44,6 +48,11 @@ export class Camera {
 
   stop(): void {
     clearTimeout(this.#settle);
+  }
+
+  /** How many times larger than the map names are drawn. */
+  get nameSize(): number {
+    return signSize(this.#drawn.scale, SMALLEST_NAME);
   }
 
   get scale(): number {
@@ -155,11 +164,19 @@ export class Camera {
     this.#drawn = this.#view;
     const { x, y, scale } = this.#view;
     this.#root.classList.toggle('far', scale < FAR);
+    style.setProperty('--name-size', String(this.nameSize));
+    style.setProperty('--dot-size', String(signSize(scale, 0)));
     const transform = `translate(${x + width * MARGIN} ${y + height * MARGIN}) scale(${scale})`;
     for (const world of this.#worlds) world.setAttribute('transform', transform);
     this.drawn();
     this.changed();
   }
+}
+
+/** What a sign's size is multiplied with, so that it stays within bounds on the screen. Rounded: each change costs a layout of all names. */
+function signSize(scale: number, least: number): number {
+  const size = scale < 1 ? Math.max(1, least / scale) : Math.min(1, LARGEST_SIGN / scale);
+  return Math.round(size * 20) / 20;
 }
 
 /** Zooms by `factor`; this point of the window stays in place. */

@@ -47,6 +47,10 @@ export class TopologyMap implements LabMap {
       boxOfDrawing: (drawing) => this.#drawings.box(drawing),
     });
     stage.camera.changed = () => this.#minimap.mark();
+    stage.camera.drawn = () => {
+      stage.lifted.draw(stage.camera.scale);
+      this.#nodes.spreadNames(true);
+    };
     const resize = new ResizeObserver(() => stage.camera.resized());
     resize.observe(host);
     this.#ends.push(
@@ -102,6 +106,7 @@ export class TopologyMap implements LabMap {
       }
     }
     for (const [id, kind] of dirty) if (kind === 'node') this.#nodes.draw(id);
+    this.#nodes.spreadNames(false);
     dirty.clear();
     this.#links.followHeld();
     this.#stage.lifted.draw(this.#stage.camera.scale);

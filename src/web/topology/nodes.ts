@@ -5,12 +5,17 @@ import { readStyle } from '../model/lab/label-style.ts';
 import { loadInWords } from '../model/lab/node-load.ts';
 import type { NodeObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
+import { type NameBox, namesWithRoom } from './names.ts';
 import type { Stage } from './stage.ts';
 import { make, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
 
 /** Pixels from the top of a label to its baseline. */
 const ASCENT = 13;
+/** Height of a name and width of a letter, as shares of the size of the font. */
+const NAME_HEIGHT = 1.2;
+const LETTER_WIDTH = 0.6;
+const FONT_SIZE = 13;
 /** Pixels between the two lines of a node's load. */
 const LOAD_LINE = 13;
 /** CPU load of one processor from which a node counts as busy. */
@@ -19,6 +24,8 @@ const BUSY_PERCENT = 90;
 export class NodeLayer {
   readonly elements = new Map<string, SVGGElement>();
   readonly #stage: Stage;
+  /** A name has moved or changed since `spreadNames`. */
+  #isSpread = true;
   /** The last applied style of each label. */
   readonly #styles = new WeakMap<Element, string | null | undefined>();
 
@@ -32,6 +39,7 @@ export class NodeLayer {
     let group = this.elements.get(id);
     if (!node) {
       if (group) this.#stage.lifted.remove(group);
+      this.#isSpread = false;
       this.elements.delete(id);
       return;
     }
@@ -48,8 +56,11 @@ export class NodeLayer {
     }
     this.#stage.put('things', id, group, node.z);
     const { x, y } = this.#stage.drawnAt(id, this.#stage.boxOf(node));
+    const transform = `translate(${x} ${y})`;
+    if (group.getAttribute('transform') !== transform || group.children[2]?.textContent !== node.label.text)
+      this.#isSpread = false;
     set(group, {
-      transform: `translate(${x} ${y})`,
+      transform,
       'data-status': stateOf(node),
       'aria-label': this.#described(node),
     });
@@ -91,11 +102,40 @@ export class NodeLayer {
     const known = readStyle(style);
     Object.assign(name.style, {
       fontFamily: known.fontFamily ?? '',
-      fontSize: known.fontSize ? `${known.fontSize}px` : '',
+      fontSize: known.fontSize ? `calc(${known.fontSize}px * var(--name-size, 1))` : '',
       fontWeight: known.fontWeight ?? '',
       fontStyle: known.fontStyle ?? '',
       fill: known.fill ?? '',
       fillOpacity: known.fillOpacity ?? '',
+    });
+  }
+
+  /** Hides names for which there is no room at this scale. Dragged nodes keep what they show. */
+  spreadNames(isZoomed: boolean): void {
+    const { held, camera, context } = this.#stage;
+    if (held.size > 0 || (this.#isSpread && !isZoomed)) return;
+    this.#isSpread = true;
+    const size = camera.nameSize;
+    const shown = size > 1 ? namesWithRoom(this.#nameBoxes(size)) : undefined;
+    for (const [id, { classList }] of this.elements) {
+      const isUnnamed = shown !== undefined && !shown.has(id) && !context.selection.peek().nodes.includes(id);
+      if (classList.contains('unnamed') !== isUnnamed) classList.toggle('unnamed', isUnnamed);
+    }
+  }
+
+  #nameBoxes(size: number): NameBox[] {
+    const { lab } = this.#stage.context;
+    return [...lab.nodes.values()].map((node) => {
+      const { text, style, x, y } = node.label;
+      const letters = (readStyle(style).fontSize ?? FONT_SIZE) * size;
+      const [width, height] = [text.length * letters * LETTER_WIDTH, letters * NAME_HEIGHT];
+      const bottom = node.y + (y ?? -20) + ASCENT + (height - letters) / 2;
+      return {
+        id: node.node_id,
+        rank: lab.linksOf(node.node_id).length,
+        symbol: { x: node.x, y: node.y, width: node.width, height: node.height },
+        name: { x: node.x + (x ?? (node.width - width) / 2), y: bottom - height, width, height },
+      };
     });
   }
 

@@ -77,7 +77,6 @@ export class Stage {
     this.lifted = new Lifted(border, moved);
     host.append(this.root);
     this.camera = new Camera(host, this.root, worlds);
-    this.camera.drawn = () => this.lifted.draw(this.camera.scale);
     this.#flush = () => {
       this.#frame = 0;
       flush();

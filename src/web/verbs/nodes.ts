@@ -1,10 +1,11 @@
 // Verbs for the selected nodes.
 import { hasConsole, webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
-import { alwaysRuns, canSuspend } from '../model/lab/abilities.ts';
+import { alwaysRuns, canSuspend, startupFileOf } from '../model/lab/abilities.ts';
 import { api } from '../model/server/api.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
+import { giveAddresses, takesAddress } from './addresses.ts';
 import type { LabVerb } from './verb.ts';
 
 const words = WORDS.nodes;
@@ -101,6 +102,15 @@ export const NODE_VERBS: readonly LabVerb[] = [
     keys: ['d'],
     scope: 'nodes',
     run: (context) => void context.attempt(() => duplicate(context)),
+  },
+  {
+    id: 'node.addresses',
+    words: words.addresses,
+    keys: ['a'],
+    scope: 'nodes',
+    suits: can((node) => startupFileOf(node) !== undefined),
+    enabled: can(takesAddress),
+    run: (context) => void context.attempt(() => giveAddresses(context)),
   },
   {
     id: 'node.arrange',

@@ -10,9 +10,18 @@ export const alwaysRuns = (node: Typed): boolean => traitsOf(node).alwaysRuns ==
 export const hasFiles = (node: Typed): boolean => !alwaysRuns(node);
 export const canSuspend = (node: Typed): boolean => traitsOf(node).suspends === true;
 
+export const startupFileOf = (node: Typed): string | undefined => traitsOf(node).startupFile;
+
 /** The addresses in a node's settings: its own MAC address, and those that its startup script sets. */
 export function addressesOf({ properties }: Pick<NodeObject, 'properties'>): string[] {
   const { mac_address: mac, mac_addr: base = mac, startup_script: script } = properties;
-  const set = typeof script === 'string' ? script.matchAll(/^\s*ip\s+(?=\S*[.:])([\da-f.:]+(?:\/\d+)?)/gim) : [];
-  return [...(typeof base === 'string' && base !== '' ? [base] : []), ...[...set].map(([, address]) => address!)];
+  return [
+    ...(typeof base === 'string' && base !== '' ? [base] : []),
+    ...(typeof script === 'string' ? addressesSetBy(script) : []),
+  ];
+}
+
+export function addressesSetBy(script: string): string[] {
+  const set = script.matchAll(/^\s*ip\s+(?=\S*[.:])([\da-f.:]+(?:\/\d+)?)/gim);
+  return [...set].map(([, address]) => address!);
 }

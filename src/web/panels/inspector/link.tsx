@@ -37,7 +37,12 @@ export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
           <VerbButton key={verb} context={context} id={`link.${verb}`} />
         ))}
       </p>
-      <Tabs tabs={LINK_TABS} context={context} object={link} />
+      <Tabs
+        tabs={LINK_TABS}
+        context={context}
+        object={link}
+        open={context.typedDelay.value === '' ? undefined : 'impairments'}
+      />
     </>
   );
 }

@@ -1,6 +1,7 @@
 // The tabs of the inspector, listed per kind of object.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { LabContext } from '../../lab-context.ts';
 import { WORDS } from '../../words.ts';
 
@@ -19,8 +20,17 @@ export interface Tab<T> {
 }
 
 /** A row of tabs and the chosen one; the first by default. */
-export function Tabs<T>({ tabs, context, object }: TabProps<T> & { tabs: readonly Tab<T>[] }) {
+interface TabsProps<T> extends TabProps<T> {
+  tabs: readonly Tab<T>[];
+  /** Id of a tab to change to. */
+  open?: string | undefined;
+}
+
+export function Tabs<T>({ tabs, context, object, open }: TabsProps<T>) {
   const chosen = useSignal('');
+  useEffect(() => {
+    if (open !== undefined) chosen.value = open;
+  }, [open, chosen]);
   const all = tabs.filter(({ shown }) => shown?.(object) ?? true);
   const tab = all.find(({ id }) => id === chosen.value) ?? all[0];
   if (!tab) return null;

@@ -85,6 +85,12 @@ export class ImpairmentForm {
     this.typed.value = typed;
   }
 
+  /** Replaces the delay of the first direction, or of both. */
+  typeDelay(milliseconds: string): void {
+    const field = this.members.find(({ name }) => name === 'delay')?.fields.find(({ name }) => name === 'ms');
+    if (field) this.type('forward', 'delay', field, milliseconds);
+  }
+
   /** Fills the form as if typed. */
   fill(wanted: Directions): void {
     this.chained.value = false;

@@ -1,5 +1,5 @@
 // The impairments of a link: both directions side by side, requested and achieved values.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { impairmentMembers } from '../../../forms/document.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
@@ -50,6 +50,19 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
   const [form] = useState(() => new ImpairmentForm(members, link.impairments));
   useEffect(() => form.take(link), [form, link]);
   useEffect(() => lab.counters.watch(), [lab]);
+  const element = useRef<HTMLFormElement>(null);
+  const digits = context.typedDelay.value;
+  useLayoutEffect(() => {
+    if (digits === '') return;
+    form.typeDelay(digits);
+    // The field gets its value first; further digits come here until it has the focus.
+    const frame = requestAnimationFrame(() => {
+      const field = element.current?.querySelector<HTMLInputElement>('[id$=".delay.ms"]');
+      field?.focus();
+      if (field && document.activeElement === field) context.typedDelay.value = '';
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [digits, context, form]);
   const names = link.nodes.map((end) => lab.nodes.get(end.node_id)?.name ?? '');
   const titles = { forward: names.join(' → '), backward: names.toReversed().join(' → ') };
   const apply = async (event: Event): Promise<void> => {
@@ -60,7 +73,7 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
   };
   return (
     <>
-      <form class="impairments" onSubmit={(event) => void apply(event)}>
+      <form ref={element} class="impairments" onSubmit={(event) => void apply(event)}>
         <Changing context={context}>
           <Presets form={form} presets={presets} names={names} />
           <ImpairmentFields form={form} titles={titles} />

@@ -1,0 +1,51 @@
+// The type of a new template, as cards: the usual ones first, those that this host cannot run last.
+import type { UnavailableKind } from '../../api/routes/compute.ts';
+import type { TemplateForm } from '../forms/document.ts';
+import { SymbolPicture } from '../panels/symbol-picture.tsx';
+import { WORDS } from '../words.ts';
+import { keyOf, nameOf } from './template-fields.ts';
+
+const words = WORDS.templates;
+
+interface TypeChooserProps {
+  kinds: readonly TemplateForm[];
+  unavailable: readonly UnavailableKind[];
+  /** Undefined: back to the list. */
+  choose(kind: TemplateForm | undefined): void;
+}
+
+export function TypeChooser({ kinds, unavailable, choose }: TypeChooserProps) {
+  const whyNot = ({ type }: TemplateForm): string | undefined =>
+    unavailable.find(({ node_type: each }) => each === type)?.hindrance ?? undefined;
+  const types = Object.keys(WORDS.nodes.types);
+  const rankOf = (kind: TemplateForm): number =>
+    types.indexOf(kind.type) + (whyNot(kind) === undefined ? 0 : types.length);
+  const ordered = kinds.toSorted((one, other) => rankOf(one) - rankOf(other));
+  return (
+    <section aria-label={words.make}>
+      <p class="tools">
+        <button type="button" onClick={() => choose(undefined)}>
+          {words.back}
+        </button>
+      </p>
+      <h2>{words.chooseType}</h2>
+      <ul class="cards">
+        {ordered.map((kind) => {
+          const reason = whyNot(kind);
+          const symbol = kind.fields.find(({ name }) => name === 'symbol')?.byDefault;
+          return (
+            <li key={keyOf(kind)}>
+              <button type="button" class="type" onClick={() => choose(kind)}>
+                <SymbolPicture id={String(symbol ?? ':/symbols/computer.svg')} size={40} />
+                <span>
+                  <strong>{nameOf(kind)}</strong>
+                  <small>{reason ?? WORDS.nodes.types[kind.type as keyof typeof WORDS.nodes.types]}</small>
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
