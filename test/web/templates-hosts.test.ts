@@ -45,6 +45,17 @@ test('a template that is made in the form gives a node; it is changed, copied an
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'New template' }).click();
   await page.getByRole('row', { name: /^Trunks/ }).waitFor();
+  await choose('qemu');
+  await page.getByLabel('Name', { exact: true }).fill('Machine');
+  await page.getByRole('button', { name: 'New template' }).click();
+  await page.getByRole('row', { name: /^Machine/ }).waitFor();
+  const made: { name: string; platform: string; hda_disk_interface: string }[] = await server.expect(
+    200,
+    'GET',
+    '/v2/templates',
+  );
+  const machine = made.find(({ name }) => name === 'Machine')!;
+  assert.deepEqual([machine.platform, machine.hda_disk_interface], ['x86_64', 'ide'], 'a guest would not see its disk');
   const project = await server.project('of templates');
   const listed: { name: string; template_id: string }[] = await server.expect(200, 'GET', '/v2/templates');
   const { template_id: id } = listed.find(({ name }) => name === 'Trunks')!;

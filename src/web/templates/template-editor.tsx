@@ -49,17 +49,18 @@ export function TemplateEditor({ kind, template, hosts, image, done }: TemplateE
   );
   useEffect(() => {
     if (!form || template) return;
-    const platform = form.fields.find((field) => field.name === 'platform');
+    const named = (wanted: string | undefined) => form.fields.find(({ name }) => name === wanted);
+    const platform = named('platform');
     // Without a default among thirty.
     if (platform?.choices.includes(USUAL_PLATFORM)) form.type(platform, USUAL_PLATFORM);
-    if (image === undefined) return;
-    const name = form.fields.find((field) => field.name === 'name');
     const place = form.fields.find(({ images }) => images === kind.type);
+    // Without an interface a guest does not see its disk.
+    const disk = named(place?.name.replace(/_image$/, '_interface'));
+    if (disk?.choices.includes(USUAL_INTERFACE)) form.type(disk, USUAL_INTERFACE);
+    if (image === undefined) return;
+    const name = named('name');
     if (name) form.type(name, image.replace(/^.*\/|\.[^.]*$/g, ''));
     if (place) form.type(place, image);
-    // Without an interface a guest does not see its disk.
-    const disk = form.fields.find((field) => field.name === place?.name.replace(/_image$/, '_interface'));
-    if (disk?.choices.includes(USUAL_INTERFACE)) form.type(disk, USUAL_INTERFACE);
   }, [form, template, image, kind]);
   const offers = useImages(template?.compute_id ?? hosts[0], form?.fields ?? []);
   if (settings.problem.value !== '') return <Message text={settings.problem.value} again={settings.again} />;
