@@ -158,7 +158,8 @@ test('a controller that was held up cannot change anything any more, and stops b
   await controls(b, 1);
   assert.equal((await onB('POST', '/v2/templates', template('New'))).status, 201);
   process.kill(a.pid, 'SIGCONT');
-  assert.equal((await pending).status, 503);
+  // No answer, if its connections end first.
+  assert.ok([0, 503].includes((await pending).status), 'the change is acknowledged');
   await eventually(
     'a without the controller',
     () => a.log,
