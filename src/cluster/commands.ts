@@ -1,26 +1,41 @@
 // `labwired cluster ...`, on the state directory of this host. Returns the output.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
+import { findProgram } from '../host/processes/program-path.ts';
 import { tableLines } from '../host/terminal/table.ts';
 import { LEFT_LABS } from '../store/state-paths.ts';
-import { connectMember, connectNats, pinnedAuthority } from './connection.ts';
+import {
+  addressOf,
+  addressToward,
+  connectExisting,
+  connectMember,
+  connectNats,
+  NATS_URL,
+  pinnedAuthority,
+} from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { LEASE_MS, leasesOf, readLeases } from './leases.ts';
+import { LEASE_MS, type Lease, leasesOf, readLeases } from './leases.ts';
 import { JOIN_USER } from './nats-configuration.ts';
 import {
+  becomeServer,
   beginCluster,
+  enterExisting,
   forgetHost,
   mustBeHostName,
   newJoinLine,
   newUser,
   reloadNats,
   renewCertificate,
+  requestCertificate,
+  SERVER,
 } from './registry.ts';
+import { fetchRegistry } from './registry-copies.ts';
 import { JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
 import { parseJoinLine } from './token.ts';
 
@@ -31,6 +46,13 @@ export interface ClusterCommand {
   name?: string | undefined;
   address?: string | undefined;
   hostName?: string | undefined;
+  /** How many hosts are to run NATS. */
+  servers?: string | undefined;
+  /** With `token`: for a host that is to run NATS. */
+  storage?: boolean | undefined;
+  /** With `init` and `join`: the URL of an existing NATS, and the file that lets hosts in. */
+  nats?: string | undefined;
+  credentials?: string | undefined;
   json: boolean;
   /** For `join`: the host may be the controller. */
   standby?: boolean | undefined;
@@ -39,6 +61,8 @@ export interface ClusterCommand {
 const NATS_PORT = 4222;
 /** Time limit (ms) for an answer of the controller. */
 const ANSWER_MS = 10_000;
+/** The same for its presence. */
+const FOUND_MS = 2_000;
 /** How long (ms) until NATS has read its configuration, and how often that is tried. */
 const ADMITTED_MS = 10_000;
 const LOOK_MS = 200;
@@ -48,11 +72,11 @@ export async function clusterCommand(command: ClusterCommand): Promise<string> {
   const files = new ClusterFiles(command.state);
   switch (command.verb) {
     case 'init':
-      return init(files, command);
+      return command.nats === undefined ? init(files, command) : initOnExisting(files, command, command.nats);
     case 'join':
-      return join(files, command);
+      return command.nats === undefined ? join(files, command) : joinExisting(files, command, command.nats);
     case 'token':
-      return `${await newJoinLine(files, await controllerOf(files))}\n`;
+      return `${await newJoinLine(files, await ownNatsOf(files), { storage: command.storage ?? false })}\n`;
     case 'status':
       return status(files, command.json);
     case 'forget':
@@ -74,95 +98,258 @@ async function controllerOf(files: ClusterFiles): Promise<Membership> {
   );
 }
 
+/** @throws Failure `conflict` unless this is the host of `init`, and the cluster has a NATS of its own */
+async function ownNatsOf(files: ClusterFiles): Promise<Membership> {
+  const membership = await controllerOf(files);
+  if (!membership.existing) return membership;
+  throw new Failure(
+    'conflict',
+    `The cluster "${membership.cluster}" uses an existing NATS, which has certificates and users of its own: hosts join with "labwired cluster join --nats ${membership.servers} --credentials FILE".`,
+  );
+}
+
+const ownName = (): string => hostname().split('.')[0] as string;
+
+const START_NATS = 'systemctl enable --now labwire-nats';
 const RESTART = 'systemctl restart labwired';
+/** How many hosts can run NATS: an even number would bear the loss of no more of them. */
+const SERVER_COUNTS = ['1', '3', '5'];
 
 async function init(
   files: ClusterFiles,
-  { name = '', address = '', hostName = hostname().split('.')[0] as string }: ClusterCommand,
+  { name = '', address = '', hostName = ownName(), servers: wanted = '1' }: ClusterCommand,
 ): Promise<string> {
-  if (!/^[a-z][a-z0-9-]{0,29}$/.test(name))
+  mustBeClusterName(name);
+  if (!SERVER_COUNTS.includes(wanted))
     throw new Failure(
       'invalid',
-      `--name: "${name}" is not possible: use lower-case letters, digits and "-", 30 at most, beginning with a letter.`,
+      `--servers: "${wanted}" is not possible: ${SERVER_COUNTS.join(', ')} hosts can run NATS.`,
     );
-  const server = /^\[.+\]$|^[^:]+$/.test(address) ? `${address}:${NATS_PORT}` : address;
-  if (!/^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i.test(server))
-    throw new Failure(
-      'invalid',
-      `--address: "${address}" is not possible: name the address by which other hosts reach this one, for example 192.0.2.10.`,
-    );
-  await beginCluster(files, { cluster: name, host: hostName, server, id: randomUUID() });
-  const line = await newJoinLine(files, await files.member());
+  const [server, servers] = [serverOf(address), Number(wanted)];
+  await beginCluster(files, { cluster: name, host: hostName, server, id: randomUUID(), servers });
+  const storage = servers > 1;
+  const line = await newJoinLine(files, await files.member(), { storage });
+  const waits = `The cluster works when ${Math.ceil(servers / 2)} of ${servers} hosts run NATS. `;
+  const more = `("labwired cluster token${storage ? ' --storage' : ''}" prints a line for each further one)`;
   return `The cluster "${name}" begins with this host, ${hostName}. Start its NATS, and the server again:
 
-  systemctl enable --now labwire-nats && ${RESTART}
+  ${START_NATS} && ${RESTART}
 
-On one more host, within 24 hours ("labwired cluster token" prints a line for each further one):
+${storage ? waits : ''}On one more host, within 24 hours ${more}:
 
   labwired cluster join '${line}'
 `;
 }
 
-async function join(
+/** @throws Failure `invalid` */
+function mustBeClusterName(name: string): void {
+  if (/^[a-z][a-z0-9-]{0,29}$/.test(name)) return;
+  throw new Failure(
+    'invalid',
+    `--name: "${name}" is not possible: use lower-case letters, digits and "-", 30 at most, beginning with a letter.`,
+  );
+}
+
+/** Connects to an existing NATS. @throws Failure `invalid`, `conflict` */
+async function existingNats(
   files: ClusterFiles,
-  { argument = '', hostName = hostname().split('.')[0] as string, standby = false }: ClusterCommand,
-): Promise<string> {
-  const { server, cluster, fingerprint, secret } = parseJoinLine(argument);
-  mustBeHostName(hostName);
-  await files.requireNone();
-  const authority = await pinnedAuthority(server, fingerprint);
-  const { seed, user } = newUser();
-  const id = randomUUID();
-  const nats = await connectNats(server, cluster, authority, {
-    ...JOIN_USER,
-    inboxPrefix: JOIN_INBOX,
-    reconnect: false,
+  { credentials: file = '', hostName }: ClusterCommand,
+  url: string,
+): Promise<{ nats: NatsConnection; credentials: string; host: string } & AsyncDisposable> {
+  const host = hostName ?? ownName();
+  mustBeHostName(host);
+  if (!NATS_URL.test(url))
+    throw new Failure('invalid', `--nats: "${url}" is not possible: write nats://HOST:PORT, or tls://HOST:PORT.`);
+  const credentials = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new Failure('invalid', `--credentials: ${messageOf(error)}. Name the file with the credentials of NATS.`);
   });
-  let answer: { refused?: string };
-  try {
-    const request = JSON.stringify({ name: hostName, id, user, cluster, secret, standby });
-    answer = (await nats.request(JOIN_SUBJECT, request, { timeout: ANSWER_MS })).json();
-  } catch (error) {
+  await files.requireNone();
+  const nats = await connectExisting([url], credentials, { inboxPrefix: JOIN_INBOX, reconnect: false });
+  return { nats, credentials, host, [Symbol.asyncDispose]: () => nats.close() };
+}
+
+async function initOnExisting(files: ClusterFiles, command: ClusterCommand, url: string): Promise<string> {
+  const { name = '' } = command;
+  mustBeClusterName(name);
+  await using found = await existingNats(files, command, url);
+  const { nats, credentials, host } = found;
+  const leases = await leasesOf(nats, true).catch((error: unknown) => {
     throw new Failure(
       'conflict',
-      `The controller of the cluster "${cluster}" does not answer (${messageOf(error)}): start labwired on the host of "init".`,
+      `NATS at ${url} refuses a bucket for leases (${messageOf(error)}): its account needs JetStream.`,
     );
-  } finally {
-    await nats.close();
-  }
-  if (answer.refused !== undefined) throw new Failure('conflict', answer.refused);
-  const membership = {
-    cluster,
-    host: hostName,
-    id,
-    controller: false,
-    servers: [server],
-    seed,
-    ...(standby && { standby }),
-  };
-  await files.create();
-  await files.write('ca.pem', authority);
-  await files.setMembership(membership);
-  await admitted(files, membership);
-  const where = standby ? ', here and on the host of "init", which begins to keep the log then' : '';
-  return `This host, ${hostName}, has joined the cluster "${cluster}". Start the server again${where}:
+  });
+  const before = await readLeases(leases);
+  if (before.length > 0)
+    throw new Failure(
+      'conflict',
+      `A cluster uses this account of NATS already (${before.map((lease) => lease.name).join(', ')}): join it with "labwired cluster join --nats ${url} --credentials FILE", or use another account.`,
+    );
+  const { seed, user } = newUser();
+  const membership = { cluster: name, host, id: randomUUID(), controller: true, servers: [url], seed };
+  await enterExisting(files, membership, { credentials, user });
+  return `The cluster "${name}" begins with this host, ${host}, on the NATS at ${url}. Start the server again:
+
+  ${RESTART}
+
+On each further host, with the same credentials:
+
+  labwired cluster join --nats ${url} --credentials FILE
+`;
+}
+
+async function joinExisting(files: ClusterFiles, command: ClusterCommand, url: string): Promise<string> {
+  await using found = await existingNats(files, command, url);
+  const { nats, credentials, host } = found;
+  const { seed, user } = newUser();
+  const id = randomUUID();
+  const { standby = false } = command;
+  const { cluster = '' } = await askToJoin(nats, url, { name: host, id, user, cluster: '', secret: '', standby });
+  await enterExisting(files, memberOf({ cluster, host, id, servers: [url], seed }, standby), { credentials, user });
+  return `This host, ${host}, has joined the cluster "${cluster}". Start the server again${standby ? ALSO_FIRST : ''}:
 
   ${RESTART}
 `;
 }
 
-/** Waits until NATS knows this host. */
-async function admitted(files: ClusterFiles, membership: Membership): Promise<void> {
+const ALSO_FIRST = ', here and on the host of "init", which begins to keep the log then';
+
+/** Of a host that joins. */
+function memberOf(
+  about: Pick<Membership, 'cluster' | 'host' | 'id' | 'servers' | 'seed'>,
+  standby: boolean,
+): Membership {
+  return { ...about, controller: false, ...(standby && { standby }) };
+}
+
+interface Joined {
+  refused?: string;
+  certificate?: string;
+  cluster?: string;
+}
+
+/**
+ * Asks until the controller answers: one that takes no part at the moment does so again soon, and an answer can be lost with its connection.
+ * @throws Failure `conflict` with the reason of a refusal
+ */
+async function askToJoin(nats: NatsConnection, where: string, request: object): Promise<Joined> {
+  const deadline = performance.now() + ANSWER_MS;
+  for (;;) {
+    try {
+      const message = await nats.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: ANSWER_MS / 2 });
+      const answer = message.json<Joined>();
+      if (answer.refused === undefined) return answer;
+      throw new Failure('conflict', answer.refused);
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      if (performance.now() < deadline && !nats.isClosed()) await sleep(LOOK_MS);
+      else
+        throw new Failure(
+          'conflict',
+          `The controller of the cluster at ${where} does not answer (${messageOf(error)}): start labwired on the host of "init".`,
+        );
+    }
+  }
+}
+
+/** @throws Failure `invalid` */
+function serverOf(address: string): string {
+  const server = /^\[.+\]$|^[^:]+$/.test(address) ? `${address}:${NATS_PORT}` : address;
+  if (SERVER.test(server)) return server;
+  throw new Failure(
+    'invalid',
+    `--address: "${address}" is not possible: name the address by which other hosts reach this one, for example 192.0.2.10.`,
+  );
+}
+
+async function join(
+  files: ClusterFiles,
+  { argument = '', address, hostName = ownName(), standby = false }: ClusterCommand,
+): Promise<string> {
+  const { server, cluster, fingerprint, secret, storage } = parseJoinLine(argument);
+  mustBeHostName(hostName);
+  await files.requireNone();
+  if (storage) await requireProgram('nats-server');
+  const authority = await pinnedAuthority(server, fingerprint);
+  const { seed, user } = newUser();
+  const id = randomUUID();
+  await files.create();
+  const signing = storage ? await requestCertificate(files) : undefined;
+  const nats = await connectNats(server, cluster, authority, {
+    ...JOIN_USER,
+    inboxPrefix: JOIN_INBOX,
+    reconnect: false,
+  });
+  let answer: Joined;
+  let own: string | undefined;
+  try {
+    own = storage ? await ownServer(nats, server, address) : undefined;
+    const request = { name: hostName, id, user, cluster, secret, standby, server: own, request: signing?.request };
+    answer = await askToJoin(nats, server, request);
+  } finally {
+    await nats.close();
+  }
+  const membership = memberOf({ cluster, host: hostName, id, servers: [server], seed }, standby);
+  await files.write('ca.pem', authority);
+  await using member = await admitted(files, membership);
+  if (own !== undefined && signing && answer.certificate !== undefined) {
+    const registry = await fetchRegistry(member.nats, hostName);
+    const { certificate } = answer;
+    const withServer = { ...membership, server: own, servers: [server, own] };
+    if (registry) await becomeServer(files, withServer, { certificate, key: signing.key, registry });
+    await files.setMembership(withServer);
+  } else await files.setMembership(membership);
+  return `This host, ${hostName}, has joined the cluster "${cluster}". Start ${storage ? 'its NATS, and ' : ''}the server again${standby ? ALSO_FIRST : ''}:
+
+  ${storage ? `${START_NATS} && ` : ''}${RESTART}
+`;
+}
+
+/** @throws Failure `conflict` unless the system has it */
+async function requireProgram(name: string): Promise<void> {
+  if (await findProgram(name)) return;
+  throw new Failure(
+    'conflict',
+    `This host is to run NATS, and has no ${name}: install it (apt install ${name}), or join with a line of "labwired cluster token" without --storage.`,
+  );
+}
+
+/** HOST:PORT of the NATS that this host is to run. */
+async function ownServer(nats: NatsConnection, server: string, given: string | undefined): Promise<string> {
+  if (given !== undefined) return serverOf(given);
+  const [here, seen] = [await addressToward(server), nats.info?.client_ip];
+  if (here !== seen)
+    throw new Failure(
+      'conflict',
+      `This host is behind a masquerade (${here}, seen as ${seen}), where others do not reach a NATS: join with a line of "labwired cluster token" without --storage, or name its address with --address.`,
+    );
+  return `${here.includes(':') ? `[${here}]` : here}:${addressOf(server).port}`;
+}
+
+/** A connection as this host, once NATS knows it. */
+async function admitted(
+  files: ClusterFiles,
+  membership: Membership,
+): Promise<{ nats: NatsConnection } & AsyncDisposable> {
   const deadline = performance.now() + ADMITTED_MS;
   for (;;) {
     try {
       const nats = await connectMember(files, membership, { reconnect: false });
-      return await nats.close();
+      return { nats, [Symbol.asyncDispose]: () => nats.close() };
     } catch (error) {
       if (performance.now() > deadline) throw error;
       await sleep(LOOK_MS);
     }
   }
+}
+
+/** The host that is the controller now; null while none is. */
+async function controllerName(nats: NatsConnection, host: string, leases: readonly Lease[]): Promise<string | null> {
+  const run = await nats.request(subjects(host).find, '', { timeout: FOUND_MS }).then(
+    (answer) => answer.string(),
+    () => undefined,
+  );
+  return leases.find((lease) => lease.run === run)?.name ?? null;
 }
 
 async function status(files: ClusterFiles, json: boolean): Promise<string> {
@@ -172,20 +359,21 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
     const leases = await readLeases(await leasesOf(nats, false)).catch((error: unknown) => {
       throw new Failure(
         'conflict',
-        `The cluster has no leases yet (${messageOf(error)}): start labwired on the host of "init".`,
+        `The leases of the cluster cannot be read (${messageOf(error)}): start labwired on the host of "init", and most of the NATS servers.`,
       );
     });
     const held = new Map(leases.map((lease) => [lease.name, lease]));
-    // Only the host of `init` knows those without a lease.
+    const controller = await controllerName(nats, membership.host, leases);
+    // Only hosts that run NATS, and the one of `init`, know those without a lease.
     const absent = (await files.hosts()).filter(({ name }) => !held.has(name)).map(({ id, name }) => ({ id, name }));
     if (json) {
       const hosts = [
         ...leases.map(({ run: _, ...lease }) => ({ ...lease, lease: true })),
         ...absent.map((host) => ({ ...host, lease: false })),
       ];
-      return `${JSON.stringify({ cluster: membership.cluster, host: membership.host, controller: membership.controller, hosts }, undefined, 2)}\n`;
+      return `${JSON.stringify({ cluster: membership.cluster, host: membership.host, controller, hosts }, undefined, 2)}\n`;
     }
-    const headings = ['HOST', 'LEASE', 'ADDRESS', 'RELEASE', 'FREE MEMORY', 'CORES', 'KVM'];
+    const headings = ['HOST', 'LEASE', 'ADDRESS', 'RELEASE', 'FREE MEMORY', 'CORES', 'KVM', 'NATS'];
     const rows = [
       ...leases.map((lease) => [
         lease.name,
@@ -195,10 +383,12 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
         `${(lease.free_memory_bytes / 2 ** 30).toFixed(1)} GiB`,
         String(lease.cores),
         lease.kvm ? 'yes' : 'no',
+        lease.runs_nats ? 'yes' : 'no',
       ]),
-      ...absent.map(({ name }) => [name, 'none', '', '', '', '', '']),
+      ...absent.map(({ name }) => [name, 'none', '', '', '', '', '', '']),
     ];
-    const about = `cluster ${membership.cluster}, seen from ${membership.host}${membership.controller ? ' (the controller)' : ''}`;
+    const who = controller === null ? 'no host is the controller now' : `the controller is ${controller}`;
+    const about = `cluster ${membership.cluster}, seen from ${membership.host}: ${who}`;
     return `${[about, ...tableLines(headings, rows)].join('\n')}\n`;
   } finally {
     await nats.close();
@@ -206,20 +396,22 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
 }
 
 async function forget(files: ClusterFiles, name: string): Promise<string> {
-  const reloaded = await forgetHost(files, await controllerOf(files), name);
+  const membership = await controllerOf(files);
+  const reloaded = await forgetHost(files, membership, name);
+  if (membership.existing)
+    return `${name} is forgotten. It still has the credentials of NATS: change them if the host is not yours any more.\n`;
   return `${name} is forgotten${reloaded ? ' and disconnected' : '; NATS does not run here, and reads this at its next start'}.\n`;
 }
 
 async function renew(files: ClusterFiles): Promise<string> {
-  const { cluster } = await controllerOf(files);
-  await renewCertificate(files, cluster);
+  await renewCertificate(files, await ownNatsOf(files));
   const reloaded = await reloadNats(files);
   return `NATS has a new certificate${reloaded ? '' : ' from its next start'}; hosts stay joined.\n`;
 }
 
 async function leave(files: ClusterFiles): Promise<string> {
   const membership = await files.member();
-  const { controller, host, cluster } = membership;
+  const { controller, host, cluster, server } = membership;
   let remaining = '';
   if (controller) {
     const others = (await files.hosts()).filter(({ name }) => name !== host).map(({ name }) => name);
@@ -240,5 +432,6 @@ async function leave(files: ClusterFiles): Promise<string> {
   if (controller && existsSync(files.path('replica')))
     await rename(files.path('replica'), joinPath(files.directory, '..', LEFT_LABS));
   await rm(files.directory, { recursive: true, force: true });
-  return `This host has left the cluster "${cluster}".${remaining} Start the server again: ${RESTART}\n`;
+  const ending = server === undefined ? '' : 'systemctl disable --now labwire-nats && ';
+  return `This host has left the cluster "${cluster}".${remaining} Start the server again: ${ending}${RESTART}\n`;
 }

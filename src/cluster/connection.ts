@@ -1,7 +1,15 @@
 // Connections to the cluster's NATS.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { connect as connectTls, type PeerCertificate } from 'node:tls';
-import { type ConnectionOptions, connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import { connect as connectTls, getCACertificates, type PeerCertificate } from 'node:tls';
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
 import type { ClusterFiles, Membership } from './layout.ts';
 import { inboxPrefix } from './subjects.ts';
@@ -21,6 +29,19 @@ export function addressOf(server: string): { host: string; port: number } {
   return { host: server.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(server.slice(at + 1)) };
 }
 
+/** The address of this host on the way to a server. */
+export async function addressToward(server: string): Promise<string> {
+  const { host, port } = addressOf(server);
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  try {
+    socket.connect(port, host);
+    await once(socket, 'connect');
+    return socket.address().address;
+  } finally {
+    socket.close();
+  }
+}
+
 /** @throws Failure `conflict` with the reason */
 export async function connectNats(
   server: string | string[],
@@ -29,10 +50,43 @@ export async function connectNats(
   options: ConnectionOptions,
 ): Promise<NatsConnection> {
   const tls = { ca: certificate, servername: serverNameOf(cluster) };
+  return dial({ servers: server, tls, ...options });
+}
+
+async function dial(options: ConnectionOptions): Promise<NatsConnection> {
   try {
-    return await connect({ servers: server, tls, timeout: TIMEOUT_MS, ignoreClusterUpdates: true, ...options });
+    return await connect({ timeout: TIMEOUT_MS, ignoreClusterUpdates: true, ...options });
   } catch (error) {
-    throw new Failure('conflict', `NATS at ${server} refuses the connection: ${reasonOf(error)}.`, { cause: error });
+    const reason = reasonOf(error);
+    throw new Failure('conflict', `NATS at ${options.servers} refuses the connection: ${reason}.`, { cause: error });
+  }
+}
+
+/** `nats://HOST[:PORT]`, or `tls://` for one that must have TLS. */
+export const NATS_URL = /^(nats|tls):\/\/(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?$/i;
+
+/**
+ * Connects to an existing NATS.
+ * @param credentials a file of NATS with a JWT and a seed (`.creds`), or a seed (nkey)
+ * @throws Failure `conflict` with the reason
+ */
+export async function connectExisting(
+  servers: string[],
+  credentials: string,
+  options: ConnectionOptions,
+): Promise<NatsConnection> {
+  // The client wants a line end after each of them in a file, and none after a seed.
+  const authenticator = /BEGIN NATS USER JWT/.test(credentials)
+    ? credsAuthenticator(new TextEncoder().encode(`${credentials.trim()}\n`))
+    : nkeyAuthenticator(new TextEncoder().encode(credentials.trim()));
+  // Administrators add their own CA to the system's.
+  const ca = [...getCACertificates('default'), ...getCACertificates('system')].join('\n');
+  const isSecure = servers.every((url) => url.toLowerCase().startsWith('tls:'));
+  try {
+    return await dial({ servers, authenticator, ...(isSecure && { tls: { ca } }), ...options });
+  } catch (error) {
+    if (!/authorization|nkey|seed|credentials/i.test(String((error as Error).cause))) throw error;
+    throw new Failure('conflict', `NATS at ${servers} does not accept the credentials: give those of a user of it.`);
   }
 }
 
@@ -42,15 +96,34 @@ export async function connectMember(
   membership: Membership,
   options: ConnectionOptions = {},
 ): Promise<NatsConnection> {
-  const { servers, cluster, seed, host } = membership;
-  return connectNats(servers, cluster, await files.authorityCertificate(), {
-    authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
+  const { servers, server, cluster, seed, host, existing } = membership;
+  // Its own first: messages take the shortest way.
+  const ordered = server === undefined ? servers : [server, ...servers.filter((other) => other !== server)];
+  const kept: ConnectionOptions = {
     inboxPrefix: inboxPrefix(host),
     name: host,
     maxReconnectAttempts: -1,
     reconnectTimeWait: AGAIN_MS,
+    noRandomize: server !== undefined,
+    ignoreClusterUpdates: false,
     ...options,
+  };
+  if (existing) return connectExisting(servers, await files.credentials(), kept);
+  const authenticator = nkeyAuthenticator(new TextEncoder().encode(seed));
+  return connectNats(ordered, cluster, await files.authorityCertificate(), { authenticator, ...kept });
+}
+
+/** Connects as the user that manages NATS itself; on hosts that run one. */
+export async function connectSystem(
+  files: ClusterFiles,
+  { servers, cluster }: Membership,
+): Promise<{ nats: NatsConnection } & AsyncDisposable> {
+  const { systemSeed = '' } = (await files.storage()) ?? {};
+  const nats = await connectNats(servers, cluster, await files.authorityCertificate(), {
+    authenticator: nkeyAuthenticator(new TextEncoder().encode(systemSeed)),
+    reconnect: false,
   });
+  return { nats, [Symbol.asyncDispose]: () => nats.close() };
 }
 
 /** In words of the cluster what Node, OpenSSL or NATS say of a failed connection. */

@@ -31,9 +31,9 @@ export interface ElectionEvents {
   lost(holder: NamedHost): void;
 }
 
-/** The bucket of the key. */
+/** The bucket of the key. Of several NATS servers only the leader is asked: another one may still have the holder before this one. */
 function bucketOf(nats: NatsConnection): Promise<KV> {
-  return new Kvm(jetstream(nats)).create(CONTROLLER_BUCKET, { ttl: KEY_MS, history: 1 });
+  return new Kvm(jetstream(nats)).create(CONTROLLER_BUCKET, { ttl: KEY_MS, history: 1, allow_direct: false });
 }
 
 function holderOf(entry: KvEntry | null): Holder | undefined {

@@ -37,7 +37,7 @@ export async function examineCluster(state: string, configured: string): Promise
     try {
       const names = (await readLeases(await leasesOf(nats, false))).map(({ name }) => name);
       const count = `${names.length} ${names.length === 1 ? 'host holds' : 'hosts hold'} a lease`;
-      const found = `${cluster}, as ${host}${controller ? ' (the controller)' : ''}; ${count}`;
+      const found = `${cluster}, as ${host}${controller ? ' (the host of "init")' : ''}; ${count}`;
       if (names.includes(host)) return ok(found);
       return warning(`${found}, but not this one: see the log of its server`, commands('systemctl restart labwired'));
     } finally {
@@ -46,7 +46,11 @@ export async function examineCluster(state: string, configured: string): Promise
   } catch (error) {
     return warning(
       messageOf(error),
-      controller ? commands('systemctl restart labwire-nats') : 'see labwired doctor on the host of "init"',
+      membership.existing
+        ? 'compare the address and the credentials with that NATS'
+        : controller
+          ? commands('systemctl restart labwire-nats')
+          : 'see labwired doctor on the host of "init"',
     );
   }
 }

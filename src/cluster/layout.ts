@@ -17,24 +17,62 @@ const Membership = v.object({
   controller: v.boolean(),
   /** Whether it may be the controller when the host of `init` is not. */
   standby: v.optional(v.boolean()),
-  /** HOST:PORT of NATS. */
+  /** HOST:PORT of each NATS. */
   servers: v.array(v.string()),
+  /** HOST:PORT of the NATS on this host, if it runs one. */
+  server: v.optional(v.string()),
+  /** The cluster uses an existing NATS: `servers` are its URLs, and the file `credentials` lets all hosts in. */
+  existing: v.optional(v.boolean()),
   /** The key of this host as a user of NATS (an nkey seed). */
   seed: v.string(),
 });
 export type Membership = v.InferOutput<typeof Membership>;
 
-/** A host that may connect: kept on the host of `init`. */
+/** A host that may connect: kept on the hosts that run NATS. */
 const HostRecord = v.object({
-  ...{ name: v.string(), id: v.string(), user: v.string(), joined: v.string() },
+  name: v.string(),
+  id: v.string(),
+  user: v.string(),
+  joined: v.string(),
+  /** HOST:PORT of its NATS, if it runs one. */
+  server: v.optional(v.string()),
   /** Whether it may be the controller. */
   standby: v.optional(v.boolean()),
 });
 export type HostRecord = v.InferOutput<typeof HostRecord>;
 
 /** A token of a line for `join`, by its SHA-256. */
-const TokenRecord = v.object({ expires: v.string(), usedBy: v.optional(v.string()), usedAt: v.optional(v.string()) });
+const TokenRecord = v.object({
+  expires: v.string(),
+  /** Its host is to run NATS. */
+  storage: v.optional(v.boolean()),
+  usedBy: v.optional(v.string()),
+  usedAt: v.optional(v.string()),
+});
 export type TokenRecord = v.InferOutput<typeof TokenRecord>;
+
+/** What the hosts that run NATS have in common. */
+const Storage = v.object({
+  /** How many hosts are to run NATS: 1, 3 or 5. */
+  servers: v.number(),
+  /** The key (an nkey seed) of the user that removes a server from JetStream. */
+  systemSeed: v.string(),
+});
+export type Storage = v.InferOutput<typeof Storage>;
+
+/** All that a controller needs to admit hosts; every host that runs NATS has a copy. */
+export const Registry = v.object({
+  storage: Storage,
+  authorityKey: v.string(),
+  hosts: v.array(HostRecord),
+  tokens: v.record(v.string(), TokenRecord),
+  usedTokens: v.record(v.string(), TokenRecord),
+});
+export type Registry = v.InferOutput<typeof Registry>;
+
+export const CREDENTIALS = 'credentials';
+const TOKEN_FOLDERS = ['tokens', 'used-tokens'] as const;
+type TokenFolder = (typeof TOKEN_FOLDERS)[number];
 
 export class ClusterFiles {
   readonly directory: string;
@@ -52,8 +90,7 @@ export class ClusterFiles {
   }
 
   async create(): Promise<void> {
-    for (const name of ['.', 'hosts', 'tokens', 'used-tokens'])
-      await mkdir(this.path(name), { recursive: true, mode: 0o700 });
+    for (const name of ['.', 'hosts', ...TOKEN_FOLDERS]) await mkdir(this.path(name), { recursive: true, mode: 0o700 });
   }
 
   async write(name: string, content: string): Promise<void> {
@@ -93,9 +130,18 @@ export class ClusterFiles {
     return readFile(this.path('ca.pem'), 'utf8');
   }
 
-  /** Names of the hosts that may connect; empty on a host that is not the controller. */
-  async hostNames(): Promise<string[]> {
-    const files = await readdir(this.path('hosts')).catch(() => []);
+  /** Of an existing NATS. */
+  credentials(): Promise<string> {
+    return readFile(this.path(CREDENTIALS), 'utf8');
+  }
+
+  /** Names of the hosts that may connect; empty on a host that runs no NATS. */
+  hostNames(): Promise<string[]> {
+    return this.#names('hosts');
+  }
+
+  async #names(folder: string): Promise<string[]> {
+    const files = await readdir(this.path(folder)).catch(() => []);
     return files.sort().map((file) => basename(file, '.json'));
   }
 
@@ -121,7 +167,52 @@ export class ClusterFiles {
     await rm(this.path(`hosts/${name}.json`), { force: true });
   }
 
-  token(hash: string, folder: 'tokens' | 'used-tokens'): Promise<TokenRecord | undefined> {
+  /** Clusters of older releases have one NATS, and no user that manages it. */
+  async storage(): Promise<Storage | undefined> {
+    return this.#read('storage.json', Storage);
+  }
+
+  async setStorage(storage: Storage): Promise<void> {
+    await this.write('storage.json', JSON.stringify(storage));
+  }
+
+  async registry(): Promise<Registry> {
+    const tokens = async (folder: TokenFolder): Promise<Record<string, TokenRecord>> => {
+      const found = (await this.#names(folder)).map(async (hash) => [hash, await this.token(hash, folder)] as const);
+      return Object.fromEntries((await Promise.all(found)).flatMap(([hash, token]) => (token ? [[hash, token]] : [])));
+    };
+    const storage = await this.storage();
+    if (!storage)
+      throw new Failure('conflict', 'This host has no registry of the cluster: run the command on one that runs NATS.');
+    return {
+      storage,
+      authorityKey: await readFile(this.authority.key, 'utf8'),
+      hosts: await this.hosts(),
+      tokens: await tokens('tokens'),
+      usedTokens: await tokens('used-tokens'),
+    };
+  }
+
+  /** Replaces this host's copy. */
+  async setRegistry({ storage, authorityKey, hosts, tokens, usedTokens }: Registry): Promise<void> {
+    await this.create();
+    await this.write('ca-key.pem', authorityKey);
+    await this.setStorage(storage);
+    for (const host of hosts) await this.addHost(host);
+    for (const [folder, records] of [
+      ['tokens', tokens],
+      ['used-tokens', usedTokens],
+    ] as const) {
+      for (const [hash, token] of Object.entries(records))
+        await this.write(`${folder}/${hash}.json`, JSON.stringify(token));
+      for (const hash of await this.#names(folder))
+        if (!(hash in records)) await rm(this.path(`${folder}/${hash}.json`), { force: true });
+    }
+    for (const name of await this.hostNames())
+      if (!hosts.some((host) => host.name === name)) await this.removeHost(name);
+  }
+
+  token(hash: string, folder: TokenFolder): Promise<TokenRecord | undefined> {
     return this.#read(join(folder, `${hash}.json`), TokenRecord);
   }
 

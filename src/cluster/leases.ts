@@ -21,6 +21,8 @@ export const Lease = v.object({
   /** The address from which NATS sees the host: another one behind a masquerade. Hosts of older releases do not say it. */
   outside_address: v.optional(v.string()),
   port: v.number(),
+  /** Hosts of older releases do not say it. */
+  runs_nats: v.optional(v.boolean()),
   free_memory_bytes: v.number(),
   cores: v.number(),
   kvm: v.boolean(),
@@ -30,7 +32,7 @@ export type Lease = v.InferOutput<typeof Lease>;
 
 /** Opens the bucket; the controller creates it. */
 export async function leasesOf(nats: NatsConnection, controller: boolean): Promise<KV> {
-  const kvm = new Kvm(jetstream(nats));
+  const kvm = new Kvm(jetstream(nats, { timeout: RENEWAL_MS }));
   return controller ? kvm.create(BUCKET, { ttl: LEASE_MS, history: 1 }) : kvm.open(BUCKET);
 }
 
@@ -81,42 +83,58 @@ export async function renewLease(kv: KV, lease: Lease): Promise<void> {
 
 /** The leases as they come and end. */
 export class LeaseWatch {
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #kv: KV;
+  readonly #deadlines = new Map<string, number>();
   readonly #events: { held(lease: Lease): void; ended(name: string): void };
   #stop: () => void = () => {};
+  #heard = 0;
 
-  constructor(events: { held(lease: Lease): void; ended(name: string): void }) {
+  constructor(kv: KV, events: { held(lease: Lease): void; ended(name: string): void }) {
+    this.#kv = kv;
     this.#events = events;
   }
 
-  async start(kv: KV): Promise<void> {
-    const entries = await kv.watch();
+  async start(): Promise<void> {
+    const entries = await this.#kv.watch();
     this.#stop = () => entries.stop();
+    this.#heard = performance.now();
     void this.#read(entries);
+  }
+
+  /**
+   * Ends leases that were not renewed in time. To be called after each renewal of this host's own.
+   * @param isRenewed whether it succeeded: otherwise others cannot renew theirs either, and get as much time again afterwards
+   */
+  async check(isRenewed: boolean): Promise<void> {
+    const now = performance.now();
+    // The watch shows this host's own renewals, too. A server that died may have taken the watch along.
+    const isDeaf = now - this.#heard > LEASE_MS / 2;
+    if (isRenewed && isDeaf) {
+      this.#stop();
+      await this.start();
+    }
+    for (const [name, deadline] of this.#deadlines) {
+      if (!isRenewed || isDeaf) this.#deadlines.set(name, now + LEASE_MS);
+      else if (deadline < now) this.#end(name);
+    }
   }
 
   async #read(entries: AsyncIterable<KvWatchEntry>): Promise<void> {
     for await (const entry of entries) {
+      this.#heard = performance.now();
       const lease = entry.operation === 'PUT' ? parsed(entry) : undefined;
       if (lease) {
-        this.#expect(lease.name);
+        this.#deadlines.set(lease.name, this.#heard + LEASE_MS);
         this.#events.held(lease);
       } else this.#end(entry.key);
     }
   }
 
-  #expect(name: string): void {
-    clearTimeout(this.#timers.get(name));
-    this.#timers.set(name, setTimeout(() => this.#end(name), LEASE_MS).unref());
-  }
-
   #end(name: string): void {
-    clearTimeout(this.#timers.get(name));
-    if (this.#timers.delete(name)) this.#events.ended(name);
+    if (this.#deadlines.delete(name)) this.#events.ended(name);
   }
 
   stop(): void {
     this.#stop();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 }

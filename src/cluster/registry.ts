@@ -1,12 +1,13 @@
-// On the host of `init`: the CA, the hosts that may connect, and the tokens for more of them.
+// On hosts that run NATS: the CA, the hosts that may connect, and the tokens for more of them. The controller changes them, the others have
+// a copy.
 import { readFile } from 'node:fs/promises';
 import { nkeys } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../failures.ts';
-import { createCertificate } from '../host/network/self-signed-certificate.ts';
-import { serverNameOf } from './connection.ts';
-import type { ClusterFiles, Membership } from './layout.ts';
-import { natsConfiguration } from './nats-configuration.ts';
+import { createCertificate, createSigningRequest, signCertificate } from '../host/network/self-signed-certificate.ts';
+import { addressOf, connectSystem, serverNameOf } from './connection.ts';
+import { type ClusterFiles, CREDENTIALS, type Membership, type Registry, type TokenRecord } from './layout.ts';
+import { natsConfiguration, serverIdOf } from './nats-configuration.ts';
 import { HOST_NAME } from './subjects.ts';
 import { fingerprintOf, formatJoinLine, hashOf, newSecret } from './token.ts';
 
@@ -14,6 +15,8 @@ const CONFIGURATION = 'nats.conf';
 const AUTHORITY_DAYS = 3650;
 const CERTIFICATE_DAYS = 825;
 const TOKEN_MS = 24 * 60 * 60 * 1000;
+/** How long (ms) JetStream may take to agree on a new leader. */
+const ELECTION_MS = 20_000;
 const FIX = 'install openssl (apt install openssl)';
 
 /** @throws Failure `invalid` */
@@ -21,6 +24,9 @@ export function mustBeHostName(name: string): void {
   if (HOST_NAME.test(name)) return;
   throw new Failure('invalid', `--host-name: "${name}" is not possible: use letters, digits, "-" and "_", 63 at most.`);
 }
+
+/** HOST:PORT, the host an address or a name. */
+export const SERVER = /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i;
 
 /** A host's key as a user of NATS: the seed stays on the host. */
 export function newUser(): { seed: string; user: string } {
@@ -34,7 +40,13 @@ export function newUser(): { seed: string; user: string } {
  */
 export async function beginCluster(
   files: ClusterFiles,
-  { cluster, host, server, id }: { cluster: string; host: string; server: string; id: string },
+  {
+    cluster,
+    host,
+    server,
+    id,
+    servers = 1,
+  }: { cluster: string; host: string; server: string; id: string; servers?: number },
 ): Promise<void> {
   mustBeHostName(host);
   await files.requireNone();
@@ -48,45 +60,98 @@ export async function beginCluster(
   });
   await files.write('ca-key.pem', authority.key);
   await files.write('ca.pem', authority.certificate);
-  await renewCertificate(files, cluster);
+  await files.setStorage({ servers, systemSeed: newUser().seed });
   const { seed, user } = newUser();
-  await files.addHost({ name: host, id, user, joined: new Date().toISOString() });
-  const membership = { cluster, host, id, controller: true, servers: [server], seed };
+  await files.addHost({ name: host, id, user, joined: new Date().toISOString(), server });
+  const membership = { cluster, host, id, controller: true, servers: [server], server, seed };
+  await renewCertificate(files, membership);
   await writeConfiguration(files, membership);
   // Last: with it the host is a member.
   await files.setMembership(membership);
 }
 
-/** A new certificate for NATS; it takes effect when NATS reads its configuration. */
-export async function renewCertificate(files: ClusterFiles, cluster: string): Promise<void> {
-  const { certificate, key } = await createCertificate({
+/** Begins a cluster on an existing NATS, or joins it: `controller`. */
+export async function enterExisting(
+  files: ClusterFiles,
+  membership: Omit<Membership, 'existing'>,
+  { credentials, user }: { credentials: string; user: string },
+): Promise<void> {
+  const { host: name, id, controller } = membership;
+  await files.create();
+  await files.write(CREDENTIALS, credentials);
+  if (controller) await files.addHost({ name, id, user, joined: new Date().toISOString() });
+  await files.setMembership({ ...membership, existing: true });
+}
+
+/** What a certificate of the cluster's CA for the NATS of one host says. Hosts compare the first name, and NATS the address of a route. */
+function certificateTerms(files: ClusterFiles, cluster: string, server: string) {
+  const { host } = addressOf(server);
+  const address = `${/^[\d.]+$|:/.test(host) ? 'IP' : 'DNS'}:${host}`;
+  return {
     subject: serverNameOf(cluster),
     days: CERTIFICATE_DAYS,
     extensions: [
-      `subjectAltName=DNS:${serverNameOf(cluster)}`,
-      'extendedKeyUsage=serverAuth',
+      `subjectAltName=DNS:${serverNameOf(cluster)},${address}`,
+      'extendedKeyUsage=serverAuth,clientAuth',
       'basicConstraints=critical,CA:FALSE',
     ],
     directory: files.directory,
     fix: FIX,
     issuer: files.authority,
-  });
+  };
+}
+
+/** A new certificate for NATS; it takes effect when NATS reads its configuration. */
+export async function renewCertificate(files: ClusterFiles, { cluster, server, servers }: Membership): Promise<void> {
+  const { certificate, key } = await createCertificate(certificateTerms(files, cluster, server ?? servers[0] ?? ''));
+  await setCertificate(files, certificate, key);
+}
+
+async function setCertificate(files: ClusterFiles, certificate: string, key: string): Promise<void> {
   await files.write('key.pem', key);
   // With the CA's, whose fingerprint is in tokens.
   await files.write('certificate.pem', certificate + (await files.authorityCertificate()));
 }
 
-/** Returns whether there was another one. */
-export async function writeConfiguration(
+/** A key for NATS on this host, and what the controller signs. */
+export const requestCertificate = (files: ClusterFiles): Promise<{ request: string; key: string }> =>
+  createSigningRequest(files.directory, FIX);
+
+/**
+ * Makes this host one that runs NATS: the controller has signed its certificate.
+ * @param registry the copy of the controller's
+ */
+export async function becomeServer(
   files: ClusterFiles,
-  { cluster, host, servers }: Membership,
-): Promise<boolean> {
-  const port = servers[0]?.split(':').at(-1) ?? '4222';
-  const hosts = await files.hosts();
-  const text = natsConfiguration(files, { cluster, listen: `0.0.0.0:${port}`, controller: host, hosts });
+  membership: Membership,
+  { certificate, key, registry }: { certificate: string; key: string; registry: Registry },
+): Promise<void> {
+  await setCertificate(files, certificate, key);
+  await files.setRegistry(registry);
+  await writeConfiguration(files, membership);
+}
+
+/** Returns whether there was another one. */
+export async function writeConfiguration(files: ClusterFiles, membership: Membership): Promise<boolean> {
+  const { cluster, host, servers, existing } = membership;
+  // Others configure that NATS.
+  if (existing) return false;
+  const server = membership.server ?? servers[0] ?? '';
+  if (!(await files.storage())) await adoptOlderCluster(files, host, server);
+  const [storage, hosts] = [await files.storage(), await files.hosts()];
+  if (!storage) return false;
+  const text = natsConfiguration(files, { cluster, host, server, storage, hosts });
   if ((await readFile(files.path(CONFIGURATION), 'utf8').catch(() => '')) === text) return false;
   await files.write(CONFIGURATION, text);
   return true;
+}
+
+/** Older releases noted neither where NATS runs nor its own user. */
+async function adoptOlderCluster(files: ClusterFiles, host: string, server: string): Promise<void> {
+  const own = (await files.hosts()).find(({ name }) => name === host);
+  if (!own) return;
+  await files.setStorage({ servers: 1, systemSeed: newUser().seed });
+  await files.addHost({ ...own, server });
 }
 
 /** Lets NATS read its configuration. Users that are in it no more are disconnected. False if it does not run. */
@@ -105,16 +170,38 @@ export async function reloadNats(files: ClusterFiles): Promise<boolean> {
   }
 }
 
-/** A line for one more host. */
+/**
+ * A line for one more host.
+ * @param storage whether it is to run NATS
+ * @throws Failure `conflict` if enough hosts run NATS
+ */
 export async function newJoinLine(
   files: ClusterFiles,
   { cluster, servers }: Membership,
-  lifetime = TOKEN_MS,
+  { lifetime = TOKEN_MS, storage = false }: { lifetime?: number; storage?: boolean } = {},
 ): Promise<string> {
+  if (storage) await requireFreeServer(files);
   const secret = newSecret();
-  await files.addToken(hashOf(secret), { expires: new Date(Date.now() + lifetime).toISOString() });
+  const expires = new Date(Date.now() + lifetime).toISOString();
+  await files.addToken(hashOf(secret), { expires, ...(storage && { storage }) });
   const fingerprint = fingerprintOf(await files.authorityCertificate());
-  return formatJoinLine({ server: servers[0] ?? '', cluster, fingerprint, secret });
+  return formatJoinLine({ server: servers[0] ?? '', cluster, fingerprint, secret, storage });
+}
+
+/** How many hosts are to run NATS, and how many do. */
+export async function serverCounts(files: ClusterFiles): Promise<{ wanted: number; found: number }> {
+  const hosts = await files.hosts();
+  const found = hosts.filter(({ server }) => server !== undefined).length;
+  return { wanted: (await files.storage())?.servers ?? 1, found };
+}
+
+async function requireFreeServer(files: ClusterFiles): Promise<void> {
+  const { wanted, found } = await serverCounts(files);
+  if (found < wanted) return;
+  throw new Failure(
+    'conflict',
+    `The cluster has all its NATS servers (${found} of ${wanted}): let the host join without --storage. How many there are is said once, with "labwired cluster init --servers".`,
+  );
 }
 
 /** What a host asks with. `user` goes into the configuration of NATS, which refuses all of it for one bad key. */
@@ -125,17 +212,53 @@ const JoinRequest = v.object({
   cluster: v.string(),
   secret: v.string(),
   standby: v.optional(v.boolean()),
+  /** Of a host that is to run NATS: where others reach it, and what is to be signed. */
+  server: v.optional(v.pipe(v.string(), v.regex(SERVER))),
+  request: v.optional(v.string()),
 });
 
 /**
- * Admits a host with a token, and returns its name. The same host may ask again with it, in case that the answer was lost.
+ * Admits a host with a token, or with the credentials of an existing NATS. The same host may ask again, in case that the answer
+ * was lost.
+ * @returns its name, and the certificate of its NATS if it is to run one
  * @throws Failure with the reason of a refusal; the token is unused then
  */
-export async function admit(files: ClusterFiles, membership: Membership, asked: unknown): Promise<string> {
-  const request = v.safeParse(JoinRequest, asked);
-  if (!request.success)
+export async function admit(
+  files: ClusterFiles,
+  membership: Membership,
+  asked: unknown,
+): Promise<{ name: string; certificate?: string }> {
+  const parsed = v.safeParse(JoinRequest, asked);
+  if (!parsed.success)
     throw new Failure('invalid', 'The request to join is damaged: use the same release on all hosts.');
-  const { name, id, user, cluster, secret, standby } = request.output;
+  const { name, id, user, server, standby, request: signing } = parsed.output;
+  const token = membership.existing ? undefined : await tokenOf(files, membership, parsed.output);
+  const known = (await files.hosts()).find((host) => host.name === name);
+  if (known && known.user !== user)
+    throw new Failure(
+      'conflict',
+      `There is already a host "${name}" in this cluster: choose another with --host-name, or run "labwired cluster forget ${name}" first.`,
+    );
+  const isServer = server !== undefined && signing !== undefined;
+  if (isServer !== (token?.record.storage ?? false))
+    throw new Failure('conflict', 'The line was changed: copy all of it, with ".storage" at its end if it has that.');
+  if (isServer && !known) await requireFreeServer(files);
+  const certificate = isServer
+    ? await signCertificate(signing, certificateTerms(files, membership.cluster, server))
+    : undefined;
+  const now = new Date().toISOString();
+  if (token) await files.useToken(token.hash, { ...token.record, usedBy: user, usedAt: now });
+  await files.addHost({ name, id, user, joined: now, ...(isServer && { server }), ...(standby && { standby }) });
+  await writeConfiguration(files, membership);
+  return { name, ...(certificate !== undefined && { certificate }) };
+}
+
+/** The token that lets a host in. @throws Failure `conflict` */
+async function tokenOf(
+  files: ClusterFiles,
+  membership: Membership,
+  { cluster, secret, user }: v.InferOutput<typeof JoinRequest>,
+): Promise<{ hash: string; record: TokenRecord }> {
   const refuse = (reason: string): never => {
     throw new Failure('conflict', reason);
   };
@@ -146,19 +269,10 @@ export async function admit(files: ClusterFiles, membership: Membership, asked: 
   const used = await files.token(hash, 'used-tokens');
   const isRepeated = used?.usedBy === user;
   if (used && !isRepeated) refuse(`The token was used at ${used.usedAt}: ${fix}.`);
-  const token = used ?? (await files.token(hash, 'tokens'));
-  if (!token) return refuse(`The token is not known here: ${fix}.`);
-  if (!isRepeated && Date.parse(token.expires) < Date.now()) refuse(`The token expired at ${token.expires}: ${fix}.`);
-  const known = (await files.hosts()).find((host) => host.name === name);
-  if (known && known.user !== user)
-    refuse(
-      `There is already a host "${name}" in this cluster: choose another with --host-name, or run "labwired cluster forget ${name}" first.`,
-    );
-  const now = new Date().toISOString();
-  await files.useToken(hash, { ...token, usedBy: user, usedAt: now });
-  await files.addHost({ name, id, user, joined: now, ...(standby && { standby }) });
-  await writeConfiguration(files, membership);
-  return name;
+  const record = used ?? (await files.token(hash, 'tokens'));
+  if (!record) return refuse(`The token is not known here: ${fix}.`);
+  if (!isRepeated && Date.parse(record.expires) < Date.now()) refuse(`The token expired at ${record.expires}: ${fix}.`);
+  return { hash, record };
 }
 
 /** Takes a host out of the cluster: it cannot connect any more. @throws Failure `not-found`, `conflict` */
@@ -175,7 +289,30 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
       `There is no host "${name}" in this cluster; there are ${hosts.map((host) => host.name).join(', ')}.`,
     );
   }
+  const isServer = hosts.some((host) => host.name === name && host.server !== undefined);
+  if (isServer) await removeServer(files, membership, serverIdOf(membership.cluster, name));
   await files.removeHost(name);
   await writeConfiguration(files, membership);
   return reloadNats(files);
+}
+
+/** Takes a NATS out of JetStream, which would count on it for a majority. */
+async function removeServer(files: ClusterFiles, membership: Membership, peer: string): Promise<void> {
+  const deadline = performance.now() + ELECTION_MS;
+  for (;;) {
+    try {
+      await using system = await connectSystem(files, membership);
+      const answer = await system.nats.request('$JS.API.SERVER.REMOVE', JSON.stringify({ peer }), { timeout: 3_000 });
+      const { error } = answer.json<{ error?: { description: string } }>();
+      // One that never took part is unknown.
+      if (!error || /not found|not a member/i.test(error.description)) return;
+      throw new Error(error.description);
+    } catch (error) {
+      if (performance.now() < deadline) continue;
+      throw new Failure(
+        'conflict',
+        `JetStream still counts on the NATS of this host (${messageOf(error)}): run the command again when most of the others run.`,
+      );
+    }
+  }
 }

@@ -1,32 +1,36 @@
 // The cluster's part of a running server: keeps the connection to NATS and this host's lease, passes streams to this host's compute, and on
 // the host of `init` admits hosts and follows their leases.
 import { randomUUID } from 'node:crypto';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
-import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node';
-import { Failure, messageOf } from '../failures.ts';
+import { type Msg, type NatsConnection, nuid, RequestError, type Subscription } from '@nats-io/transport-node';
+import { Failure, ignore, messageOf } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
-import { addressOf, connectMember } from './connection.ts';
+import { addressToward, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
-import { admit, forgetHost, reloadNats, writeConfiguration } from './registry.ts';
+import { LEASE_MS, type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
+import { admit, forgetHost, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
+import { serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
+import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
 import { HostStreams } from './streams.ts';
-import { JOIN_SUBJECT, subjects } from './subjects.ts';
+import { inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, respond, senderOf, subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
 const AGAIN_MS = 2_000;
 /** Parts of subjects. */
-const HOST_PART = 2;
 const STREAM_PART = 3;
+/** The other end of streams on hosts that are not the controller; no name of a host. */
+const CONTROLLER = '(controller)';
+
+/** Only its first message begins a stream: later ones of a stream that is gone are ignored. */
+const isFirst = ({ data }: Msg): boolean => data[0] === 1 && data.subarray(1, 5).every((byte) => byte === 0);
 
 /** A host as the controller sees it. */
 export interface Member {
@@ -45,9 +49,11 @@ export interface ClusterParts {
   cluster: string;
   log: ClusterLog;
   /** What the lease says of this host. */
-  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address'>>;
+  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address' | 'runs_nats'>>;
   /** Serves a stream as a connection of HTTP to this host's compute. */
   accept: (stream: Duplex) => void;
+  /** Serves a stream as a connection of clients that another host passes on. */
+  acceptClient: (stream: Duplex, host: string) => void;
   /** A host holds a lease, this one included; called again with every renewal. */
   held: (member: Member) => void;
   /** How long a host has held no lease, while this one was connected to NATS, until `absent` is called; 0: never. */
@@ -66,9 +72,10 @@ export interface Cluster {
   known: readonly NamedHost[];
   /** A connection to the compute of a host; fails at once if that holds no lease. */
   dial(host: string): Duplex;
+  readonly isController: boolean;
+  /** A connection to the controller, for clients of this host. @throws Error with the reason if there is none */
+  dialController(): Duplex;
   readonly relay: FrameRelay;
-  /** The controller as far as this host knows; undefined where hosts take no turns. */
-  readonly controller: NamedHost | undefined;
   /** Whether this host is the controller for certain, where hosts take turns. */
   readonly isCertain: boolean;
   /** This host is the controller now: those of these hosts that hold no lease are absent after a while. */
@@ -87,6 +94,12 @@ export async function takesTurns(state: string): Promise<boolean> {
   const files = new ClusterFiles(state);
   const membership = await files.membership();
   return membership !== undefined && files.takesTurns(membership);
+}
+
+/** Whether this host is the controller as long as it is in its cluster. */
+export async function isFixedController(state: string): Promise<boolean> {
+  const { controller } = await new ClusterFiles(state).member();
+  return controller && !(await takesTurns(state));
 }
 
 /** @throws Failure `conflict` if this host is in no cluster, or in another one than its configuration says */
@@ -108,7 +121,7 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
 class Service implements Cluster {
   readonly #parts: ClusterParts;
   readonly #files: ClusterFiles;
-  readonly #membership: Membership;
+  #membership: Membership;
   readonly #run = randomUUID();
   readonly #ending = new AbortController();
   readonly #hosts: Hosts;
@@ -117,11 +130,17 @@ class Service implements Cluster {
   readonly known: readonly NamedHost[];
   readonly #shared: SharedFiles;
   readonly #succession: Succession | undefined;
-  /** Whether this host commands the computes. */
-  #isController: boolean;
-  /** To what computes send. */
+  /** Whether this host commands the computes, and answers clients of all hosts. */
+  isController: boolean;
+  /** To what computes send, and to what hosts send for their clients. */
   #computes: Subscription | undefined;
+  #clients: readonly Subscription[] = [];
   #nats: NatsConnection | undefined;
+  #isReached = false;
+  /** The run of the controller's server, while it answers. */
+  #controllerRun: string | undefined;
+  /** When the controller has answered last (ms). */
+  #heard = Number.NEGATIVE_INFINITY;
   #leave: (() => Promise<void>) | undefined;
   /** From which NATS sees this host. */
   #outsideAddress: string | undefined;
@@ -140,7 +159,7 @@ class Service implements Cluster {
     this.#hosts = new Hosts(files, known, this.#hostEvents(), parts.failoverMs);
     const { id, host: name } = membership;
     const { log, successor } = parts;
-    this.#isController = membership.controller && !successor;
+    this.isController = membership.controller && !successor;
     if (successor)
       this.#succession = new Succession({
         ...{ log, directory: files.path('replica'), own: { id, name, run: this.#run } },
@@ -148,21 +167,21 @@ class Service implements Cluster {
           ...successor,
           begin: membership.controller ? successor.begin : undefined,
           lead: async (database, own) => {
-            this.#isController = true;
+            this.isController = true;
             if (this.#nats) this.#hearComputes(this.#nats);
             await successor.lead(database, own);
+            if (this.#nats) this.#hearClients(this.#nats);
           },
           step: async () => {
+            this.#endClients();
             await successor.step();
-            this.#isController = false;
+            this.isController = false;
             this.#computes?.unsubscribe();
+            this.#streams.break('this host is the controller no more', (host) => host !== CONTROLLER);
+            if (this.#nats) void this.#findController(this.#nats);
           },
         },
       });
-  }
-
-  get controller(): NamedHost | undefined {
-    return this.#succession?.controller;
   }
 
   get isCertain(): boolean {
@@ -201,7 +220,7 @@ class Service implements Cluster {
       came: ({ name }) => log.info('a host holds its lease', { host: name }),
       lost: ({ name }) => {
         log.warn('the lease of a host has ended', { host: name });
-        this.#streams.break('its lease has ended', name);
+        this.#streams.break('its lease has ended', (host) => host === name);
       },
       absent: (host) => {
         log.warn('a host is gone; others run its nodes', { host: host.name });
@@ -209,7 +228,7 @@ class Service implements Cluster {
       },
       forgotten: (host) => {
         log.info('a host is in the cluster no more', { host: host.name });
-        this.#streams.break('it was forgotten', host.name);
+        this.#streams.break('it was forgotten', (name) => name === host.name);
         forgotten(host);
       },
     };
@@ -242,9 +261,10 @@ class Service implements Cluster {
         // An older release wrote other permissions.
         if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
         this.#admitHosts(nats);
+        serveRegistry(nats, this.#files);
       }
-      const leases = await leasesOf(nats, controller);
-      const address = await this.#ownAddress();
+      const leases = await this.#openLeases(nats);
+      const address = await addressToward(nats.getServer());
       // With the lease the controller begins to send, so that the host listens before.
       await ownEntry(leases, { name: host, run: this.#run });
       this.#passStreams(nats);
@@ -253,10 +273,11 @@ class Service implements Cluster {
       const watch = this.#mayControl ? await this.#watch(leases) : undefined;
       try {
         this.#reach(nats);
+        await this.#findController(nats);
         this.#leave = async () => void (await leases.delete(host));
         this.#reason = '';
         this.#parts.log.info('this host takes part in the cluster', { cluster, host });
-        await Promise.all([this.#keep(nats, leases, address), this.#succession?.run(nats)]);
+        await Promise.all([this.#keep({ nats, leases, address, watch }), this.#succession?.run(nats)]);
       } finally {
         watch?.stop();
         this.#leave = undefined;
@@ -268,19 +289,84 @@ class Service implements Cluster {
     }
   }
 
+  async #openLeases(nats: NatsConnection): Promise<KV> {
+    try {
+      return await leasesOf(nats, this.#membership.controller);
+    } catch (error) {
+      const { wanted, found } = await serverCounts(this.#files);
+      if (wanted === 1 || error instanceof Failure) throw error;
+      throw new Failure(
+        'conflict',
+        `most of the cluster's NATS servers must run: ${found} of ${wanted} hosts have joined with "--storage" (${messageOf(error)})`,
+      );
+    }
+  }
+
   /** Renews the lease until the connection is closed. Failures of NATS are waited for; @throws Failure if another host holds the name */
-  async #keep(nats: NatsConnection, leases: KV, address: string): Promise<void> {
+  async #keep({
+    nats,
+    leases,
+    address,
+    watch,
+  }: {
+    nats: NatsConnection;
+    leases: KV;
+    address: string;
+    watch: LeaseWatch | undefined;
+  }): Promise<void> {
     const { signal } = this.#ending;
     const closed = nats.closed();
     while (!nats.isClosed() && !signal.aborted) {
       await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
       if (nats.isClosed() || signal.aborted) return;
       if (this.#membership.controller) await this.#hosts.forgetRemoved();
-      await this.#renew(nats, leases, address).catch((error: unknown) => {
-        if (error instanceof Failure) throw error;
-        // NATS is away for now; the connection is made again by its client.
-      });
+      // Not awaited: the lease must be renewed meanwhile.
+      void this.#findController(nats);
+      const isRenewed = await this.#renew(nats, leases, address).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Failure) throw error;
+          // NATS is away for now; the connection is made again by its client.
+          return false;
+        },
+      );
+      // Both are tried again with the next renewal.
+      await watch?.check(isRenewed).catch(() => {});
+      if (isRenewed) await this.#maintain(nats).catch(() => {});
     }
+  }
+
+  async #findController(nats: NatsConnection): Promise<void> {
+    if (this.isController) return;
+    const { find } = subjects(this.#membership.host);
+    const asked = performance.now();
+    const run = await nats.request(find, '', { timeout: RENEWAL_MS }).then(
+      (answer) => answer.string(),
+      // One that is only slow is waited for as long as for its lease.
+      (error: unknown) => (error instanceof RequestError && error.isNoResponders() ? '' : undefined),
+    );
+    if (run) this.#heard = asked;
+    if (run === undefined && asked - this.#heard < LEASE_MS) return;
+    const found = run || undefined;
+    if (found !== this.#controllerRun)
+      this.#streams.break('the controller does not answer', (host) => host === CONTROLLER);
+    this.#controllerRun = found;
+  }
+
+  /** Keeps up with the NATS servers that have come and gone. */
+  async #maintain(nats: NatsConnection): Promise<void> {
+    const { controller, server, servers, existing } = this.#membership;
+    if (existing) {
+      if (controller) await raiseReplicas(nats, { found: nats.info?.connect_urls?.length ?? 1 });
+      return;
+    }
+    if (controller) await raiseReplicas(nats, await serverCounts(this.#files));
+    else if (server !== undefined) await updateCopy(nats, this.#files, this.#membership);
+    // NATS says only those that run.
+    const found = nats.info?.connect_urls?.toSorted() ?? [];
+    if (found.length < 2 || found.join() === servers.toSorted().join()) return;
+    this.#membership = { ...this.#membership, servers: found };
+    await this.#files.setMembership(this.#membership);
   }
 
   async #renew(nats: NatsConnection, leases: KV, address: string): Promise<void> {
@@ -288,12 +374,15 @@ class Service implements Cluster {
     // While the client connects again it knows nothing of the server.
     this.#outsideAddress = nats.info?.client_ip ?? this.#outsideAddress;
     const outside_address = this.#outsideAddress ?? address;
-    await renewLease(leases, { ...(await this.#parts.describe()), id, run: this.#run, name, address, outside_address });
+    const runs_nats = this.#membership.server !== undefined;
+    const said = await this.#parts.describe();
+    await renewLease(leases, { ...said, id, run: this.#run, name, address, outside_address, runs_nats });
   }
 
   /** @param nats undefined while NATS cannot be reached */
   #reach(nats: NatsConnection | undefined): void {
     this.relay.carrier = nats;
+    this.#isReached = nats !== undefined;
     this.#hosts.isReached = nats !== undefined;
     if (this.#succession) this.#succession.isReached = nats !== undefined;
   }
@@ -314,76 +403,129 @@ class Service implements Cluster {
 
   #passStreams(nats: NatsConnection): void {
     const { host } = this.#membership;
-    if (this.#isController) this.#hearComputes(nats);
-    const { down, up, framesHere } = subjects(host);
+    if (this.isController) {
+      this.#hearComputes(nats);
+      this.#hearClients(nats);
+    }
+    const { down, up, answer, framesHere } = subjects(host);
+    nats.subscribe(`${answer}.*`, { callback: (_error, message) => this.#take(message.subject, message) });
     nats.subscribe(`${framesHere}.*.*`, {
       callback: (_error, { subject, data }) => this.relay.receive(subject, data),
     });
     nats.subscribe(`${down}.*`, {
       callback: (_error, message) => {
         const id = message.subject.split('.')[STREAM_PART] as string;
-        // Only its first message begins a stream: later ones of a stream that is gone are ignored.
-        const isFirst = message.data[0] === 1 && message.data.subarray(1, 5).every((byte) => byte === 0);
-        if (isFirst && !this.#streams.get(`down.${id}`))
-          this.#parts.accept(this.#streams.open(`down.${id}`, 'controller', `${up}.${id}`));
-        this.#streams.get(`down.${id}`)?.receive(message.data);
+        const open = (): void => this.#parts.accept(this.#streams.open(`down.${id}`, CONTROLLER, `${up}.${id}`));
+        this.#take(`down.${id}`, message, isFirst(message) ? open : undefined);
       },
     });
   }
 
+  #take(id: string, message: Msg, open?: () => void): void {
+    if (!this.#streams.get(id)) open?.();
+    this.#streams.get(id)?.receive(message.data);
+  }
+
   #hearComputes(nats: NatsConnection): void {
+    this.#computes?.unsubscribe();
     this.#computes = nats.subscribe(`${subjects('*').up}.*`, {
-      callback: (_error, { subject, data }) => this.#streams.get(subject)?.receive(data),
+      callback: (_error, message) => this.#take(message.subject, message),
     });
   }
 
+  #hearClients(nats: NatsConnection): void {
+    this.#endClients();
+    const { find, ask } = subjects('*');
+    this.#clients = [
+      nats.subscribe(find, {
+        callback: (_error, message) => {
+          // One that was held up does not know yet that another host is the controller.
+          if (this.#succession?.isCertain ?? true) respond(message, inboxPrefix(senderOf(message)), this.#run);
+        },
+      }),
+      nats.subscribe(`${ask}.*`, {
+        callback: (_error, message) => {
+          const { subject } = message;
+          const [from, id = ''] = [senderOf(message), subject.split('.')[STREAM_PART]];
+          const open = (): void =>
+            this.#parts.acceptClient(this.#streams.open(subject, from, `${subjects(from).answer}.${id}`), from);
+          this.#take(subject, message, isFirst(message) && id.startsWith(this.#run) ? open : undefined);
+        },
+      }),
+    ];
+  }
+
+  #endClients(): void {
+    for (const subscription of this.#clients) subscription.unsubscribe();
+    this.#clients = [];
+  }
+
   dial(host: string): Duplex {
-    if (!this.#nats) throw new Error('this server is not connected to NATS');
+    if (!this.#nats || !this.#isReached) throw new Error('this server is not connected to NATS');
     if (!this.#hosts.holds(host)) throw new Error(`the host ${host} holds no lease in the cluster`);
     const id = nuid.next();
     const { up, down } = subjects(host);
     return this.#streams.open(`${up}.${id}`, host, `${down}.${id}`);
   }
 
+  dialController(): Duplex {
+    if (!this.#nats || !this.#isReached) throw new Error('this host is not connected to NATS');
+    if (this.#controllerRun === undefined) throw new Error('no host is the controller now');
+    // Only this controller begins a stream with it: of two that both take themselves for it one would answer too much.
+    const id = `${this.#controllerRun}-${nuid.next()}`;
+    const { ask, answer } = subjects(this.#membership.host);
+    return this.#streams.open(`${answer}.${id}`, CONTROLLER, `${ask}.${id}`);
+  }
+
   async #watch(leases: KV): Promise<LeaseWatch> {
-    const { id: own } = this.#membership;
-    const watch = new LeaseWatch({
+    const { id: own, existing, controller } = this.#membership;
+    const watch = new LeaseWatch(leases, {
       held: ({ id, name, address, outside_address: outsideAddress = address, port }) => {
         const isThisHost = id === own;
-        if (!isThisHost) this.#hosts.held({ id, name });
-        this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
+        const found = (): void => {
+          if (!isThisHost) this.#hosts.held({ id, name });
+          this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
+        };
+        // A forgotten host still has the credentials; only the host of `init` knows those that are in the cluster.
+        if (!existing || !controller) found();
+        else void this.#files.hosts().then((hosts) => hosts.some((host) => host.id === id) && found(), ignore);
       },
       ended: (name) => this.#hosts.ended(name),
     });
-    await watch.start(leases);
+    await watch.start();
     return watch;
   }
 
   /** Answers hosts that ask to join, one at a time. */
   #admitHosts(nats: NatsConnection): void {
-    const answer = (message: Msg, act: () => Promise<object>): void => {
+    const answer = (message: Msg, inbox: string, act: () => Promise<object>): void => {
       this.#admissions = this.#admissions.then(async () => {
         const body = await act().catch((error: unknown) => ({ refused: messageOf(error) }));
-        message.respond(JSON.stringify(body));
+        respond(message, inbox, JSON.stringify(body));
       });
     };
     nats.subscribe(JOIN_SUBJECT, {
       callback: (_error, message) =>
-        answer(message, async () => {
-          const name = await admit(this.#files, this.#membership, message.json());
-          if (!(await reloadNats(this.#files)))
+        answer(message, JOIN_INBOX, async () => {
+          const { name, certificate } = await admit(this.#files, this.#membership, message.json());
+          // Other servers get their copies soon.
+          if (
+            !this.#membership.existing &&
+            !(await reloadNats(this.#files)) &&
+            (await serverCounts(this.#files)).found === 1
+          )
             throw new Failure(
               'conflict',
               'NATS is not run by this cluster: restart labwire-nats.service and join again with the same line.',
             );
           this.#parts.log.info('a host joined the cluster', { host: name });
-          return { joined: name };
+          return { joined: name, certificate, cluster: this.#membership.cluster };
         }),
     });
     nats.subscribe(subjects('*').leave, {
       callback: (_error, message) =>
-        answer(message, async () => {
-          const name = message.subject.split('.')[HOST_PART] as string;
+        answer(message, inboxPrefix(senderOf(message)), async () => {
+          const name = senderOf(message);
           // The answer must leave before the host's connection is ended.
           setTimeout(() => {
             forgetHost(this.#files, this.#membership, name).catch((error: unknown) =>
@@ -393,19 +535,6 @@ class Service implements Cluster {
           return { left: name };
         }),
     });
-  }
-
-  /** The address of this host on the way to NATS. */
-  async #ownAddress(): Promise<string> {
-    const { host, port } = addressOf(this.#membership.servers[0] ?? '');
-    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
-    try {
-      socket.connect(port, host);
-      await once(socket, 'connect');
-      return socket.address().address;
-    } finally {
-      socket.close();
-    }
   }
 
   async stop(): Promise<void> {

@@ -170,8 +170,7 @@ export class HostStreams {
   }
 
   /** Ends all streams, or those with one host. */
-  break(reason: string, host?: string): void {
-    for (const entry of [...this.#streams.values()])
-      if (host === undefined || entry.host === host) entry.stream.break(reason);
+  break(reason: string, to: (host: string) => boolean = () => true): void {
+    for (const entry of [...this.#streams.values()]) if (to(entry.host)) entry.stream.break(reason);
   }
 }

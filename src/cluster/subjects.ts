@@ -1,4 +1,5 @@
 // The subjects of NATS that hosts of a cluster use, and the bucket of leases.
+import type { Msg } from '@nats-io/transport-node';
 
 /** Names of hosts are parts of subjects. */
 export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
@@ -12,6 +13,17 @@ export const JOIN_INBOX = '_INBOX_JOIN';
 /** Where answers to a host arrive; no other host may read there. */
 export const inboxPrefix = (host: string): string => `_INBOX_${host}`;
 
+/**
+ * Answers a request into the inbox of its sender alone. NATS does not compare the subject for the answer with the sender's permissions, so
+ * that with another one the controller would publish in its place.
+ */
+export function respond(message: Msg, inbox: string, body: string): void {
+  if (message.reply?.startsWith(`${inbox}.`)) message.respond(body);
+}
+
+/** The host that sent a message of the form `labwire.WHAT.HOST`, with or without more parts. */
+export const senderOf = ({ subject }: Msg): string => subject.split('.')[2] as string;
+
 /** Frames for the far end of a link, from `host`. NATS lets hosts publish under their own names only. */
 export const framesTo = (far: { host: string; port: number }, host: string): string =>
   `labwire.frames.${far.host}.${host}.${far.port}`;
@@ -22,11 +34,17 @@ export function frameSubject(subject: string): { from: string; port: number } {
   return { from, port: Number(port) };
 }
 
-/** `up` and `down` are followed by the id of a stream. */
+/** `up` and `down` (the controller calls a compute), `ask` and `answer` (a host passes a client on) are followed by the id of a stream. */
 export const subjects = (host: string) => ({
   up: `labwire.up.${host}`,
   down: `labwire.down.${host}`,
+  ask: `labwire.ask.${host}`,
+  answer: `labwire.answer.${host}`,
   leave: `labwire.leave.${host}`,
+  /** The controller alone answers. */
+  find: `labwire.find.${host}`,
+  /** A host that runs NATS asks here for the registry. */
+  registry: `labwire.registry.${host}`,
   /** From all hosts: followed by the sender and the port here. */
   framesHere: `labwire.frames.${host}`,
   framesOut: `labwire.frames.*.${host}.*`,

@@ -55,9 +55,9 @@ Options of serve, doctor, password, user, audit, cluster, recover and backup:
 
 /** Arguments of `labwired cluster`, by verb. */
 export const CLUSTER_VERBS: Readonly<Record<string, string>> = {
-  init: '--name NAME --address ADDRESS[:PORT] [--host-name NAME]',
-  join: "'lab://HOST:PORT#TOKEN' [--host-name NAME] [--standby]",
-  token: '',
+  init: '--name NAME --address ADDRESS[:PORT] [--servers 1|3|5] [--host-name NAME]',
+  join: "'lab://HOST:PORT#TOKEN' [--address ADDRESS[:PORT]] [--host-name NAME] [--standby]",
+  token: '[--storage]',
   status: '[--json]',
   forget: 'HOST',
   renew: '',
@@ -72,6 +72,11 @@ ${Object.entries(CLUSTER_VERBS)
 
   --name NAME           of the cluster
   --address ADDRESS     by which other hosts reach NATS on this one; port 4222 without another
+  --servers COUNT       how many hosts are to run NATS: 3 bear the loss of one of them
+  --storage             the line is for a host that is to run NATS
+  --nats URL            with init instead of --address, and with join instead of lab://...: use an existing
+                        NATS, nats://HOST:PORT or tls://HOST:PORT
+  --credentials FILE    with --nats: lets all hosts of the cluster in there
   --host-name NAME      of this host in the cluster; without it the system's name
   --standby             this host takes over when the controller's host dies
 `;
@@ -135,7 +140,7 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
 /** @throws WrongUsage unless the words after `labwired cluster` are a verb and its argument */
 function checkCluster(
   [verb, ...rest]: readonly string[],
-  given: { name?: string; address?: string; standby?: boolean },
+  given: { name?: string; address?: string; nats?: string; credentials?: string; standby?: boolean },
 ): void {
   const verbs = Object.keys(CLUSTER_VERBS);
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired cluster ${verbs.join('|')}`);
@@ -145,10 +150,13 @@ function checkCluster(
       `There is no "labwired cluster ${verb}"${didYouMean(verb, verbs)} See labwired cluster --help`,
     );
   const write = `Write: labwired cluster ${verb} ${words}`.trimEnd();
-  const expected = ['join', 'forget'].includes(verb) ? 1 : 0;
+  const isExisting = given.nats !== undefined;
+  if (isExisting !== (given.credentials !== undefined))
+    throw new WrongUsage(`--nats URL and --credentials FILE are given together. See labwired cluster --help`);
+  const expected = verb === 'forget' || (verb === 'join' && !isExisting) ? 1 : 0;
   if (rest.length < expected) throw new WrongUsage(`An argument is missing. ${write}`);
   if (rest.length > expected) throw new WrongUsage(`"${rest[expected]}" is one argument too many. ${write}`);
-  if (verb === 'init' && (given.name === undefined || given.address === undefined))
+  if (verb === 'init' && (given.name === undefined || (given.address === undefined && !isExisting)))
     throw new WrongUsage(`--name and --address are needed. ${write}`);
   if (given.standby && verb !== 'join')
     throw new WrongUsage(`--standby is an option of labwired cluster join. ${write}`);
@@ -187,6 +195,10 @@ const OTHER_FLAGS = {
   fix: { type: 'boolean' },
   generate: { type: 'boolean' },
   'host-name': { type: 'string' },
+  servers: { type: 'string' },
+  nats: { type: 'string' },
+  credentials: { type: 'string' },
+  storage: { type: 'boolean' },
   json: { type: 'boolean' },
   name: { type: 'string' },
   state: { type: 'string' },
@@ -263,6 +275,12 @@ export type Command =
       hostName?: string;
       /** Of `cluster join`: this host may be the controller. */
       standby: boolean;
+      /** Of `cluster`: how many hosts are to run NATS, and whether the next one is to be one of them. */
+      servers?: string;
+      /** Of `cluster`: an existing NATS, and the file with its credentials. */
+      nats?: string;
+      credentials?: string;
+      storage: boolean;
       /** For `backup`: the target; empty otherwise. */
       directory: string;
       ignored: string[];
@@ -328,6 +346,10 @@ export function parseCommand(words: readonly string[]): Command {
       | 'name'
       | 'address'
       | 'host-name'
+      | 'servers'
+      | 'nats'
+      | 'credentials'
+      | 'storage'
       | 'standby',
     ...commands: string[]
   ): void => {
@@ -339,6 +361,10 @@ export function parseCommand(words: readonly string[]): Command {
   only('address', 'cluster');
   only('host-name', 'cluster');
   only('standby', 'cluster');
+  only('servers', 'cluster');
+  only('storage', 'cluster');
+  only('nats', 'cluster');
+  only('credentials', 'cluster');
   only('fix', 'doctor');
   only('generate', 'password', 'user');
   only('user', 'password');
@@ -367,6 +393,10 @@ export function parseCommand(words: readonly string[]): Command {
     ...(values.name === undefined ? {} : { clusterName: values.name }),
     ...(values.address === undefined ? {} : { address: values.address }),
     ...(values['host-name'] === undefined ? {} : { hostName: values['host-name'] }),
+    ...(values.servers === undefined ? {} : { servers: values.servers }),
+    ...(values.nats === undefined ? {} : { nats: values.nats }),
+    ...(values.credentials === undefined ? {} : { credentials: values.credentials }),
+    storage: values.storage ?? false,
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };
 }

@@ -134,8 +134,8 @@ async function run(words: readonly string[]): Promise<void> {
       await becomeOwner(state);
       const { clusterCommand } = await loadCluster();
       const [verb = '', argument] = command.words;
-      const { clusterName: name, address, hostName, standby, json } = command;
-      process.stdout.write(await clusterCommand({ verb, argument, state, name, address, hostName, standby, json }));
+      const { clusterName: name, ...options } = command;
+      process.stdout.write(await clusterCommand({ ...options, verb, argument, state, name }));
       return;
     }
     case 'recover': {

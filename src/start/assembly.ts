@@ -153,19 +153,17 @@ const ADMINS_ONLY: AccessControl = {
 };
 
 /** What serves the network on a host that takes turns at being the controller while another one is it. */
-export function assembleStandby(host: HostAssembly, { store, turns }: { store: Store; turns: Turns }): App {
+export function assembleStandby(host: HostAssembly, store: Store): App {
   const { config, compute, lock, memoryTrimmer, loopDelay } = host;
   const observation = new Observation();
-  const { admissions, tickets, guards } = createAccess(config, store.documents, (method, path) =>
+  const { admissions, guards } = createAccess(config, store.documents, (method, path) =>
     app.definitionAt(method, path),
   );
   const metrics = [...observation.metrics, loopDelay.metric, ...compute.metrics];
-  const own = [...compute.routes, ticketRoute(tickets, (path) => app.hasSocket(path)), metricsRoute(metrics)];
+  const own = [...compute.routes, metricsRoute(metrics)];
   const elsewhere: Handler = async (context, next) => {
     if (app.definitionAt(context.req.method, targetOf(context.req.raw, context.env)) !== undefined) return next();
-    return renderFailure(
-      new Failure('unavailable', turns.obstacle() ?? 'The controller of the cluster starts on this host.'),
-    );
+    return renderFailure(new Failure('unavailable', 'The controller of the cluster starts on this host.'));
   };
   const app: App = new App(own, {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards, elsewhere],

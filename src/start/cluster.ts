@@ -1,5 +1,6 @@
 // Connects the server with its cluster: lends the compute to the controller's host, and gives the controller the other hosts as computes.
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { NODE_KINDS } from '../api/kinds/kinds.ts';
 import type { Config } from '../config/schema.ts';
 import { answerJson } from '../controller/computes/answers.ts';
@@ -7,8 +8,12 @@ import type { Controller } from '../controller/controller.ts';
 import { ignore } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { version } from '../host/version.ts';
+import { TrustedProxies } from '../http/access/proxies.ts';
+import type { App } from '../http/app/app.ts';
+import { Passing } from '../http/app/passing.ts';
 import { HttpServer } from '../http/app/server.ts';
 import type { HostAssembly } from './assembly.ts';
+import { openRules } from './gate-setup.ts';
 import { loadCluster } from './load-cluster.ts';
 
 type Clustering = Awaited<ReturnType<typeof loadCluster>>;
@@ -26,12 +31,24 @@ export async function takesTurns({ state }: Config): Promise<boolean> {
   return (await loadCluster()).takesTurns(state);
 }
 
+/** What each host answers for itself: its compute, and its figures. */
+const OWN = /^\/v2\/compute(?:\/|$)|^\/metrics$/;
+
+/** What a host that is not the controller does with its clients' requests. */
+export async function passingOf(config: Config): Promise<Passing> {
+  const { isFixedController } = await loadCluster();
+  const proxies = new TrustedProxies(config.Server.trusted_proxies);
+  const isController = await isFixedController(config.state);
+  return new Passing({ isController, own: OWN, rules: openRules(config), proxies });
+}
+
 /** Takes part with a controller that stays on its host. */
 export async function takePart(
   host: HostAssembly,
-  { controller, address }: { controller: Controller; address: AddressInfo },
+  passing: Passing,
+  { controller, address, app }: { controller: Controller; address: AddressInfo; app: App },
 ): Promise<{ stop(): Promise<void> }> {
-  const cluster = await join(host, { port: address.port, controller: () => controller });
+  const cluster = await join(host, { port: address.port, passing, app: () => app, controller: () => controller });
   await admit(cluster.known, cluster, controller);
   return cluster;
 }
@@ -52,6 +69,8 @@ export async function join(
   { config, compute, computeApp }: HostAssembly,
   {
     port,
+    passing,
+    app,
     controller,
     successor,
     noted,
@@ -59,6 +78,9 @@ export async function join(
   }: {
     /** On which this server listens. */
     port: number;
+    passing: Passing;
+    /** Answers clients that other hosts pass on. */
+    app: () => App;
     /** The one of this host, if it is there now. */
     controller: () => Controller | undefined;
     successor?: Successor;
@@ -86,6 +108,7 @@ export async function join(
     roots: [config.Server.projects_path, config.Server.symbols_path, config.Server.configs_path],
     log,
     accept,
+    acceptClient: clientsOf(app),
     describe: async () => {
       const [{ node_types: kinds }, { memory_free: memory, processors }] = await Promise.all([
         ask<{ node_types: string[] }>('/capabilities'),
@@ -111,5 +134,20 @@ export async function join(
     successor,
   });
   compute.relayFrames(cluster.relay);
+  passing.begin(
+    () => cluster.isController,
+    () => cluster.dialController(),
+  );
   return cluster;
+}
+
+/** Serves clients that other hosts pass on. */
+function clientsOf(app: () => App): (stream: Duplex, host: string) => void {
+  const servers = new WeakMap<App, ReturnType<HttpServer['servePassed']>>();
+  return (stream, host) => {
+    const current = app();
+    const serve = servers.get(current) ?? new HttpServer(current, { host: '', port: 0 }).servePassed();
+    servers.set(current, serve);
+    void serve.then((accept) => accept(stream, host));
+  };
 }

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import type { Controller } from '../controller/controller.ts';
 import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
+import type { Passing } from '../http/app/passing.ts';
 import { HttpServer } from '../http/app/server.ts';
 import type { Store } from '../store/store.ts';
 import { assembleController, type HostAssembly, type Turns } from './assembly.ts';
@@ -35,9 +36,11 @@ export interface ControlParts {
   beforeListening: () => Promise<void>;
   /** Called before the labs are opened. */
   joined?:
-    | ((control: { controller: Controller; address: AddressInfo }) => Promise<{ stop(): Promise<void> }>)
+    | ((control: Pick<Control, 'controller' | 'address' | 'app'>) => Promise<{ stop(): Promise<void> }>)
     | undefined;
   turns?: Turns | undefined;
+  /** On a host of a cluster. */
+  passing?: Passing | undefined;
 }
 
 /** If a step fails, the earlier ones are stopped again. */
@@ -51,18 +54,17 @@ export async function startControl(parts: ControlParts): Promise<Control> {
   started('controller');
   await parts.beforeListening();
   compute.expectConsoles(await consolesOfOpenLabs(store));
-  const server = await newServer(config, app, port);
+  const server = await newServer(app, parts);
   undo.defer(() => server.stop());
   const address = await server.start();
   if (parts.joined) {
-    const joined = await parts.joined({ controller, address });
+    const joined = await parts.joined({ controller, address, app });
     undo.defer(() => joined.stop());
     started('cluster');
   }
   // Starts before the first request, which may be for a lab that is being reopened.
   const reopened = controller.reopenAll();
-  const { socket_path: socketPath } = config.Server;
-  if (socketPath) await server.startLocally(socketPath);
+  await startLocally(server, config);
   started('server');
   void endUnclaimed(compute, controller, reopened);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));
@@ -71,9 +73,16 @@ export async function startControl(parts: ControlParts): Promise<Control> {
 }
 
 /** A server for the network; it does not listen yet. */
-export async function newServer(config: Config, app: App, port: number): Promise<HttpServer> {
+export async function newServer(app: App, parts: Pick<ControlParts, 'host' | 'port' | 'passing'>): Promise<HttpServer> {
+  const { port, passing } = parts;
+  const { config } = parts.host;
   const { host, ssl } = config.Server;
-  return new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined });
+  return new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined, passing });
+}
+
+/** Listens at the local socket, too. */
+export async function startLocally(server: HttpServer, { Server: { socket_path: path } }: Config): Promise<void> {
+  if (path) await server.startLocally(path);
 }
 
 /** The console ports of this host's nodes in the labs that were open at the last stop, with their projects. */

@@ -8,7 +8,7 @@ import type { App } from '../http/app/app.ts';
 import type { Store } from '../store/store.ts';
 import { accountsOf, ensureAccount } from './access.ts';
 import { assembleHost } from './assembly.ts';
-import { startControl } from './control.ts';
+import { type Control, type ControlParts, startControl } from './control.ts';
 
 export interface Daemon {
   address: AddressInfo;
@@ -75,11 +75,7 @@ export async function startDaemon({
       undo.defer(() => loopDelay.stop());
     },
   };
-  const cluster = isClustered(config) ? await import('./cluster.ts') : undefined;
-  const control =
-    cluster && (await cluster.takesTurns(config))
-      ? await (await import('./turns.ts')).startTurns(parts)
-      : await startControl({ ...parts, joined: cluster && ((control) => cluster.takePart(host, control)) });
+  const control = isClustered(config) ? await startInCluster(parts) : await startControl(parts);
   undo.defer(() => control.stop());
   if (trimsMemory) memoryTrimmer.start();
   undo.defer(() => memoryTrimmer.stop());
@@ -95,4 +91,12 @@ export async function startDaemon({
     },
     leave: () => running.disposeAsync(),
   };
+}
+
+async function startInCluster(parts: ControlParts): Promise<Pick<Control, 'address' | 'app' | 'stop'>> {
+  const { passingOf, takePart, takesTurns } = await import('./cluster.ts');
+  const { host } = parts;
+  const passing = await passingOf(host.config);
+  if (await takesTurns(host.config)) return (await import('./turns.ts')).startTurns({ ...parts, passing });
+  return startControl({ ...parts, passing, joined: (control) => takePart(host, passing, control) });
 }

@@ -5,6 +5,7 @@ import { join as joinPath } from 'node:path';
 import { messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
+import type { Passing } from '../http/app/passing.ts';
 import type { HttpServer } from '../http/app/server.ts';
 import { Database } from '../store/database.ts';
 import { becomeLocal, localHost } from '../store/host-change.ts';
@@ -12,15 +13,24 @@ import { MIGRATIONS } from '../store/migrations.ts';
 import type { Store } from '../store/store.ts';
 import { assembleStandby, type Turns } from './assembly.ts';
 import { admit, type Cluster, join, type NamedHost } from './cluster.ts';
-import { type Control, type ControlParts, endUnclaimedLater, newServer, startControl } from './control.ts';
+import {
+  type Control,
+  type ControlParts,
+  endUnclaimedLater,
+  newServer,
+  startControl,
+  startLocally,
+} from './control.ts';
 
 const NO_CONTROLLER =
   'The cluster cannot keep changes now. Labs run on, and can be read; try again when most servers of NATS are reached.';
 /** Of an open lab: the files of its nodes, which change all the time and are copied in another way. */
 const NODES_FILES = 'project-files';
 
+type Parts = ControlParts & { passing: Passing };
+
 /** Begins without the controller. */
-export async function startTurns(parts: ControlParts): Promise<Pick<Control, 'address' | 'app' | 'stop'>> {
+export async function startTurns(parts: Parts): Promise<Pick<Control, 'address' | 'app' | 'stop'>> {
   const turn = new Turn(parts);
   await parts.beforeListening();
   await turn.start();
@@ -28,7 +38,7 @@ export async function startTurns(parts: ControlParts): Promise<Pick<Control, 'ad
 }
 
 class Turn implements Turns {
-  readonly #parts: ControlParts;
+  readonly #parts: Parts;
   readonly #standby: App;
   #server: HttpServer | undefined;
   #address: AddressInfo | undefined;
@@ -40,9 +50,9 @@ class Turn implements Turns {
   #problem = '';
   #isStopped = false;
 
-  constructor(parts: ControlParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
-    this.#standby = assembleStandby(parts.host, { store: parts.store, turns: this });
+    this.#standby = assembleStandby(parts.host, parts.store);
   }
 
   get address(): AddressInfo {
@@ -54,11 +64,11 @@ class Turn implements Turns {
   }
 
   async start(): Promise<void> {
-    const { host, store, port } = this.#parts;
+    const { host, store, port, passing } = this.#parts;
     this.#address = await this.#standBy(port);
     endUnclaimedLater(host.compute);
     this.#cluster = await join(host, {
-      port: this.address.port,
+      ...{ port: this.address.port, passing, app: () => this.app },
       controller: () => this.#control?.controller,
       successor: {
         open: (path) => Database.open(path, MIGRATIONS),
@@ -78,16 +88,14 @@ class Turn implements Turns {
   }
 
   obstacle(): string | undefined {
-    if (this.#cluster?.isCertain) return undefined;
-    const name = this.#cluster?.controller?.name;
-    return this.#control || name === undefined
-      ? NO_CONTROLLER
-      : `The controller of the cluster is the host ${name}: use its port 3080.`;
+    return this.#cluster?.isCertain ? undefined : NO_CONTROLLER;
   }
 
   async #standBy(port: number): Promise<AddressInfo> {
-    this.#server = await newServer(this.#parts.host.config, this.#standby, port);
-    return this.#server.start();
+    this.#server = await newServer(this.#standby, { ...this.#parts, port });
+    const address = await this.#server.start();
+    await startLocally(this.#server, this.#parts.host.config);
+    return address;
   }
 
   async #lead(database: Database, own: NamedHost): Promise<void> {

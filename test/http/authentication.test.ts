@@ -118,6 +118,7 @@ test('a host with many IPv6 addresses is one guesser, and ten thousand guessers 
   assert.notEqual(sourceOf('2001:db8:0:7::1'), sourceOf('2001:db8:0:8::1'));
   assert.equal(sourceOf('::ffff:192.0.2.1'), '192.0.2.1');
   assert.equal(sourceOf('fe80::1%eth0'), 'fe80::/64');
+  assert.equal(sourceOf('fe80::1%eth0 through host b'), 'fe80::/64 through host b');
   const guesses = new Guesses(() => 0);
   const wrong = (source: string) => guesses.wrong({ source, account: 'ann', password: 'x' });
   for (let index = 0; index < 10_000; index++) wrong(`10.0.${index >> 8}.${index & 255}`);
@@ -189,4 +190,21 @@ test('each account has its own password, an unknown name costs as much as a know
   assert.equal(await decide(basic('ann', 'password of ann')), 'ann user');
   accounts = { asked: false, accounts: [], tokens: [] };
   assert.equal(await decide(basic('ann', 'whatever')), 'off');
+});
+
+test('a host that passes clients on gets no more guesses by inventing addresses, and delays only its own clients', async () => {
+  let now = 0;
+  const authentication = new Authentication(() => oneAccount(account), new Guesses(() => now));
+  const guess = async (password: string, address: string) =>
+    (await authentication.decide(basicHeader({ user: 'ann', password }), address)).kind;
+  let checked = 0;
+  for (let index = 0; index < 1_200; index++)
+    if ((await guess(`guess ${index}`, `10.0.${index >> 8}.${index & 255} through host b`)) === 'wrong') checked++;
+  assert.equal(checked, 1_000);
+  assert.equal(await guess('another', '10.9.9.9 through host b'), 'later');
+  assert.equal(await guess('another', '10.9.9.9 through host c'), 'wrong');
+  for (let index = 0; index < 9; index++) await guess(`guess ${index}`, '192.0.2.1 through host c');
+  assert.equal(await guess(account.password, '192.0.2.1'), 'right');
+  now += 3_000;
+  assert.equal(await guess('another', '10.9.9.9 through host b'), 'wrong');
 });

@@ -53,7 +53,11 @@ export async function begun(
     ...{ config: CONFIG + settings, environment },
     flags: ['--host', '0.0.0.0', '--insecure'],
   });
-  const b = ownDaemon(t, { program: [...other, ...program], config: CONFIG + settings, environment });
+  const b = ownDaemon(t, {
+    program: [...other, ...program],
+    ...{ config: CONFIG + settings, environment },
+    flags: ['--insecure'],
+  });
   const words = ['--name', 'lab', '--host-name', 'a', '--address', hosts.addresses.controller, '--state', a.state];
   const said = run(...program, 'cluster', 'init', ...words);
   const nats = await new Nats(t, join(a.state, 'cluster/nats.conf'), hosts.controller.inside).start();

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { begun, connected, listed, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
@@ -88,7 +89,22 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   const upload = await a.ask('POST', `${images}/large.img`, { body: bytes });
   assert.equal(upload.status < 300, true, upload.text);
   const [image] = (await a.get(images)) as { filesize: number; md5sum: string }[];
-  assert.deepEqual([image?.filesize, image?.md5sum], [bytes.length, createHash('md5').update(bytes).digest('hex')]);
+  const sum = createHash('md5').update(bytes).digest('hex');
+  assert.deepEqual([image?.filesize, image?.md5sum], [bytes.length, sum]);
+
+  // Clients of b reach the controller there.
+  const file = join(b.state, 'through.img');
+  writeFileSync(file, bytes);
+  const projects = `${b.url}/v2/projects`;
+  assert.deepEqual(
+    (JSON.parse(own(projects)) as { name: string }[]).map(({ name }) => name),
+    ['Hidden'],
+  );
+  own('--data-binary', `@${file}`, `${b.url}/v2/computes/local/qemu/images/through.img`);
+  const [through] = (await a.get('/v2/computes/local/qemu/images')) as { filesize: number; md5sum: string }[];
+  assert.deepEqual([through?.filesize, through?.md5sum], [bytes.length, sum]);
+  const events = `new WebSocket('${b.url.replace('http', 'ws')}/v2/notifications/ws').onmessage = ({ data }) => { console.log(data); process.exit(); }`;
+  assert.match(run(...behind, process.execPath, '-e', events), /"action":/);
 
   await nats.stop();
   await eventually(
@@ -98,10 +114,15 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   );
   const there = JSON.parse(own(node)) as { status: string };
   assert.equal(there.status, 'started', 'the node runs on');
+  assert.match(
+    run(...behind, 'curl', '--silent', '--write-out', ' %{http_code}', projects),
+    /controller of the cluster cannot be reached \(this host is not connected to NATS\).* 503$/s,
+  );
   assert.match(a.log, /connection to NATS was lost; running nodes go on/);
   assert.equal(await passes(), false);
   await nats.start();
   await connected(a);
+  await eventually('clients of b', async () => own(projects).includes('Hidden'));
   assert.match(await type(lab, pc, 'show ip'), /10\.0\.0\.1/);
   const relayed = async (): Promise<string> => {
     const texts = [(await a.ask('GET', '/metrics')).text, own(`${b.url}/metrics`)];

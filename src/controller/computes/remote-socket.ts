@@ -1,8 +1,8 @@
 // WebSockets to a remote compute, for notifications and consoles.
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import WebSocket, { type ClientOptions } from 'ws';
 import { messageOf, systemCode } from '../../failures.ts';
+import type { Dial } from '../../host/network/dialing.ts';
 import { type MessageSocket, type SocketData, SocketInbox } from '../../http/sockets/message-socket.ts';
 import { refusalOf } from './answers.ts';
 import { ComputeUnreachable } from './transport.ts';
@@ -21,9 +21,6 @@ const UNSENT_BYTES = 16 * 1024 * 1024;
 const PATIENCE_MS = 20;
 /** Characters read of a rejection's body. */
 const REFUSAL_CHARACTERS = 64 * 1024;
-
-/** Opens a connection, as `createConnection` of Node's agents. */
-export type Dial = (options: unknown, done: (error: unknown) => void) => Duplex | undefined;
 
 export interface RemoteSocketOptions {
   headers: Record<string, string>;

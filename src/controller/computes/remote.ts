@@ -11,12 +11,13 @@ import { type Duplex, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type WebSocket from 'ws';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { type Dial, dialing } from '../../host/network/dialing.ts';
 import { basicHeader, type Credentials } from '../../http/access/authentication.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { type ComputeAddress, originOf, reachableHost } from './address.ts';
-import { type Dial, openRemoteSocket } from './remote-socket.ts';
+import { openRemoteSocket } from './remote-socket.ts';
 import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 /** How long (ms) an idle connection is kept: less than on any server (Node's default 5,000). */
@@ -164,18 +165,6 @@ export class RemoteTransport implements ComputeTransport {
       cause: error,
     });
   }
-}
-
-/** Reports a failure to dial as Node expects it, rather than by throwing. */
-function dialing(dial: () => Duplex): Dial {
-  return (_options, done) => {
-    try {
-      return dial();
-    } catch (error) {
-      process.nextTick(done, error);
-      return undefined;
-    }
-  };
 }
 
 /** The reason is a failure if the time limit passed; otherwise the controller's own client has disconnected. */

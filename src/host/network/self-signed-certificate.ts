@@ -60,6 +60,16 @@ export interface CertificateRequest {
   issuer?: CertificateFiles;
 }
 
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+/** @throws Failure `conflict` when openssl is missing or fails */
+async function openssl(words: readonly string[], fix: string): Promise<void> {
+  const { code, errors } = await runProgram('openssl', ['req', ...words]).catch((thrown: unknown) => {
+    throw new Failure('conflict', `A certificate cannot be made (openssl: ${messageOf(thrown)}): ${fix}.`);
+  });
+  if (code !== 0) throw new Failure('conflict', `openssl has made no certificate: ${errors.trim().split('\n').at(-1)}`);
+}
+
 /**
  * A new certificate and its key, both as PEM.
  * @throws Failure `conflict` when openssl is missing or fails
@@ -74,15 +84,47 @@ export async function createCertificate({
 }: CertificateRequest): Promise<{ certificate: string; key: string }> {
   await using made = await createTemporaryDirectory(directory);
   const [certificate, key] = [join(made.path, 'certificate'), join(made.path, 'key')];
-  const { code, errors } = await runProgram('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...(issuer ? ['-CA', issuer.certificate, '-CAkey', issuer.key] : []),
-    ...['-days', String(days), '-subj', `/CN=${subject}`],
-    ...extensions.flatMap((extension) => ['-addext', extension]),
-    ...['-keyout', key, '-out', certificate],
-  ]).catch((thrown: unknown) => {
-    throw new Failure('conflict', `A certificate cannot be made (openssl: ${messageOf(thrown)}): ${fix}.`);
-  });
-  if (code !== 0) throw new Failure('conflict', `openssl has made no certificate: ${errors.trim().split('\n').at(-1)}`);
+  await openssl(
+    [
+      ...NEW_KEY,
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+      ...termsOf({ subject, days, extensions, ...(issuer && { issuer }) }),
+    ],
+    fix,
+  );
   return { certificate: await readFile(certificate, 'utf8'), key: await readFile(key, 'utf8') };
+}
+
+const termsOf = ({
+  subject,
+  days,
+  extensions,
+  issuer,
+}: Pick<CertificateRequest, 'subject' | 'days' | 'extensions' | 'issuer'>): string[] => [
+  ...['-x509', '-days', String(days), '-subj', `/CN=${subject}`],
+  ...(issuer ? ['-CA', issuer.certificate, '-CAkey', issuer.key] : []),
+  ...extensions.flatMap((extension) => ['-addext', extension]),
+];
+
+/** A new key, and a request for another host to sign a certificate of it; both as PEM. */
+export async function createSigningRequest(directory: string, fix: string): Promise<{ request: string; key: string }> {
+  await using made = await createTemporaryDirectory(directory);
+  const [request, key] = [join(made.path, 'request'), join(made.path, 'key')];
+  await openssl([...NEW_KEY, '-subj', '/CN=request', '-keyout', key, '-out', request], fix);
+  return { request: await readFile(request, 'utf8'), key: await readFile(key, 'utf8') };
+}
+
+/** The certificate for the key of a request (PEM). All but the key comes from `terms`. */
+export async function signCertificate(
+  request: string,
+  { directory, fix, ...terms }: CertificateRequest & { issuer: CertificateFiles },
+): Promise<string> {
+  await using made = await createTemporaryDirectory(directory);
+  const [asked, certificate] = [join(made.path, 'request'), join(made.path, 'certificate')];
+  await writeFileAtomically(asked, request, { mode: 0o600 });
+  await openssl(['-in', asked, '-out', certificate, ...termsOf(terms)], fix);
+  return readFile(certificate, 'utf8');
 }

@@ -170,6 +170,11 @@ export class Authentication {
     return { id: HOST_ACCOUNT, name: user === 0 ? 'root' : `user ${user}`, role: 'admin', alone, tag: THIS_HOST };
   }
 
+  /** Whether clients need a password. */
+  async isAsked(): Promise<boolean> {
+    return (await this.#now()).of.asked;
+  }
+
   /** @param address of the client */
   async decide(header: string | undefined, address: string): Promise<Decision> {
     const index = await this.#now();

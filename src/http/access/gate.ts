@@ -9,9 +9,10 @@ import { targetOf } from '../app/target.ts';
 import { POLICY_VIOLATION } from '../sockets/message-socket.ts';
 import { v3Failure } from '../v3/form.ts';
 import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
-import { type GuardRules, refusal } from './guard.ts';
+import { type GuardRules, hostName, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
 import { LogoutRequests } from './logout-requests.ts';
+import { CLIENT_HEADER, isPassed, passedClient } from './passed-connections.ts';
 import { TrustedProxies } from './proxies.ts';
 import { Tickets, ticketOf } from './tickets.ts';
 
@@ -39,6 +40,8 @@ export interface GateOptions {
   proxies?: TrustedProxies;
   /** The definition of a route; undefined without one: what is none in release 3.0.6 is refused without a login, too. */
   definitionAt?: (method: string, path: string) => RouteDefinition | undefined;
+  /** Whether other hosts may pass requests on even if this server needs no password. */
+  passedWithoutPassword?: boolean;
 }
 
 type Gatekeeper = MiddlewareHandler<{ Bindings: AppEnvironment }>;
@@ -50,8 +53,10 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
     const { remoteAddress, encrypted: secure = false } = socket ?? {};
     const user = localUser(socket);
     const address = remoteAddress ?? (user === undefined ? 'this process' : `user ${user}`);
-    const client = proxies.client({ address, secure }, (name) => context.req.header(name));
+    const passed = passedClient(socket, context.req.header(CLIENT_HEADER));
+    const client = passed ?? proxies.client({ address, secure }, (name) => context.req.header(name));
     context.env.client = { address: client.address, identity: undefined };
+    const current = typeof rules === 'function' ? await rules() : rules;
     const reason = refusal(
       {
         method: context.req.method,
@@ -63,7 +68,7 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
         secFetchDest: context.req.header('sec-fetch-dest'),
         secure: client.secure,
       },
-      typeof rules === 'function' ? await rules() : rules,
+      passed ? withHost(current, context.req.header('host')) : current,
     );
     if (reason !== undefined) {
       const failure = new Failure('forbidden', reason);
@@ -72,6 +77,11 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
     await next();
     return;
   };
+}
+
+/** The host that passes a request on has compared its names. */
+function withHost(rules: GuardRules, header: string | undefined): GuardRules {
+  return { ...rules, hosts: [...rules.hosts, hostName(header ?? '') ?? ''] };
 }
 
 /** Lets pages of allowed origins read responses. Origins are named, so credentials never meet a wildcard. */
@@ -114,6 +124,9 @@ export function tokenInAddress(target: string): string | undefined {
   return search < 0 ? undefined : (new URLSearchParams(target.slice(search)).get('token') ?? undefined);
 }
 
+const NEEDS_PASSWORD =
+  'The controller of the cluster serves its own host alone and needs no password, so that other hosts may not pass requests on: make an account there with "labwired user add".';
+
 const LOG_IN_AGAIN = 'The token is missing, wrong or has ended: log in again.';
 
 /** Release 3.0.6 accepts a WebSocket with a wrong token to say so. */
@@ -133,6 +146,7 @@ function authenticated(
   authentication: Authentication,
   tickets: Tickets,
   definitionAt: NonNullable<GateOptions['definitionAt']>,
+  passedWithoutPassword: boolean,
 ): Gatekeeper {
   const logouts = new LogoutRequests();
   return async (context, next) => {
@@ -143,6 +157,12 @@ function authenticated(
       env.client = { address, identity: await authentication.ofThisHost(user) };
       await next();
       return;
+    }
+    const isRefused = async (): Promise<boolean> =>
+      !passedWithoutPassword && isPassed(env.incoming?.socket) && !(await authentication.isAsked());
+    if (await isRefused()) {
+      const failure = new Failure('forbidden', NEEDS_PASSWORD);
+      return isV3(context.req.path) ? v3Failure(failure, undefined) : renderFailure(failure);
     }
     if (isV3(context.req.path)) {
       const { method, path } = context.req;
@@ -185,7 +205,8 @@ export function gate({
   tickets = new Tickets(),
   definitionAt = () => ({}),
   proxies = new TrustedProxies([]),
+  passedWithoutPassword = false,
 }: GateOptions): Gatekeeper[] {
-  const known = authentication ? [authenticated(authentication, tickets, definitionAt)] : [];
+  const known = authentication ? [authenticated(authentication, tickets, definitionAt, passedWithoutPassword)] : [];
   return [pagesForPeople, guard(rules, proxies), crossOrigin, ...known];
 }

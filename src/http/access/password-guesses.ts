@@ -3,6 +3,7 @@
 
 import ipaddr from 'ipaddr.js';
 import { dropOldest } from '../../host/values/drop-oldest.ts';
+import { passedAddress, throughHost } from './passed-connections.ts';
 
 /** Wrong guesses at one account without a delay, for typing errors. Each further one doubles the delay. */
 const FREE = 5;
@@ -13,6 +14,8 @@ const MEMORY_MS = 15 * 60_000;
 /** Wrong guesses per address, over all accounts, without a delay: a class with typing errors. Then one is checked per this time. */
 const FREE_OF_ADDRESS = 100;
 const PACE_OF_ADDRESS_MS = 30_000;
+/** A host that passes clients on may guess as many addresses do, however many it invents. */
+const ADDRESSES_OF_HOST = 10;
 /** Maximum remembered pairs and addresses; the least recent is forgotten. */
 const MOST = 4_096;
 
@@ -39,6 +42,9 @@ interface Address {
 
 /** An IPv6 host has 2^64 addresses, so its network counts. */
 export function sourceOf(address: string): string {
+  const passed = passedAddress(address);
+  // Not the source of direct clients: a host must not delay others in their name.
+  if (passed) return throughHost(sourceOf(passed.address), passed.host);
   if (!ipaddr.isValid(address)) return address;
   const found = ipaddr.process(address); // an IPv4-mapped IPv6 address counts as IPv4
   if (found instanceof ipaddr.IPv4) return found.toString();
@@ -58,7 +64,7 @@ export class Guesses {
 
   /** Milliseconds until this address may try this account again; 0: now. */
   wait(guess: Pick<Guess, 'source' | 'account'>): number {
-    return Math.max(this.#waitOfPair(keyOf(guess)), this.#waitOfAddress(guess.source));
+    return Math.max(this.#waitOfPair(keyOf(guess)), ...bucketsOf(guess.source).map((one) => this.#waitOf(one)));
   }
 
   /** Counts a wrong guess; returns the count for this address and account. */
@@ -70,7 +76,8 @@ export class Guesses {
     putLast(this.#guessers, key, { wrong, last: now, password: guess.password });
     // A program that repeats an outdated password is not guessing and must not delay others.
     if (before?.password !== guess.password)
-      putLast(this.#addresses, guess.source, { level: this.#levelOf(guess.source) + 1, at: now });
+      for (const bucket of bucketsOf(guess.source))
+        putLast(this.#addresses, bucket.name, { level: this.#levelOf(bucket) + 1, at: now });
     return wrong;
   }
 
@@ -86,14 +93,29 @@ export class Guesses {
     return Math.max(0, guesser.last + wait - this.#now());
   }
 
-  #waitOfAddress(source: string): number {
-    return Math.max(0, Math.ceil((this.#levelOf(source) - FREE_OF_ADDRESS + 1) * PACE_OF_ADDRESS_MS));
+  #waitOf(bucket: Bucket): number {
+    const excess = this.#levelOf(bucket) - FREE_OF_ADDRESS * bucket.size + 1;
+    return Math.max(0, Math.ceil((excess * PACE_OF_ADDRESS_MS) / bucket.size));
   }
 
-  #levelOf(source: string): number {
-    const address = this.#addresses.get(source);
-    return address === undefined ? 0 : Math.max(0, address.level - (this.#now() - address.at) / PACE_OF_ADDRESS_MS);
+  #levelOf({ name, size }: Bucket): number {
+    const address = this.#addresses.get(name);
+    if (address === undefined) return 0;
+    return Math.max(0, address.level - ((this.#now() - address.at) * size) / PACE_OF_ADDRESS_MS);
   }
+}
+
+interface Bucket {
+  name: string;
+  /** How many addresses it stands for. */
+  size: number;
+}
+
+/** A client that another host passes on counts for that host, too. */
+function bucketsOf(source: string): Bucket[] {
+  const { host } = passedAddress(source) ?? {};
+  const own = { name: source, size: 1 };
+  return host === undefined ? [own] : [own, { name: throughHost('', host), size: ADDRESSES_OF_HOST }];
 }
 
 const keyOf = ({ source, account }: Pick<Guess, 'source' | 'account'>): string => `${source} ${account}`;

@@ -4,10 +4,12 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../../host/log.ts';
+import { notePassed } from '../access/passed-connections.ts';
 import { Openings } from '../sockets/websocket-requests.ts';
 import { Adaptor } from './adaptor.ts';
 import type { App } from './app.ts';
 import { Connections, guardSocket } from './connections.ts';
+import type { Passing } from './passing.ts';
 import type { TlsFiles } from './tls.ts';
 import { WireMessage } from './wire-message.ts';
 
@@ -15,6 +17,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   tls?: TlsFiles | undefined;
+  /** Passes requests on to another host. */
+  passing?: Passing | undefined;
 }
 
 const SERVER_OPTIONS = {
@@ -34,7 +38,7 @@ export class HttpServer {
   constructor(app: App, options: ListenOptions) {
     this.#options = options;
     this.#adaptor = new Adaptor(app);
-    this.#openings = new Openings(app);
+    this.#openings = new Openings((target) => options.passing?.wants(target) || app.hasSocket(target));
   }
 
   /**
@@ -66,13 +70,20 @@ export class HttpServer {
     }
   }
 
-  /** Serves connections that others made, such as streams of the cluster. They are not ended by `stop`. */
-  async servePassed(): Promise<(stream: Duplex) => void> {
+  /**
+   * Serves connections that others made, such as streams of the cluster. They are not ended by `stop`. With a host, that passes its clients
+   * on.
+   */
+  async servePassed(): Promise<(stream: Duplex, host?: string) => void> {
     const server = await this.#listener(undefined, false);
-    return (stream) => void server.emit('connection', stream);
+    return (stream, host) => {
+      if (host !== undefined) notePassed(stream, host);
+      server.emit('connection', stream);
+    };
   }
 
   async #listener(tls: TlsFiles | undefined, watched = true): Promise<Server> {
+    const { passing } = this.#options;
     const options = {
       ...SERVER_OPTIONS,
       IncomingMessage: WireMessage,
@@ -83,9 +94,12 @@ export class HttpServer {
     server.on('secureConnection', guardSocket);
     this.#openings.attach(server);
     server.on('request', (request: WireMessage, response: ServerResponse) => {
-      void this.#adaptor.answer(request, response);
+      if (passing?.wants(request.target)) passing.answer(request, response);
+      else void this.#adaptor.answer(request, response);
     });
-    server.on('upgrade', (request: WireMessage, socket, head) => this.#adaptor.upgrades.upgrade(request, socket, head));
+    server.on('upgrade', (request: WireMessage, socket, head) =>
+      (passing?.wants(request.target) ? passing : this.#adaptor.upgrades).upgrade(request, socket, head),
+    );
     return server;
   }
 

@@ -2,7 +2,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { hostName } from '../access/guard.ts';
-import type { App } from '../app/app.ts';
 import type { WireMessage } from '../app/wire-message.ts';
 
 /** RFC 6455, section 4.2.2. */
@@ -27,12 +26,13 @@ function tokens(header: string | undefined): string[] {
 
 /** Recognizes WebSocket openings. */
 export class Openings {
-  readonly #app: App;
+  readonly #hasSocket: (target: string) => boolean;
   /** Pending responses by connection. */
   readonly #answering = new WeakMap<Duplex, number>();
 
-  constructor(app: App) {
-    this.#app = app;
+  /** @param hasSocket whether there may be a WebSocket at a target */
+  constructor(hasSocket: (target: string) => boolean) {
+    this.#hasSocket = hasSocket;
   }
 
   /** Node's option: whether a request with `Upgrade` leaves HTTP. */
@@ -42,7 +42,7 @@ export class Openings {
     hostName(request.headers.host ?? '') !== undefined &&
     // Pending responses would otherwise be mixed with WebSocket frames.
     !this.#answering.get(request.socket) &&
-    this.#app.hasSocket((request as WireMessage).target);
+    this.#hasSocket((request as WireMessage).target);
 
   attach(server: Server): void {
     server.prependListener('request', (request, response) => {

@@ -1,0 +1,38 @@
+// Every host that runs NATS has a copy of the registry, by which its NATS knows the hosts that may connect.
+import { createHash } from 'node:crypto';
+import type { NatsConnection } from '@nats-io/transport-node';
+import * as v from 'valibot';
+import { type ClusterFiles, type Membership, Registry } from './layout.ts';
+import { reloadNats, writeConfiguration } from './registry.ts';
+import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
+
+/** Time limit (ms) for the controller's answer. */
+const ANSWER_MS = 5_000;
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** As the controller: answers with the registry, or with nothing if the copy is equal. */
+export function serveRegistry(nats: NatsConnection, files: ClusterFiles): void {
+  nats.subscribe(subjects('*').registry, {
+    callback: (_error, message) => {
+      void files.registry().then((registry) => {
+        const text = JSON.stringify(registry);
+        respond(message, inboxPrefix(senderOf(message)), message.string() === digestOf(text) ? '' : text);
+      });
+    },
+  });
+}
+
+/** Undefined if the copy with this digest is equal. */
+export async function fetchRegistry(nats: NatsConnection, host: string, digest = ''): Promise<Registry | undefined> {
+  const answer = await nats.request(subjects(host).registry, digest, { timeout: ANSWER_MS });
+  return answer.data.length > 0 ? v.parse(Registry, answer.json()) : undefined;
+}
+
+/** Makes the copy of this host equal to the controller's, and lets its NATS read it. */
+export async function updateCopy(nats: NatsConnection, files: ClusterFiles, membership: Membership): Promise<void> {
+  const own = await files.registry().then(JSON.stringify, () => '');
+  const registry = await fetchRegistry(nats, membership.host, digestOf(own));
+  if (registry) await files.setRegistry(registry);
+  if (await writeConfiguration(files, membership)) await reloadNats(files);
+}

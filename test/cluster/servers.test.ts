@@ -1,0 +1,118 @@
+// Three hosts that run NATS, and one that only connects: any one of the three may die.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connectMember } from '../../src/cluster/connection.ts';
+import { LEASE_MS } from '../../src/cluster/leases.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
+import { eventually } from '../system/daemon.ts';
+import { first, Host, refused } from './joined-host.ts';
+import { Nats } from './nats.ts';
+
+/** The line that a command prints for the next host. */
+const lineOf = async (a: Host): Promise<string> => (await a.run('token', undefined, { storage: true })).trim();
+
+test('three hosts run NATS: leases, streams and a new host go on when one of them dies', async (t) => {
+  const { a, nats, line } = await first(t, { servers: '3' });
+  await a.start();
+  const [b, c, d] = ['b', 'c', 'd'].map((name) => new Host(t, name)) as [Host, Host, Host];
+  const servers = [nats];
+  for (const [host, own] of [
+    [b, line],
+    [c, await lineOf(a)],
+  ] as const) {
+    const out = await host.run('join', own, { address: `127.0.0.1:${await freeTcpPort()}` });
+    assert.match(out, /systemctl enable --now labwire-nats/);
+    servers.push(await new Nats(t, host.files.path('nats.conf')).start());
+    await host.start((stream) => void stream.pipe(stream));
+  }
+  await eventually('both', () => a.held.has('b') && a.held.has('c'));
+  await refused(a.run('token', undefined, { storage: true }), /all its NATS servers \(3 of 3\)/);
+  const plain = (await a.run('token')).trim();
+  await refused(d.run('join', `${plain}.storage`, { address: '127.0.0.1:1' }), /line was changed/);
+  await d.run('join', plain);
+  await d.start((stream) => void stream.pipe(stream));
+  await eventually('d', () => a.held.has('d'));
+  const manager = await connectMember(b.files, await b.files.member());
+  t.after(() => manager.close());
+  const replicas = async (): Promise<number> =>
+    (await (await jetstreamManager(manager)).streams.info('KV_labwire-hosts')).cluster?.replicas?.filter(
+      ({ current }) => current,
+    ).length ?? 0;
+  await eventually(
+    'three replicas',
+    () => replicas().catch(() => 0),
+    (count) => count === 2,
+  );
+  const all = /^a .*yes$[\s\S]*^b .*yes$[\s\S]*^c .*yes$[\s\S]*^d .*no$/m;
+  await eventually(
+    'the status',
+    () => d.run('status').catch(String),
+    (said) => all.test(said),
+  );
+  await eventually('the list of servers on d', async () => (await d.files.member()).servers.length === 3);
+
+  await servers[0]!.stop();
+  const echo = async (host: string): Promise<string> => {
+    try {
+      const stream = a.cluster!.dial(host);
+      stream.write('over');
+      const text = String((await once(stream, 'data', { signal: AbortSignal.timeout(2_000) }))[0]);
+      stream.destroy();
+      return text;
+    } catch (error) {
+      return String(error);
+    }
+  };
+  for (const host of ['b', 'c', 'd'])
+    await eventually(
+      `a stream to ${host}`,
+      () => echo(host),
+      (text) => text === 'over',
+    );
+  assert.deepEqual(a.absent, [], 'no host counts as gone');
+  // Hosts come and go while one NATS is away, which learns of it later.
+  const e = new Host(t, 'e');
+  const served = (await a.run('token')).trim().replace(/\/\/[^#]+/, `//${(await b.files.member()).server}`);
+  await eventually(
+    'e joins through b',
+    () => e.run('join', served).catch(String),
+    (said) => /has joined/.test(said),
+  );
+  await e.start();
+  await eventually('e', () => a.held.has('e'));
+  await servers[0]!.start();
+  await a.run('forget', 'e');
+  await eventually(
+    'e is refused everywhere',
+    () => e.run('status').catch(String),
+    (said) => /does not know this host/.test(said),
+  );
+
+  // Without a majority nobody can renew a lease: nothing counts as lost, and all goes on by itself.
+  await Promise.all([servers[1]!.stop(), servers[2]!.stop()]);
+  await refused(a.run('status'), /leases of the cluster cannot be read .*most of the NATS servers/);
+  await sleep(LEASE_MS + 1_000);
+  assert.deepEqual(
+    a.absent.filter((host) => host !== 'e'),
+    [],
+  );
+  await Promise.all([servers[1]!.start(), servers[2]!.start()]);
+  a.held.clear();
+  await eventually('b and d again', () => a.held.has('b') && a.held.has('d'));
+  await eventually(
+    'a stream to b again',
+    () => echo('b'),
+    (text) => text === 'over',
+  );
+
+  // A NATS that is gone for good no longer counts for the majority.
+  await servers[2]!.stop();
+  await c.cluster?.stop();
+  c.cluster = undefined;
+  assert.match(await a.run('forget', 'c'), /c is forgotten/);
+  await eventually('a without both', () => a.forgotten.includes('c') && a.forgotten.includes('e'));
+  assert.match(await lineOf(a), /\.storage$/);
+});

@@ -1,0 +1,127 @@
+// Three hosts that run NATS, on this machine: clients of any host go on after the controller's host has died as a whole.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { WebSocket } from 'ws';
+import { connectMember } from '../../src/cluster/connection.ts';
+import { ClusterFiles } from '../../src/cluster/layout.ts';
+import { Nats } from '../cluster/nats.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
+import { noCluster, run } from './cluster-hosts.ts';
+import { type Daemon, eventually, ownDaemon } from './daemon.ts';
+import { executable } from './executable.ts';
+
+const CONFIG = '[Cluster]\nfailover_seconds = 0\n[VPCS]\nengine = built-in\n';
+
+const takesPart = (host: Daemon): Promise<unknown> =>
+  eventually(
+    'the host in the cluster',
+    () => host.log,
+    (log) => log.includes('this host takes part in the cluster'),
+  );
+
+/** Waits until three servers have all streams of the cluster, of which there are four. */
+async function copied(state: string): Promise<void> {
+  const files = new ClusterFiles(state);
+  const nats = await connectMember(files, await files.member());
+  try {
+    const streams = await jetstreamManager(nats);
+    const copies = async (): Promise<number[]> => {
+      const found: number[] = [];
+      for await (const { cluster } of streams.streams.list())
+        found.push((cluster?.replicas ?? []).filter(({ current }) => current).length);
+      return found;
+    };
+    await eventually('three copies', copies, (counts) => counts.join() === '2,2,2,2');
+  } finally {
+    await nats.close();
+  }
+}
+
+/** Opens the stream of events; resolves with its end. */
+async function events(host: Daemon): Promise<Promise<void>> {
+  const socket = new WebSocket(`${host.url.replace('http', 'ws')}/v2/notifications/ws`);
+  const { promise: opened, resolve, reject } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  socket.once('message', () => resolve());
+  socket.on('error', reject);
+  socket.once('close', () => {
+    reject(new Error('closed'));
+    end();
+  });
+  await opened;
+  return ended;
+}
+
+test('clients of another host go on after the death of the host that is the controller and runs a NATS', {
+  skip: noCluster(),
+}, async (t) => {
+  const hosts = ['a', 'b', 'c'].map(() => ownDaemon(t, { config: CONFIG, flags: ['--insecure'] }));
+  const [a, b, c] = hosts as [Daemon, Daemon, Daemon];
+  const cluster = (host: Daemon, ...words: string[]): string =>
+    run(...executable(), 'cluster', ...words, '--state', host.state);
+  const address = async (): Promise<string> => `127.0.0.1:${await freeTcpPort()}`;
+  const natsOf = (host: Daemon): Promise<Nats> => new Nats(t, join(host.state, 'cluster/nats.conf')).start();
+  const named = ['--name', 'lab', '--host-name', 'a', '--servers', '3', '--address', await address()];
+  const line = /lab:\/\/[^']+/.exec(cluster(a, 'init', ...named))?.[0] as string;
+  const first = await natsOf(a);
+  await a.start();
+  const more = [line, cluster(a, 'token', '--storage').trim()];
+  for (const [index, host] of [b, c].entries()) {
+    const words = ['--host-name', index === 0 ? 'b' : 'c', ...(index === 0 ? ['--standby'] : [])];
+    cluster(host, 'join', more[index] as string, ...words, '--address', await address());
+    await natsOf(host);
+  }
+  await a.end('SIGUSR2');
+  for (const host of hosts) await host.start();
+  for (const host of hosts) await takesPart(host);
+  const names = async (host: Daemon): Promise<string[]> => {
+    const answer = await host.ask('GET', '/v2/projects').catch(() => undefined);
+    return answer?.status === 200 ? (answer.json as { name: string }[]).map(({ name }) => name).sort() : [];
+  };
+  const add = (host: Daemon, name: string): Promise<number> =>
+    host.ask('POST', '/v2/projects', { body: { name } }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  const made = (host: Daemon, name: string): Promise<unknown> =>
+    eventually(
+      `the lab ${name}`,
+      () => add(host, name),
+      (status) => status === 201,
+    );
+  await made(c, 'One');
+  for (const host of hosts) assert.deepEqual(await names(host), ['One']);
+  const statusOf = (host: Daemon): string => cluster(host, 'status').split('\n', 1)[0] as string;
+  assert.equal(statusOf(c), 'cluster lab, seen from c: the controller is a');
+  await copied(b.state);
+  const ended = [await events(b), await events(c)];
+
+  const begin = performance.now();
+  await Promise.all([a.kill(), first.stop()]);
+  await Promise.all(ended);
+  const refusal = await c.ask('GET', '/v2/projects');
+  assert.equal(refusal.status, 503, refusal.text);
+  assert.match(refusal.text, /controller of the cluster cannot be reached .* Try again in some seconds/);
+  for (const host of [c, b])
+    await eventually(
+      'the labs',
+      () => names(host),
+      (found) => found.join() === 'One',
+    );
+  t.diagnostic(`both other hosts answer ${Math.round(performance.now() - begin)} ms after the death`);
+  assert.match(b.log, /this host is the controller now/);
+  for (const host of [b, c]) await events(host);
+  await made(c, 'Two');
+  assert.equal(statusOf(c), 'cluster lab, seen from c: the controller is b');
+
+  // Back, the first host passes its clients on, too.
+  await Promise.all([first.start(), a.start()]);
+  await eventually(
+    'the labs',
+    () => names(a),
+    (found) => found.join() === 'One,Two',
+  );
+  await events(a);
+});
