@@ -228,18 +228,26 @@ interface Joined {
   cluster?: string;
 }
 
+/** @throws Failure `conflict` with the reason of a refusal */
+function askToJoin(nats: NatsConnection, where: string, request: object): Promise<Joined> {
+  return untilAnswered(nats, where, async () => {
+    const message = await nats.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: ANSWER_MS / 2 });
+    const answer = message.json<Joined>();
+    if (answer.refused !== undefined) throw new Failure('conflict', answer.refused);
+    return answer;
+  });
+}
+
 /**
- * Asks until the controller answers: one that takes no part at the moment does so again soon, and an answer can be lost with its connection.
- * @throws Failure `conflict` with the reason of a refusal
+ * Asks until the host of `init` answers: one that takes no part at the moment does so again soon, and an answer can be lost with its
+ * connection.
+ * @throws Failure
  */
-async function askToJoin(nats: NatsConnection, where: string, request: object): Promise<Joined> {
+async function untilAnswered<Answer>(nats: NatsConnection, where: string, ask: () => Promise<Answer>): Promise<Answer> {
   const deadline = performance.now() + ANSWER_MS;
   for (;;) {
     try {
-      const message = await nats.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: ANSWER_MS / 2 });
-      const answer = message.json<Joined>();
-      if (answer.refused === undefined) return answer;
-      throw new Failure('conflict', answer.refused);
+      return await ask();
     } catch (error) {
       if (error instanceof Failure) throw error;
       if (performance.now() < deadline && !nats.isClosed()) await sleep(LOOK_MS);
@@ -293,7 +301,7 @@ async function join(
   await files.write('ca.pem', authority);
   await using member = await admitted(files, membership);
   if (own !== undefined && signing && answer.certificate !== undefined) {
-    const registry = await fetchRegistry(member.nats, hostName);
+    const registry = await untilAnswered(member.nats, server, () => fetchRegistry(member.nats, hostName));
     const { certificate } = answer;
     const withServer = { ...membership, server: own, servers: [server, own] };
     if (registry) await becomeServer(files, withServer, { certificate, key: signing.key, registry });

@@ -39,6 +39,8 @@ test('a host reaches the controller for its clients under its own name only, whi
   nats.publish(subjects('c').find);
   nats.subscribe(`${subjects('c').answer}.1`);
   await eventually('the refusals', () => violations.length === 3);
+  // Meant for a controller before or after this one.
+  nats.publish(`${subjects('b').ask}.${crypto.randomUUID()}-1`, begins);
   // NATS does not look where answers go. The controller would write them where b may not.
   const bucket = await new Kvm(jetstream(nats)).open(BUCKET);
   const lease = async (): Promise<unknown> => (await bucket.get('a'))?.json();

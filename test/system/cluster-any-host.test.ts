@@ -39,8 +39,8 @@ async function copied(state: string): Promise<void> {
   }
 }
 
-/** Opens the stream of events; resolves with its end. */
-async function events(host: Daemon): Promise<Promise<void>> {
+/** Opens the stream of events. */
+async function events(host: Daemon): Promise<{ ended: Promise<void> }> {
   const socket = new WebSocket(`${host.url.replace('http', 'ws')}/v2/notifications/ws`);
   const { promise: opened, resolve, reject } = Promise.withResolvers<void>();
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -51,7 +51,7 @@ async function events(host: Daemon): Promise<Promise<void>> {
     end();
   });
   await opened;
-  return ended;
+  return { ended };
 }
 
 test('clients of another host go on after the death of the host that is the controller and runs a NATS', {
@@ -92,24 +92,25 @@ test('clients of another host go on after the death of the host that is the cont
       (status) => status === 201,
     );
   await made(c, 'One');
-  for (const host of hosts) assert.deepEqual(await names(host), ['One']);
+  const listed = (host: Daemon, wanted: string): Promise<unknown> =>
+    eventually(
+      `the labs ${wanted}`,
+      () => names(host),
+      (found) => found.join() === wanted,
+    );
+  for (const host of hosts) await listed(host, 'One');
   const statusOf = (host: Daemon): string => cluster(host, 'status').split('\n', 1)[0] as string;
   assert.equal(statusOf(c), 'cluster lab, seen from c: the controller is a');
   await copied(b.state);
-  const ended = [await events(b), await events(c)];
+  const streams = [await events(b), await events(c)];
 
   const begin = performance.now();
   await Promise.all([a.kill(), first.stop()]);
-  await Promise.all(ended);
+  await Promise.all(streams.map(({ ended }) => ended));
   const refusal = await c.ask('GET', '/v2/projects');
   assert.equal(refusal.status, 503, refusal.text);
   assert.match(refusal.text, /controller of the cluster cannot be reached .* Try again in some seconds/);
-  for (const host of [c, b])
-    await eventually(
-      'the labs',
-      () => names(host),
-      (found) => found.join() === 'One',
-    );
+  for (const host of [c, b]) await listed(host, 'One');
   t.diagnostic(`both other hosts answer ${Math.round(performance.now() - begin)} ms after the death`);
   assert.match(b.log, /this host is the controller now/);
   for (const host of [b, c]) await events(host);
@@ -118,10 +119,6 @@ test('clients of another host go on after the death of the host that is the cont
 
   // Back, the first host passes its clients on, too.
   await Promise.all([first.start(), a.start()]);
-  await eventually(
-    'the labs',
-    () => names(a),
-    (found) => found.join() === 'One,Two',
-  );
+  await listed(a, 'One,Two');
   await events(a);
 });
