@@ -10,6 +10,7 @@ import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { Host, refused } from './joined-host.ts';
 import { Nats } from './nats.ts';
+import { PUT, TurnHost } from './turn-host.ts';
 
 const skip = missing('nats-server');
 
@@ -53,7 +54,8 @@ function operated(): { configuration: string[]; credentials: string } {
 
 /** The permissions that docs/cluster.md asks for. */
 const BOTH = ['labwire.>', ...['JOIN', 'a', 'b'].map((name) => `_INBOX_${name}.>`)];
-const DOCUMENTED = { publish: [...BOTH, '$KV.labwire-hosts.>', '$JS.API.>'], subscribe: BOTH };
+const KEPT = ['$KV.labwire-hosts.>', '$KV.labwire-controller.>', '$O.labwire-labs.>', '$JS.API.>', '$JS.FC.>'];
+const DOCUMENTED = { publish: [...BOTH, ...KEPT], subscribe: BOTH };
 
 function withUser(): { configuration: string[]; credentials: string } {
   const user = nkeys.createUser();
@@ -116,6 +118,26 @@ for (const [kind, make] of [
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     assert.equal(a.held.has('b'), false);
   });
+
+test('hosts take turns at being the controller with the documented permissions', { skip }, async (t) => {
+  const there = await served(t, withUser());
+  const [a, b] = ['a', 'b'].map((name) => new Host(t, name)) as [Host, Host];
+  await a.run('init', undefined, { name: 'lab', ...there });
+  await a.takePart();
+  const takesTurns = async ({ files }: Host): Promise<boolean> => files.takesTurns(await files.member());
+  assert.equal(await takesTurns(a), false);
+  assert.match(await b.run('join', undefined, { ...there, standby: true }), /begins to keep the log/);
+  assert.deepEqual([await takesTurns(a), await takesTurns(b)], [true, true]);
+  const turns = async (name: string, { files }: Host): Promise<TurnHost> =>
+    new TurnHost(t, name, files, await files.member());
+  const [one, other] = [await turns('a', a), await turns('b', b)];
+  await one.connect();
+  await (await one.leads()).run(PUT, 'one');
+  await other.connect();
+  await eventually('b to know the controller', () => other.succession.controller?.id === 'a');
+  await one.nats?.close();
+  assert.deepEqual(await (await other.leads()).all('SELECT id FROM document'), [{ id: 'one' }]);
+});
 
 test('a NATS without JetStream, other credentials and a wrong address are refused with the reason', {
   skip,

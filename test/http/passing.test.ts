@@ -166,7 +166,10 @@ test('without a controller the answer says so, and with one that needs no passwo
   pair.isReachable = false;
   const refused = await call(pair, '/v2/who');
   assert.deepEqual([refused.status, JSON.parse(refused.text).status], [503, 503]);
-  assert.match(refused.text, /controller of the cluster cannot be reached \(no host is the controller now\): nodes run on/);
+  assert.match(
+    refused.text,
+    /controller of the cluster cannot be reached \(no host is the controller now\): nodes run on/,
+  );
   assert.deepEqual(Object.keys(JSON.parse((await call(pair, '/v3/projects')).text)), ['message']);
   assert.equal((await call(pair, '/v2/compute/who')).status, 200);
   await assert.rejects(greeting(pair, '/v2/ws'), /503/);
