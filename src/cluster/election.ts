@@ -7,6 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { ignore } from '../failures.ts';
 import type { NamedHost } from './hosts.ts';
+import { replicasFor } from './replicas.ts';
 import { CONTROLLER_BUCKET, CONTROLLER_KEY } from './subjects.ts';
 
 /** How long (ms) the key is there after its last renewal. */
@@ -33,7 +34,8 @@ export interface ElectionEvents {
 
 /** The bucket of the key. Of several NATS servers only the leader is asked: another one may still have the holder before this one. */
 function bucketOf(nats: NatsConnection): Promise<KV> {
-  return new Kvm(jetstream(nats)).create(CONTROLLER_BUCKET, { ttl: KEY_MS, history: 1, allow_direct: false });
+  const settings = { ttl: KEY_MS, history: 1, allow_direct: false, replicas: replicasFor(nats) };
+  return new Kvm(jetstream(nats)).create(CONTROLLER_BUCKET, settings);
 }
 
 function holderOf(entry: KvEntry | null): Holder | undefined {

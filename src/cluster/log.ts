@@ -11,6 +11,7 @@ import {
 import { headers, type NatsConnection, nuid } from '@nats-io/transport-node';
 import { messageOf } from '../failures.ts';
 import type { ChangeLog, Statement } from '../store/database.ts';
+import { replicasFor } from './replicas.ts';
 import { CHANGES, CHANGES_STREAM } from './subjects.ts';
 
 /** How long (ms) a change waits until NATS has stored it. */
@@ -35,7 +36,10 @@ export interface Change {
 /** The stream of changes, created if it is missing. A full one takes no more changes instead of losing the first. */
 export async function changesStream(nats: NatsConnection): Promise<StreamInfo> {
   const { streams } = await jetstreamManager(nats);
-  const config = { subjects: [CHANGES], max_bytes: MOST_BYTES, discard: DiscardPolicy.New };
+  const config = {
+    ...{ subjects: [CHANGES], max_bytes: MOST_BYTES, discard: DiscardPolicy.New },
+    num_replicas: replicasFor(nats),
+  };
   return streams.info(CHANGES_STREAM).catch(() => streams.add({ name: CHANGES_STREAM, ...config }));
 }
 

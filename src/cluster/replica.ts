@@ -9,6 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
 import { ChangeReader } from './log.ts';
+import { replicasFor } from './replicas.ts';
 import { CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
 
 /** How long (ms) until the next attempt to follow, after a failed one. */
@@ -32,7 +33,9 @@ export interface ReplicaParts {
 /** The objects of the cluster; the controller creates the bucket. */
 export function objectsOf(nats: NatsConnection, create: boolean): Promise<ObjectStore> {
   const manager = new Objm(jetstream(nats));
-  return create ? manager.create(OBJECTS, { max_bytes: MOST_OBJECT_BYTES }) : manager.open(OBJECTS);
+  return create
+    ? manager.create(OBJECTS, { max_bytes: MOST_OBJECT_BYTES, replicas: replicasFor(nats) })
+    : manager.open(OBJECTS);
 }
 
 /** Puts a copy of the database into the object store, and shortens the log by what the copy has. */

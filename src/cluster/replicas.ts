@@ -5,6 +5,10 @@ import type { NatsConnection } from '@nats-io/transport-node';
 /** Bears the loss of one; five servers bear the loss of two, but not every stream is worth five writes. */
 const REPLICAS = 3;
 
+/** For a new stream. With several servers not raised later: one that was raised at once has been seen without a leader for ever. */
+export const replicasFor = ({ info }: NatsConnection): number =>
+  (info?.connect_urls?.length ?? 1) < REPLICAS ? 1 : REPLICAS;
+
 /** Of Labwire; an existing NATS may have others. */
 const OWN = /^(?:KV_|OBJ_)?labwire/i;
 
