@@ -16,6 +16,8 @@ import { CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
 const AGAIN_MS = 1_000;
 /** Of files and copies of the database together. The log has the rest of what NATS may store. */
 const MOST_OBJECT_BYTES = 640 * 2 ** 20;
+/** Time limit (ms) for fetching a copy of the database. */
+const FETCHED_MS = 20_000;
 const DATABASE = 'labwire.db';
 
 export interface ReplicaParts {
@@ -74,6 +76,10 @@ export class Replica {
   /** Undefined until there is a copy. */
   get database(): Database | undefined {
     return this.#database;
+  }
+
+  get isStarted(): boolean {
+    return this.#following !== undefined;
   }
 
   /** Whether it reads the log at this time. */
@@ -166,7 +172,11 @@ export class Replica {
   /** Replaces the copy by the one in the object store. */
   async #fetch(): Promise<Database> {
     const objects = await objectsOf(this.#parts.nats, false);
-    const bytes = await objects.getBlob(DATABASE_OBJECT);
+    // It waits for ever if the server that sends it dies.
+    const late = sleep(FETCHED_MS, undefined, { ref: false }).then(() => {
+      throw new Failure('unavailable', 'The copy of the database was not sent in time.');
+    });
+    const bytes = await Promise.race([objects.getBlob(DATABASE_OBJECT), late]);
     if (!bytes) throw new Failure('conflict', 'The controller has not stored its database yet.');
     await this.#database?.close();
     this.#database = undefined;

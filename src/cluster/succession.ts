@@ -48,6 +48,8 @@ export class Succession {
   #database: Database | undefined;
   /** Changes of this host's role, one after the other. */
   #turn: Promise<void> = Promise.resolve();
+  /** Whether the object store has a copy of the database. */
+  #isStored = false;
   #isReached = false;
   #wasCut = false;
 
@@ -132,14 +134,16 @@ export class Succession {
     await replica.stop();
     this.#database = database;
     this.#writer = writer;
-    await database.keepIn(writer);
-    if (!(await (await objectsOf(nats, true)).info(DATABASE_OBJECT))) await this.#store(database);
     try {
+      await database.keepIn(writer);
       await successor.lead(database, this.#parts.own);
       log.info('this host is the controller now');
     } catch (error) {
-      this.#lose(`it cannot start: ${messageOf(error)}`);
+      return this.#lose(`it cannot start: ${messageOf(error)}`);
     }
+    // The object store may have no leader yet after the death of a server of NATS: then it is done later.
+    this.#isStored = false;
+    await this.#look();
   }
 
   /** Called by the election and by the log; the role ends once. */
@@ -161,14 +165,17 @@ export class Succession {
   async #look(): Promise<void> {
     const { successor, own } = this.#parts;
     if (this.#database) {
-      if (this.#writer && this.#writer.bytes > MOST_BYTES) await this.#store(this.#database);
-    } else if (this.#replica?.database && this.#replica.isFollowing)
+      this.#isStored ||= (await (await objectsOf(this.#nats as NatsConnection, true)).info(DATABASE_OBJECT)) !== null;
+      if (!this.#isStored || (this.#writer && this.#writer.bytes > MOST_BYTES)) await this.#store(this.#database);
+    } else if (!this.#replica?.isStarted) await this.#follow();
+    else if (this.#replica?.database && this.#replica.isFollowing)
       await successor.followed(this.#replica.database, own);
   }
 
   async #store(database: Database): Promise<void> {
     if (!this.#nats) return;
     await storeCopy(this.#nats, database, this.#parts.directory);
+    this.#isStored = true;
     this.#writer?.resetBytes();
   }
 
