@@ -65,6 +65,8 @@ const ANSWER_MS = 10_000;
 const FOUND_MS = 2_000;
 /** How long (ms) until NATS has read its configuration, and how often that is tried. */
 const ADMITTED_MS = 10_000;
+/** How long (ms) to ask a host of `init` that does not answer, and the pause in between. */
+const ASKING_MS = 20_000;
 const LOOK_MS = 200;
 
 /** @throws Failure */
@@ -244,7 +246,7 @@ function askToJoin(nats: NatsConnection, where: string, request: object): Promis
  * @throws Failure
  */
 async function untilAnswered<Answer>(nats: NatsConnection, where: string, ask: () => Promise<Answer>): Promise<Answer> {
-  const deadline = performance.now() + ANSWER_MS;
+  const deadline = performance.now() + ASKING_MS;
   for (;;) {
     try {
       return await ask();

@@ -18,7 +18,7 @@ export type SuiteName = keyof typeof SUITES;
 const TIMED = [
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
-  'test/system/@(joint-survival|kill|pulled-cable|signals|stop|vpcs-program).test.ts',
+  'test/system/@(cluster-any-host|joint-survival|kill|pulled-cable|signals|stop|vpcs-program).test.ts',
   'test/web/capture-flood.test.ts',
 ];
 
