@@ -29,7 +29,7 @@ test('a part that cannot be loaded without a connection says so, and comes when 
   await page.getByText(LOST).waitFor();
   assert.equal(await page.getByText(NEW).count(), 0);
   way.mend();
-  await page.getByRole('combobox', { name: 'New template' }).waitFor();
+  await page.getByRole('button', { name: 'New template' }).waitFor();
   await page.getByText(LOST).waitFor({ state: 'detached' });
   assert.equal(await page.getByText(NEW).count(), 0);
 });
