@@ -90,15 +90,21 @@ export async function connectExisting(
   }
 }
 
-/** Connects as this host, and again after each loss, for ever. */
+/**
+ * Connects as this host, and again after each loss, for ever.
+ * @param failures of former connections: each begins with another server
+ */
 export async function connectMember(
   files: ClusterFiles,
   membership: Membership,
   options: ConnectionOptions = {},
+  failures = 0,
 ): Promise<NatsConnection> {
   const { servers, server, cluster, seed, host, existing } = membership;
   // Its own first: messages take the shortest way.
-  const ordered = server === undefined ? servers : [server, ...servers.filter((other) => other !== server)];
+  const nearest = server === undefined ? servers : [server, ...servers.filter((other) => other !== server)];
+  const first = failures % nearest.length;
+  const ordered = [...nearest.slice(first), ...nearest.slice(0, first)];
   const kept: ConnectionOptions = {
     inboxPrefix: inboxPrefix(host),
     name: host,

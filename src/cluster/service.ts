@@ -145,6 +145,8 @@ class Service implements Cluster {
   /** From which NATS sees this host. */
   #outsideAddress: string | undefined;
   #reason = '';
+  /** Sessions that failed. A server of NATS that does not answer some requests is passed over by the next one. */
+  #failures = 0;
   #admissions: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership, known: readonly NamedHost[]) {
@@ -245,6 +247,7 @@ class Service implements Cluster {
         if (reason !== this.#reason && !signal.aborted)
           this.#parts.log.warn('this host does not take part in the cluster', { reason });
         this.#reason = reason;
+        this.#failures += 1;
       }
       this.#streams.break('the connection to NATS ended');
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
@@ -253,7 +256,7 @@ class Service implements Cluster {
 
   async #session(): Promise<void> {
     const { host, controller, cluster } = this.#membership;
-    const nats = await connectMember(this.#files, this.#membership);
+    const nats = await connectMember(this.#files, this.#membership, {}, this.#failures);
     try {
       this.#nats = nats;
       void this.#follow(nats);
