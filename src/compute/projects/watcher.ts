@@ -35,6 +35,8 @@ export class DirectoryWatcher {
   readonly #events: WatcherEvents;
   #watcher: FSWatcher | undefined;
   #told = false;
+  /** Reported captures that are there. */
+  readonly #captures = new Set<string>();
   /** Recently reported files, with their last unreported state. */
   readonly #recent = new Map<string, { timer: NodeJS.Timeout; later: WatchedFile | undefined }>();
 
@@ -61,11 +63,16 @@ export class DirectoryWatcher {
     this.#watcher = watcher;
     watcher.on('error', (error) => this.#fail(error));
     watcher.on('add', (path, stats) => {
-      this.#forget(this.#name(path));
+      const name = this.#name(path);
+      // On a busy host the library reports a file twice that appears while it scans; a capture may have grown in between.
+      if (this.#captures.has(name)) return;
+      if (GROWING.test(name)) this.#captures.add(name);
+      this.#forget(name);
       this.#events.file('created', this.#file(path, stats));
     });
     watcher.on('change', (path, stats) => this.#changed(this.#file(path, stats)));
     watcher.on('unlink', (path) => {
+      this.#captures.delete(this.#name(path));
       this.#forget(this.#name(path));
       this.#events.file('deleted', this.#file(path, undefined));
     });
