@@ -1,5 +1,5 @@
 // The cluster's part of a running server: keeps the connection to NATS and this host's lease, passes streams to this host's compute, and on
-// the host of `init` admits hosts and follows their leases.
+// the controller follows the leases of the others.
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,19 +7,20 @@ import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
 import { type Msg, type NatsConnection, nuid, RequestError, type Subscription } from '@nats-io/transport-node';
 import { Failure, ignore, messageOf } from '../failures.ts';
+import { Admissions } from './admissions.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { addressToward, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { LEASE_MS, type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
-import { admit, forgetHost, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
+import { reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
 import { HostStreams } from './streams.ts';
-import { inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, respond, senderOf, subjects } from './subjects.ts';
+import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
@@ -147,12 +148,13 @@ class Service implements Cluster {
   #reason = '';
   /** Sessions that failed. A server of NATS that does not answer some requests is passed over by the next one. */
   #failures = 0;
-  #admissions: Promise<unknown> = Promise.resolve();
+  readonly #admissions: Admissions;
 
   constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership, known: readonly NamedHost[]) {
     this.#parts = parts;
     this.#files = files;
     this.#membership = membership;
+    this.#admissions = new Admissions({ files, membership: () => this.#membership, log: parts.log });
     this.known = known;
     const { state, roots = [] } = parts;
     this.#shared = new SharedFiles({ state, roots, directory: files.path('replica') });
@@ -263,7 +265,7 @@ class Service implements Cluster {
       if (controller) {
         // An older release wrote other permissions.
         if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
-        this.#admitHosts(nats);
+        this.#admissions.serve(nats);
         serveRegistry(nats, this.#files);
       }
       const leases = await this.#openLeases(nats);
@@ -497,47 +499,6 @@ class Service implements Cluster {
     });
     await watch.start();
     return watch;
-  }
-
-  /** Answers hosts that ask to join, one at a time. */
-  #admitHosts(nats: NatsConnection): void {
-    const answer = (message: Msg, inbox: string, act: () => Promise<object>): void => {
-      this.#admissions = this.#admissions.then(async () => {
-        const body = await act().catch((error: unknown) => ({ refused: messageOf(error) }));
-        respond(message, inbox, JSON.stringify(body));
-      });
-    };
-    nats.subscribe(JOIN_SUBJECT, {
-      callback: (_error, message) =>
-        answer(message, JOIN_INBOX, async () => {
-          const { name, certificate } = await admit(this.#files, this.#membership, message.json());
-          // Other servers get their copies soon.
-          if (
-            !this.#membership.existing &&
-            !(await reloadNats(this.#files)) &&
-            (await serverCounts(this.#files)).found === 1
-          )
-            throw new Failure(
-              'conflict',
-              'NATS is not run by this cluster: restart labwire-nats.service and join again with the same line.',
-            );
-          this.#parts.log.info('a host joined the cluster', { host: name });
-          return { joined: name, certificate, cluster: this.#membership.cluster };
-        }),
-    });
-    nats.subscribe(subjects('*').leave, {
-      callback: (_error, message) =>
-        answer(message, inboxPrefix(senderOf(message)), async () => {
-          const name = senderOf(message);
-          // The answer must leave before the host's connection is ended.
-          setTimeout(() => {
-            forgetHost(this.#files, this.#membership, name).catch((error: unknown) =>
-              this.#parts.log.error('a host that leaves cannot be forgotten', { host: name, reason: messageOf(error) }),
-            );
-          }, 50);
-          return { left: name };
-        }),
-    });
   }
 
   async stop(): Promise<void> {

@@ -1,30 +1,28 @@
-// Creates, recreates, changes, deletes and duplicates nodes.
+// Creates, recreates, changes and duplicates nodes.
 import { randomUUID } from 'node:crypto';
-import type { Kept } from '../../api/deleted-nodes.ts';
 import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../api/routes/nodes.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure, ignore, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
-import type { LabChange } from '../../store/labs.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { MissingImages } from '../computes/missing-images.ts';
-import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Announcer } from '../events.ts';
 import { type ConfigsPlace, takeBaseConfigs } from '../nodes/base-configs.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { nodeRecord, type SymbolSource } from '../nodes/creation.ts';
 import { Renaming } from '../nodes/names.ts';
-import { keepingFiles, lastingProperties, Node, nodePath, withComputeState } from '../nodes/node.ts';
-import { type Action, cancelStartsOf, type LeftOut } from './actions.ts';
+import { Node, nodePath, withComputeState } from '../nodes/node.ts';
+import type { Action, LeftOut } from './actions.ts';
 import { nodeCopy, wholeNode } from './claims.ts';
 import type { HostNumbers } from './host-numbers.ts';
 import { computeEntry, hostProject } from './hosting.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Links } from './links.ts';
 import type { MacNumbers } from './mac-numbers.ts';
+import { NodeDeletions } from './node-deletions.ts';
 import { NodeMoves, type NodeMovesOptions } from './node-moves.ts';
 import { NodeRecords } from './node-records.ts';
 import { NodeUpdates } from './node-updates.ts';
@@ -69,6 +67,7 @@ export class Nodes {
   readonly #records: NodeRecords;
   readonly #updates: NodeUpdates;
   readonly #moves: NodeMoves;
+  readonly #deletions: NodeDeletions;
   /** By project: nodes at both ends of a link may be created at the same time. */
   readonly #appearing = new KeyedLock();
 
@@ -79,6 +78,11 @@ export class Nodes {
     const place = (project: Project, node: Node, properties: Record<string, unknown>) =>
       this.#place(project, node, properties);
     this.#moves = new NodeMoves({ ...options, records: this.#records, place });
+    this.#deletions = new NodeDeletions({
+      ...options,
+      records: this.#records,
+      create: (project, compute, given) => this.#createFrom(project, compute, given),
+    });
   }
 
   /**
@@ -335,91 +339,14 @@ export class Nodes {
     return this.#records.compare(project, node, object);
   }
 
-  /**
-   * Deletes a node with its links.
-   * @param keep keeps it for `restore`, if its compute keeps the files
-   * @returns until when (ms since 1970) it is kept; undefined if it is gone for good
-   * @throws Failure `conflict` for a locked node
-   */
-  delete(project: Project, id: string, { keep = false } = {}): Promise<number | undefined> {
-    const node = project.nodes.get(id);
-    const cancelled = cancelStartsOf(node && !node.record.locked ? [node] : []);
-    return project.changes.run(wholeNode(id), async () => {
-      await cancelled;
-      return this.#deleteNow(project, project.node(id), keep);
-    });
+  /** See `NodeDeletions`. */
+  delete(project: Project, id: string, options?: { keep: boolean }): Promise<number | undefined> {
+    return this.#deletions.delete(project, id, options);
   }
 
-  /**
-   * Brings a deleted node back, with its files, and those of its links whose ports are free.
-   * @throws Failure `not-found` if it is not kept; of the compute, and then it is kept further on
-   */
-  async restore(project: Project, id: string): Promise<Node> {
-    const { links } = this.#options;
-    const { node, kept } = await project.changes.run(wholeNode(id), async () => {
-      project.requireOpen();
-      const kept = project.deleted.get(id);
-      kept.compute.requireAccepting();
-      const { record, compute } = kept;
-      const given = { ...record, properties: lastingProperties(record), compute_id: compute.id } as NodeCreate;
-      return { kept, node: await this.#createFrom(project, compute, given) };
-    });
-    for (const link of kept.links) {
-      if (link.ends.some(({ node_id: end }) => end !== id && project.deleted.handOver(link, end))) continue;
-      await links.restore(project, link).catch((error: unknown) => {
-        const message = `${node.name} is restored without one of its links. ${messageOf(error)}`;
-        this.#records.tell(project, 'log.warning', message);
-      });
-    }
-    return node;
-  }
-
-  async #deleteNow(project: Project, node: Node, keep: boolean): Promise<number | undefined> {
-    if (node.record.locked)
-      throw new Failure('conflict', `locked: the node "${node.name}" is locked; unlock it before deleting it.`);
-    const { links, writer } = this.#options;
-    const own = project.linksOf(node);
-    for (const part of [node, ...own]) part.leaving = true;
-    using undo = new DisposableStack();
-    undo.defer(() => {
-      for (const part of [node, ...own]) part.leaving = false;
-    });
-    using trace = await project.remoteChanges.begin(node.compute, project.id, node.path, { makesRoom: true });
-    // On disk first and in one transaction: if that fails nothing has changed.
-    const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
-    await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
-    await links.forgetAll(project, own);
-    let failure: unknown;
-    let isKept = false;
-    try {
-      const answer = await node.compute.remove(keep ? keepingFiles(node.path) : node.path);
-      isKept = keep && (answer as Partial<Kept> | undefined)?.kept === true;
-      void trace.settle();
-    } catch (error) {
-      // If the compute refuses, it still has the node, without its cables; the lab keeps it likewise.
-      if (error instanceof ComputeRefusal) {
-        await writer.apply(project.record, [{ node: node.record }]);
-        await trace.settle();
-        throw error;
-      }
-      // Otherwise it is removed when the compute is back.
-      const isAway = !node.compute.connected || (error instanceof ComputeUnreachable && !error.late);
-      if (!isAway) failure = error;
-      else
-        this.#records.tell(
-          project,
-          'log.warning',
-          `${node.name} is removed from the host ${node.compute.name} when that is back. ${messageOf(error)}`,
-        );
-    }
-    undo.move();
-    project.nodes.delete(node.id);
-    const until = isKept ? project.deleted.add(node, own) : undefined;
-    node.end();
-    project.names.release(node.name);
-    this.#records.announce('node.deleted', node);
-    if (failure !== undefined) throw failure;
-    return until;
+  /** See `NodeDeletions`. */
+  restore(project: Project, id: string): Promise<Node> {
+    return this.#deletions.restore(project, id);
   }
 
   /** Copies a stopped node, without its links. */

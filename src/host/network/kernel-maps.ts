@@ -111,7 +111,7 @@ export class LeftCounters implements Disposable {
     this.#port = port;
   }
 
-  /** Undefined if there are none, or without CAP_SYS_ADMIN. */
+  /** Undefined without maps or CAP_SYS_ADMIN. */
   static find(link: string): LeftCounters | undefined {
     const program = programAt(link);
     if (program === undefined || !program.name.startsWith(PROGRAM_NAME)) return undefined;

@@ -1,0 +1,61 @@
+// Admits hosts to the cluster, and lets them leave; on the host of `init`.
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { Failure, messageOf } from '../failures.ts';
+import type { ClusterLog } from './cluster-log.ts';
+import type { ClusterFiles, Membership } from './layout.ts';
+import { admit, forgetHost, reloadNats, serverCounts } from './registry.ts';
+import { inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, respond, senderOf, subjects } from './subjects.ts';
+
+export interface AdmissionsParts {
+  files: ClusterFiles;
+  /** As of now. */
+  membership: () => Membership;
+  log: ClusterLog;
+}
+
+export class Admissions {
+  readonly #parts: AdmissionsParts;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: AdmissionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers hosts that ask to join, one at a time. */
+  serve(nats: NatsConnection): void {
+    const { files, membership, log } = this.#parts;
+    const answer = (message: Msg, inbox: string, act: () => Promise<object>): void => {
+      this.#turn = this.#turn.then(async () => {
+        const body = await act().catch((error: unknown) => ({ refused: messageOf(error) }));
+        respond(message, inbox, JSON.stringify(body));
+      });
+    };
+    nats.subscribe(JOIN_SUBJECT, {
+      callback: (_error, message) =>
+        answer(message, JOIN_INBOX, async () => {
+          const { name, certificate } = await admit(files, membership(), message.json());
+          // Other servers get their copies soon.
+          if (!membership().existing && !(await reloadNats(files)) && (await serverCounts(files)).found === 1)
+            throw new Failure(
+              'conflict',
+              'NATS is not run by this cluster: restart labwire-nats.service and join again with the same line.',
+            );
+          log.info('a host joined the cluster', { host: name });
+          return { joined: name, certificate, cluster: membership().cluster };
+        }),
+    });
+    nats.subscribe(subjects('*').leave, {
+      callback: (_error, message) =>
+        answer(message, inboxPrefix(senderOf(message)), async () => {
+          const name = senderOf(message);
+          // The answer must leave before the host's connection is ended.
+          setTimeout(() => {
+            forgetHost(files, membership(), name).catch((error: unknown) =>
+              log.error('a host that leaves cannot be forgotten', { host: name, reason: messageOf(error) }),
+            );
+          }, 50);
+          return { left: name };
+        }),
+    });
+  }
+}
