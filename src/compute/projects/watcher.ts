@@ -35,7 +35,7 @@ export class DirectoryWatcher {
   readonly #events: WatcherEvents;
   #watcher: FSWatcher | undefined;
   #told = false;
-  /** Reported captures that are there. */
+  /** Existing captures that were reported. */
   readonly #captures = new Set<string>();
   /** Recently reported files, with their last unreported state. */
   readonly #recent = new Map<string, { timer: NodeJS.Timeout; later: WatchedFile | undefined }>();
