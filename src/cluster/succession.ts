@@ -123,14 +123,12 @@ export class Succession {
     const { schema } = successor;
     const writer = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => this.#lose(reason) });
     writer.isReached = this.#isReached;
-    // Fails unless this host has read the whole log.
-    if (
-      !(await writer.begin().then(
-        () => true,
-        () => false,
-      ))
-    )
+    try {
+      await writer.begin();
+    } catch {
+      // This host has not read the whole log yet.
       return this.#election.release();
+    }
     await replica.stop();
     this.#database = database;
     this.#writer = writer;
@@ -141,9 +139,8 @@ export class Succession {
     } catch (error) {
       return this.#lose(`it cannot start: ${messageOf(error)}`);
     }
-    // The object store may have no leader yet after the death of a server of NATS: then it is done later.
     this.#isStored = false;
-    await this.#look();
+    await this.#keepCopy(database);
   }
 
   /** Called by the election and by the log; the role ends once. */
@@ -164,19 +161,24 @@ export class Succession {
 
   async #look(): Promise<void> {
     const { successor, own } = this.#parts;
-    if (this.#database) {
-      this.#isStored ||= (await (await objectsOf(this.#nats as NatsConnection, true)).info(DATABASE_OBJECT)) !== null;
-      if (!this.#isStored || (this.#writer && this.#writer.bytes > MOST_BYTES)) await this.#store(this.#database);
-    } else if (!this.#replica?.isStarted) await this.#follow();
-    else if (this.#replica?.database && this.#replica.isFollowing)
-      await successor.followed(this.#replica.database, own);
+    if (this.#database) await this.#keepCopy(this.#database);
+    else if (!this.#replica?.isStarted) await this.#follow();
+    else if (this.#replica.database && this.#replica.isFollowing) await successor.followed(this.#replica.database, own);
   }
 
-  async #store(database: Database): Promise<void> {
-    if (!this.#nats) return;
-    await storeCopy(this.#nats, database, this.#parts.directory);
-    this.#isStored = true;
-    this.#writer?.resetBytes();
+  /** Stores a copy of the database for other hosts if there is none, and in the place of a long log; later if that fails. */
+  async #keepCopy(database: Database): Promise<void> {
+    const [nats, writer] = [this.#nats, this.#writer];
+    if (!nats || !writer) return;
+    try {
+      this.#isStored ||= (await (await objectsOf(nats, true)).info(DATABASE_OBJECT)) !== null;
+      if (this.#isStored && writer.bytes <= MOST_BYTES) return;
+      await storeCopy(nats, database, this.#parts.directory);
+      this.#isStored = true;
+      writer.resetBytes();
+    } catch (error) {
+      this.#parts.log.warn('no new copy of the database is stored for other hosts', { reason: messageOf(error) });
+    }
   }
 
   /** Resolves when this host's role changes no more, until the next change. */
