@@ -2,9 +2,9 @@
 
 import type { TestContext } from 'node:test';
 import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
-import { changeLink, keepFromHost } from '../../src/host/network/kernel-interfaces.ts';
+import { changeLink, getLink, keepFromHost } from '../../src/host/network/kernel-interfaces.ts';
 import { ip, Namespace, removeAfter, uniqueName } from './namespaces.ts';
-import { ends } from './peers.ts';
+import { ends, until } from './peers.ts';
 
 /** A packet filter that matches no frame: the link is not plain. */
 export const NOTHING = { packetFilters: [Uint32Array.of(0x06, 0)] };
@@ -38,6 +38,11 @@ export async function pair(
   return { link, inside, port };
 }
 
+/** Waits until the host's end of a pair sends: the kernel drops frames for a moment after the other end has come up. */
+export async function sends(link: string): Promise<void> {
+  await until(async () => getLink(link).running);
+}
+
 /** A namespace with one end of a pair, whose other end is a port of the fabric. */
 export async function container(t: TestContext, fabric: Fabric, address: string): Promise<Container> {
   const namespace = await Namespace.create(t);
@@ -45,6 +50,7 @@ export async function container(t: TestContext, fabric: Fabric, address: string)
   await namespace.run('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
   const { link, inside, port } = await pair(t, fabric);
   await namespace.adopt(inside, address);
+  await sends(link);
   return { namespace, link, port };
 }
 

@@ -7,7 +7,7 @@ import type { Fabric, FabricPort, MemoryDevice } from '../../src/fabric/fabric.t
 import type { SwitchPortSettings } from '../../src/fabric/model.ts';
 import { changeLink, keepFromHost } from '../../src/host/network/kernel-interfaces.ts';
 import { BROADCAST, frame, mac, type Tag } from './frames.ts';
-import { type Container, container, KERNEL, NOTHING, pair, pathOf, startFabric } from './kernel-peers.ts';
+import { type Container, container, KERNEL, NOTHING, pair, pathOf, sends, startFabric } from './kernel-peers.ts';
 import { cannotMakeInterfaces, ip, transfer } from './namespaces.ts';
 import { ends, type Peer, peerWithCable, until } from './peers.ts';
 
@@ -143,9 +143,10 @@ async function rawPort(
   device: MemoryDevice<'ethernet-switch'>,
   number: number,
 ): Promise<RawPort> {
-  const { inside, port } = await pair(t, fabric);
+  const { link, inside, port } = await pair(t, fabric);
   keepFromHost(inside);
   changeLink(inside, { up: true });
+  await sends(link);
   const { peer, cable } = await peerWithCable(t);
   const outside = await fabric.createPort({ kind: 'packet', interface: inside });
   await outside.connect(cable);
