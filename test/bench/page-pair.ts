@@ -108,7 +108,7 @@ export async function twoBrowsers(browser: Browser, daemon: Daemon): Promise<str
     'a node is moved': {
       change: (round) => ({
         ...{ method: 'PUT', path: pcPath, body: { x: round, y: 50 }, told: pc },
-        ...{ selector: picture, shows: { name: 'transform', value: `translate(${round} 50)` } },
+        ...{ selector: picture, shows: { name: 'data-place', value: `${round} 50` } },
       }),
     },
     'a node is started': {

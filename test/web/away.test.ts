@@ -28,8 +28,7 @@ async function compared(page: Page, daemon: Daemon, path: string): Promise<strin
   await page.waitForFunction(
     (expected) => {
       const shown = [...document.querySelectorAll<SVGElement>('[data-node]')].map((element) => {
-        const place = /-?[\d.]+[ ,]+-?[\d.]+/.exec(element.getAttribute('transform') ?? '')?.[0].replace(',', ' ');
-        return `${element.dataset['node']} ${place} ${element.querySelector('.name')?.textContent}`;
+        return `${element.dataset['node']} ${element.dataset['place']} ${element.querySelector('.name')?.textContent}`;
       });
       return shown.length === expected.length && expected.every((one) => shown.includes(one));
     },

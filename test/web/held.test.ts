@@ -64,7 +64,7 @@ test('two linked nodes in a hand move with their link, the link to a third one f
       subtree: true,
       childList: true,
       attributes: true,
-      attributeFilter: ['transform', 'd', 'x', 'cx'],
+      attributeFilter: ['transform', 'data-place', 'd', 'x', 'cx'],
     };
     new MutationObserver(note).observe(document.querySelector('.topology')!, options);
   });

@@ -11,10 +11,8 @@ function placeOf(page: Page, link: string, node: string): Promise<[number, numbe
   return page.evaluate(
     ([link, node]) => {
       const text = document.querySelector<SVGTextElement>(`#link-${link} .port[data-end="0"]`)!;
-      const [x, y] = /translate\((\S+) (\S+)\)/
-        .exec(document.querySelector(`#node-${node}`)!.getAttribute('transform')!)!
-        .slice(1)
-        .map(Number) as [number, number];
+      const place = document.querySelector<SVGElement>(`#node-${node}`)!.dataset['place']!;
+      const [x, y] = place.split(' ').map(Number) as [number, number];
       const at = (name: string): number => Number(text.getAttribute(name));
       return [at('x') - x, at('y') - y, text.classList.contains('placed')] as [number, number, boolean];
     },

@@ -283,8 +283,10 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
     async () => {
       const drawn = await page
         .locator('[data-node]')
-        .evaluateAll((all) => all.map((each) => `${each.getAttribute('data-node')} ${each.getAttribute('transform')}`));
-      return [drawn.sort(), (await nodes()).map(({ node_id: id, x, y }) => `${id} translate(${x} ${y})`).sort()];
+        .evaluateAll((all) =>
+          all.map((each) => `${each.getAttribute('data-node')} ${each.getAttribute('data-place')}`),
+        );
+      return [drawn.sort(), (await nodes()).map(({ node_id: id, x, y }) => `${id} ${x} ${y}`).sort()];
     },
     ([drawn, had]) => String(drawn) === String(had),
   );
@@ -373,7 +375,7 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   const placesOf = async (): Promise<string> => JSON.stringify((await nodes()).map(({ name, x, y }) => [name, x, y]));
   const drawnAt = async (): Promise<string> =>
     JSON.stringify(
-      await page.locator('[data-node]').evaluateAll((all) => all.map((each) => each.getAttribute('transform'))),
+      await page.locator('[data-node]').evaluateAll((all) => all.map((each) => each.getAttribute('data-place'))),
     );
   const untidy = await placesOf();
   const drawnUntidy = await drawnAt();

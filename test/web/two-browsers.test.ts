@@ -60,10 +60,10 @@ test('each sees what the other does; what one drags and the other deletes is gon
   await drag(ada.page, one, { x: 30, y: 60 });
   await ada.page.mouse.up();
   const placeOf = (page: Page): Promise<string | null> =>
-    page.locator(`[data-node="${one}"]`).getAttribute('transform');
+    page.locator(`[data-node="${one}"]`).getAttribute('data-place');
   await eventually('the place that the other sees', async () => {
     const { x, y } = await daemon.get(`${path}/nodes/${one}`);
-    return y > 0 && (await placeOf(bob.page)) === `translate(${x} ${y})`;
+    return y > 0 && (await placeOf(bob.page)) === `${x} ${y}`;
   });
 
   // The same console in both.

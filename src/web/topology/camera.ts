@@ -16,7 +16,7 @@ const MARGIN = 0.25;
 const SETTLED_MS = 120;
 /** A picture scaled by more than this is redrawn during the gesture. */
 const COARSE = 1.8;
-/** Below this scale port states and names are illegible. */
+/** Below this scale port states and names are illegible, and not drawn. */
 const FAR = 0.45;
 /** Names keep at least this share of their size on the screen, so that they can be read. */
 const SMALLEST_NAME = 11 / 13;
@@ -48,6 +48,11 @@ export class Camera {
 
   stop(): void {
     clearTimeout(this.#settle);
+  }
+
+  /** Links are drawn without the signs at their ends. */
+  get isFar(): boolean {
+    return this.#drawn.scale < FAR;
   }
 
   /** How many times larger than the map names are drawn. */
@@ -163,7 +168,7 @@ export class Camera {
     style.willChange = '';
     this.#drawn = this.#view;
     const { x, y, scale } = this.#view;
-    this.#root.classList.toggle('far', scale < FAR);
+    this.#root.classList.toggle('far', this.isFar);
     style.setProperty('--name-size', String(this.nameSize));
     style.setProperty('--dot-size', String(signSize(scale, 0)));
     const transform = `translate(${x + width * MARGIN} ${y + height * MARGIN}) scale(${scale})`;

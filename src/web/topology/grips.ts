@@ -109,7 +109,7 @@ export function labelGrip(stage: Stage, node: NodeObject): Grip {
   const id = node.node_id;
   const text = stage.root.querySelector<SVGTextElement>(`#node-${id} .name`);
   // A centred label gets a fixed position where its text starts now.
-  const start = { x: node.label.x ?? Math.round(text?.getBBox().x ?? 0), y: node.label.y ?? -20 };
+  const start = { x: node.label.x ?? Math.round((text?.getBBox().x ?? node.x) - node.x), y: node.label.y ?? -20 };
   return {
     move: (_event, _step, whole) => {
       const { x, y } = start;

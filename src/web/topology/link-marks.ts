@@ -3,19 +3,38 @@
 import type { LabContext } from '../lab-context.ts';
 import { inNumbers } from '../language.ts';
 import { type LinkCounters, rateText } from '../model/lab/counters.ts';
+import type { Point } from '../model/lab/geometry.ts';
 import { linkName, linkStates } from '../model/lab/link-name.ts';
 import type { Impairments, LinkObject } from '../model/server/types.ts';
-import { set, write } from './svg.ts';
+import { make, set, write } from './svg.ts';
 
 /** Rates in kbit/s from which a line has the next width. */
 const STEPS = [1, 100, 1_000, 10_000, 100_000];
 
+/** Pixels from the middle of the line up to the marks, and from these down to the rate. */
+const ABOVE = 6;
+const BELOW = 22;
+
+export interface Marks {
+  /** Of the line. */
+  middle: Point;
+  mark?: SVGTextElement;
+  rate?: SVGTextElement;
+}
+
+export function placeMarks({ middle: { x, y }, mark, rate }: Marks): void {
+  if (mark) set(mark, { x, y: y - ABOVE });
+  if (rate) set(rate, { x, y: y - ABOVE + BELOW });
+}
+
 /** Writes the marks, the link's accessible name, and its width. */
-export function drawMarks(
-  { lab, traffic }: LabContext,
-  link: LinkObject,
-  { group, mark, rate: figure }: { group: SVGGElement; mark: SVGTextElement; rate: SVGTextElement },
-): void {
+export function drawMarks({ lab, traffic }: LabContext, link: LinkObject, group: SVGGElement, shown: Marks): void {
+  // Most links have neither.
+  const writeMark = (what: 'mark' | 'rate', text: string): void => {
+    if (text !== '')
+      shown[what] ??= make('text', { class: what, 'text-anchor': 'middle', 'aria-hidden': 'true' }, group);
+    if (shown[what]) write(shown[what], text);
+  };
   const counters = lab.counters.links.peek().get(link.link_id);
   const isDropping = lab.counters.dropping.peek().has(link.link_id);
   const rate = traffic.peek() && counters ? Math.max(counters.forward.rate_kbit, counters.backward.rate_kbit) : 0;
@@ -26,10 +45,11 @@ export function drawMarks(
     impairments,
     link.capturing ? `● ${captured(counters)}`.trim() : '',
   ];
-  write(mark, marks.filter(Boolean).join('  '));
+  writeMark('mark', marks.filter(Boolean).join('  '));
   const rates = rate > 0 && counters ? ratesText(counters) : '';
-  write(figure, rates && ` ${rates}`);
+  writeMark('rate', rates && ` ${rates}`);
   set(group, { 'data-traffic': STEPS.filter((step) => rate >= step).length });
+  placeMarks(shown);
   group.classList.toggle('dropping', traffic.peek() && isDropping);
   // Without the frame count: a name that changes each second would be read out each second.
   const said = [linkName(lab, link), ...linkStates(link), impairments, rates];

@@ -4,7 +4,7 @@ import type { Point } from '../model/lab/geometry.ts';
 import { dashesOf, readLinkStyle } from '../model/lab/label-style.ts';
 import { portName } from '../model/lab/linked-ports.ts';
 import type { LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
-import { drawMarks } from './link-marks.ts';
+import { drawMarks, type Marks, placeMarks } from './link-marks.ts';
 import { portKey, type Stage } from './stage.ts';
 import { make, set, setProperties, write } from './svg.ts';
 
@@ -14,8 +14,6 @@ const BOW = 36;
 const DOT = 42;
 /** Pixels from the state of a port to its name. */
 const LABEL = 22;
-/** Pixels between the marks above the line and the rate below it. */
-const BELOW = 22;
 
 interface LinkElements {
   group: SVGGElement;
@@ -23,8 +21,7 @@ interface LinkElements {
   hit: SVGPathElement;
   dots: [SVGCircleElement, SVGCircleElement];
   ports: [SVGTextElement, SVGTextElement];
-  mark: SVGTextElement;
-  rate: SVGTextElement;
+  marks: Marks;
 }
 
 export class LinkLayer {
@@ -43,8 +40,7 @@ export class LinkLayer {
 
   /** The middle of the line, if drawn. */
   middle(id: string): Point | undefined {
-    const { mark } = this.#elements.get(id) ?? {};
-    return mark && { x: Number(mark.getAttribute('x')), y: Number(mark.getAttribute('y')) };
+    return this.#elements.get(id)?.marks.middle;
   }
 
   draw(id: string): void {
@@ -60,7 +56,7 @@ export class LinkLayer {
     }
     const elements = found ?? this.#make(id);
     this.#put(id, elements.group, this.#stage.held.has(one.node_id), this.#stage.held.has(other.node_id));
-    this.#place(link, elements, one, other);
+    this.#place(link, elements, [one, other]);
     elements.group.classList.toggle('suspended', link.suspend);
     const style = readLinkStyle(link.link_style ?? {});
     // On the line only, so that selection and suspension stay visible.
@@ -74,17 +70,17 @@ export class LinkLayer {
       set(elements.dots[index], { 'data-status': status });
       write(elements.ports[index], `${this.#portLabel(link.nodes[index])} `);
     }
-    drawMarks(this.#stage.context, link, elements);
+    drawMarks(this.#stage.context, link, elements.group, elements.marks);
   }
 
-  /** Redraws links with one dragged end; other dragged links move as a whole. */
+  /** Redraws links with one dragged end, as far as they are seen; other dragged links move as a whole. */
   followHeld(): void {
     const { lab } = this.#stage.context;
     for (const id of this.#atBorder) {
       const link = lab.links.get(id);
       const [one, other] = link?.nodes.map((end) => lab.nodes.get(end.node_id)) ?? [];
       const elements = this.#elements.get(id);
-      if (link && one && other && elements) this.#place(link, elements, one, other);
+      if (link && one && other && elements) this.#place(link, elements, [one, other], true);
     }
   }
 
@@ -102,8 +98,8 @@ export class LinkLayer {
     else lifted.putBack(group);
   }
 
-  /** Positions a link's line and labels. */
-  #place(link: LinkObject, elements: LinkElements, one: NodeObject, other: NodeObject): void {
+  /** Positions a link's line and labels. `isFollowing`: the next frame may position them again. */
+  #place(link: LinkObject, elements: LinkElements, [one, other]: [NodeObject, NodeObject], isFollowing = false): void {
     const isAtBorder = this.#atBorder.has(link.link_id);
     const centre = (node: NodeObject): Point => {
       const box = this.#stage.boxOf(node);
@@ -111,13 +107,15 @@ export class LinkLayer {
     };
     const path = linkPath(centre(one), centre(other), this.#bow(link));
     set(elements.line, { d: path.line });
-    set(elements.hit, { d: path.line });
+    // Each attribute costs the browser time, and a drag of many nodes has hundreds of links.
+    if (!isFollowing) set(elements.hit, { d: path.line });
+    if (isFollowing && this.#stage.camera.isFar) return;
     for (const index of [0, 1] as const) {
       set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y });
       this.#placePort(link, elements.ports[index], index, { node: [one, other][index]!, at: path.labels[index] });
     }
-    set(elements.mark, { x: path.middle.x, y: path.middle.y - 6 });
-    set(elements.rate, { x: path.middle.x, y: path.middle.y - 6 + BELOW });
+    elements.marks.middle = path.middle;
+    placeMarks(elements.marks);
   }
 
   /** A port name at its custom position relative to the node, otherwise at `at` on the line. */
@@ -157,8 +155,7 @@ export class LinkLayer {
         make('text', { ...text, class: 'port', 'data-end': 0 }, group),
         make('text', { ...text, class: 'port', 'data-end': 1 }, group),
       ],
-      mark: make('text', { ...text, class: 'mark', 'text-anchor': 'middle' }, group),
-      rate: make('text', { ...text, class: 'rate', 'text-anchor': 'middle' }, group),
+      marks: { middle: { x: 0, y: 0 } },
     };
     const isSelected = this.#stage.context.selection.value.link === id;
     group.classList.toggle('selected', isSelected);
@@ -169,18 +166,15 @@ export class LinkLayer {
 
   /** Distance in pixels from the straight line, for parallel links. */
   #bow(link: LinkObject): number {
-    const key = pairOf(link);
-    const parallel = this.#stage.context.lab.linksOf(link.nodes[0].node_id).filter((other) => pairOf(other) === key);
+    const [one, other] = link.nodes.map(({ node_id: id }) => id) as [string, string];
+    const parallel = this.#stage.context.lab
+      .linksOf(one)
+      .filter(({ nodes }) => nodes.some(({ node_id: id }) => id === other));
     if (parallel.length < 2) return 0;
     const at = parallel.findIndex(({ link_id }) => link_id === link.link_id);
-    const turned = link.nodes[0].node_id < link.nodes[1].node_id ? 1 : -1;
+    const turned = one < other ? 1 : -1;
     return (at - (parallel.length - 1) / 2) * BOW * turned;
   }
-}
-
-/** Equal for all links between the same two nodes. */
-function pairOf({ nodes: [one, other] }: LinkObject): string {
-  return [one.node_id, other.node_id].sort().join(' ');
 }
 
 interface LinkPath {

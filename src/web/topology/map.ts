@@ -48,6 +48,7 @@ export class TopologyMap implements LabMap {
     });
     stage.camera.changed = () => this.#minimap.mark();
     stage.camera.drawn = () => {
+      this.#links.followHeld();
       stage.lifted.draw(stage.camera.scale);
       this.#nodes.spreadNames(true);
     };
