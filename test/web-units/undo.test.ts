@@ -361,3 +361,23 @@ test('a deletion that the host does not keep is no step, and is reported', async
   assert.deepEqual(await history.remove([{ kind: 'node', id: hub.node_id }]), ['Foreign']);
   assert.equal(history.undoable.value, 0);
 });
+
+test('a step of hundreds of changes does not start all its requests at once', async () => {
+  let [running, most] = [0, 0];
+  const put = async (): Promise<object> => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve));
+    running -= 1;
+    return { x: 1 };
+  };
+  const history = new History({
+    requests: { put } as unknown as Requests,
+    project: '/projects/one',
+    known: () => ({ x: 0 }),
+    otherNames: () => {},
+  });
+  const updates = Array.from({ length: 300 }, (_, id) => ({ kind: 'node' as const, id: String(id), fields: { x: 1 } }));
+  assert.equal((await history.update(updates)).length, 300);
+  assert.ok(most > 1 && most <= 20, `${most} at once`);
+});

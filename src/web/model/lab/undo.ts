@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 import { isSame } from '../browser/same-json.ts';
+import { settled, valuesOf } from '../server/settled.ts';
 import type { ScheduleObject } from '../server/types.ts';
 import { isOtherName, type OtherName } from './taken-names.ts';
 import { alike, type Fields, idOf, nameOf, pick, type ScheduleNow, scheduled, type Thing } from './undo-fields.ts';
@@ -100,27 +101,22 @@ export class History {
    * undone. @throws Refusal
    */
   async update(updates: readonly Update[]): Promise<Fields[]> {
-    return (await this.updateEach(updates)).map((result) => {
-      if (result.status === 'rejected') throw result.reason;
-      return result.value;
-    });
+    return valuesOf(await this.updateEach(updates));
   }
 
   /** Like `update`, but returns the result or error of each part. */
   updateEach(updates: readonly Update[]): Promise<PromiseSettledResult<Fields>[]> {
     return this.#next(async () => {
       const step: Part[] = [];
-      const results = await Promise.allSettled(
-        updates.map(async ({ kind, id, fields }) => {
-          const follows = typeof fields === 'function';
-          const now = (follows ? undefined : this.#known(kind, id)) ?? (await this.#read(kind, id));
-          const wanted = follows ? fields(now as Fields) : fields;
-          const before = alike(wanted, now as Fields);
-          const after = await this.#put(kind, id, wanted);
-          step.push({ type: 'changed', kind, id, before, after });
-          return after;
-        }),
-      );
+      const results = await settled(updates, async ({ kind, id, fields }) => {
+        const follows = typeof fields === 'function';
+        const now = (follows ? undefined : this.#known(kind, id)) ?? (await this.#read(kind, id));
+        const wanted = follows ? fields(now as Fields) : fields;
+        const before = alike(wanted, now as Fields);
+        const after = await this.#put(kind, id, wanted);
+        step.push({ type: 'changed', kind, id, before, after });
+        return after;
+      });
       this.#record(step);
       return results;
     });
@@ -194,16 +190,14 @@ export class History {
     return this.#next(async () => {
       const step: Part[] = [];
       const gone: string[] = [];
-      const removals = await Promise.allSettled(
-        things.map(async ({ kind, id }) => {
-          const name = this.#name(kind, id);
-          const part = await this.#removed(kind, id);
-          if (part) step.push(part);
-          else gone.push(name);
-        }),
-      );
+      const removals = await settled(things, async ({ kind, id }) => {
+        const name = this.#name(kind, id);
+        const part = await this.#removed(kind, id);
+        if (part) step.push(part);
+        else gone.push(name);
+      });
       this.#record(step);
-      for (const removal of removals) if (removal.status === 'rejected') throw removal.reason;
+      valuesOf(removals);
       return gone;
     });
   }
@@ -262,7 +256,7 @@ export class History {
     const step = from.at(-1);
     if (!step) return;
     try {
-      await Promise.all(step.map((part) => this.#check(part)));
+      valuesOf(await settled(step, (part) => this.#check(part)));
     } catch (error) {
       // Drop a step that can never be undone, so that it does not block earlier ones.
       if (error instanceof ConflictingChange) from.pop();
@@ -278,9 +272,7 @@ export class History {
     try {
       // Changes are independent of each other; creations and removals are reversed in order.
       if (step.every(({ type }) => type === 'changed')) {
-        for (const result of await Promise.allSettled(step.map(turn))) {
-          if (result.status === 'rejected') throw result.reason;
-        }
+        valuesOf(await settled(step, turn));
       } else for (const part of step.toReversed()) await turn(part);
     } finally {
       // A partly reversed step can also be reversed back.
