@@ -190,6 +190,8 @@ export interface ImageObject {
   md5sum: string;
   filesize: number;
   used_by: ImageUser[];
+  /** Ids of the connected hosts with exactly this image; only in the list of `auto`. */
+  computes?: string[];
 }
 
 /** A line of the audit trail: one change. Never contains secrets or the body of a request. */

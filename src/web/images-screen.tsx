@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { HEAD_BYTES, isProgram, isRouterProgram } from '../api/kinds/image-heads.ts';
 import type { ImageObject, ImageUser } from '../api/objects.ts';
+import { AUTO_ID } from '../api/placement.ts';
 import type { Match } from '../api/routes/appliances.ts';
 import { go } from './address.ts';
 import { whyNot } from './model/account/permissions.ts';
@@ -120,6 +121,8 @@ export function ImagesScreen() {
     });
 
   const why = whyNot('administer');
+  const ofAll = compute.value === AUTO_ID;
+  const nameOf = (id: string): string => computes.find(({ compute_id }) => compute_id === id)?.name ?? id;
   return (
     <div class="screen images">
       <PageHeader title={words.title} />
@@ -202,6 +205,7 @@ export function ImagesScreen() {
                     WORDS.common.name,
                     words.size,
                     words.checksum,
+                    ...(ofAll ? [words.on] : []),
                     words.usedBy,
                     words.appliance,
                     WORDS.common.actions,
@@ -211,7 +215,7 @@ export function ImagesScreen() {
                   items={own}
                   keyOf={({ path }) => path}
                   height={44}
-                  columns={6}
+                  columns={ofAll ? 7 : 6}
                   row={(image, place) => (
                     <tr {...place}>
                       <th scope="row">{image.filename}</th>
@@ -219,6 +223,7 @@ export function ImagesScreen() {
                       <td data-title={words.checksum}>
                         <code>{image.md5sum}</code>
                       </td>
+                      {ofAll && <td data-title={words.on}>{image.computes?.map(nameOf).join(', ')}</td>}
                       <td data-title={words.usedBy}>{usersInWords(image.used_by)}</td>
                       <td data-title={words.appliance}>
                         <Appliances image={image} matches={matches.value} make={makeTemplate} />

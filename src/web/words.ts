@@ -466,6 +466,7 @@ const ENGLISH = {
     none: 'There are no images here yet.',
     size: 'Size',
     checksum: 'MD5',
+    on: 'On',
     usedBy: 'Used by',
     notUsed: 'not used',
     template: (name: string) => `template ${name}`,

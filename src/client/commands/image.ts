@@ -1,7 +1,8 @@
 // `labwired image`: disks and programs that nodes start from.
 import { basename } from 'node:path';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
-import type { ImageObject } from '../../api/objects.ts';
+import type { ComputeObject, ImageObject } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -43,6 +44,27 @@ async function images(session: Session, compute: string | undefined): Promise<Im
   return session.api.get(`${pathOf(compute)}/images`);
 }
 
+/** Of one host, or of all hosts with a column that says where each image is. */
+async function list(session: Session, compute: string | undefined): Promise<void> {
+  const hosts = compute === undefined ? await session.api.get<ComputeObject[]>('/v2/computes') : [];
+  const all = hosts.some(({ compute_id: id }) => id === AUTO_ID);
+  const nameOf = new Map(hosts.map(({ compute_id: id, name }) => [id, name]));
+  session.show(await images(session, all ? AUTO_ID : compute), ({ filename }) => filename, [
+    { heading: 'IMAGE', cell: ({ filename }) => filename },
+    { heading: 'FOR', cell: ({ emulator }) => emulator },
+    { heading: 'SIZE', cell: ({ filesize }) => inBytes(filesize) },
+    ...(all
+      ? [
+          {
+            heading: 'ON',
+            cell: ({ computes = [] }: ImageObject) => computes.map((id) => nameOf.get(id) ?? id).join(', '),
+          },
+        ]
+      : []),
+    { heading: 'USED BY', cell: ({ used_by: { length } }) => counted(length, 'node') },
+  ]);
+}
+
 /** The image of this name; where emulators have images of one name, `type` says which. @throws Failure */
 async function imageNamed(
   session: Session,
@@ -64,16 +86,9 @@ export const image: Noun = {
     verb({
       name: 'list',
       words: [],
-      summary: 'lists all images of a host',
-      flags: COMPUTE,
-      run: async (session, _words, { compute }) => {
-        session.show(await images(session, compute), ({ filename }) => filename, [
-          { heading: 'IMAGE', cell: ({ filename }) => filename },
-          { heading: 'FOR', cell: ({ emulator }) => emulator },
-          { heading: 'SIZE', cell: ({ filesize }) => inBytes(filesize) },
-          { heading: 'USED BY', cell: ({ used_by: { length } }) => counted(length, 'node') },
-        ]);
-      },
+      summary: 'lists images: of all hosts with the hosts that have them, or of one host',
+      flags: { compute: { value: 'ID', summary: 'only this host' } },
+      run: (session, _words, { compute }) => list(session, compute),
     }),
     verb({
       name: 'upload',

@@ -1,12 +1,16 @@
-// Uploads images that are missing on a compute and present on this server when a node needs them (as in release 2.2.57).
+// Uploads images that are missing on a compute when a node needs them: from this server (as in release 2.2.57), or from another host of
+// the cluster.
 import { posix } from 'node:path';
+import * as v from 'valibot';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
 import { log } from '../../host/log.ts';
 import type { Announcer } from '../events.ts';
-import { answerJson, ComputeRefusal } from './answers.ts';
+import { ComputeRefusal } from './answers.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
+import { transferImage } from './image-transfer.ts';
+import { PASSED_ON_LIMIT_MS } from './limits.ts';
 
 /** The most missing images per node: a machine has four disks, a CD and a kernel. */
 const ROUNDS = 6;
@@ -15,11 +19,22 @@ export interface Need {
   compute: Compute;
   type: NodeType;
   projectId: string;
+  /** MD5 of the node's images, as far as they are known: of two images with the name the one with such a checksum is sent. */
+  checksums?: readonly string[];
+}
+
+const Images = v.array(v.object({ filename: v.string(), filesize: v.number(), md5sum: v.string() }));
+type Image = v.InferOutput<typeof Images>[number];
+
+interface Found {
+  from: Compute;
+  image: Image;
 }
 
 export class MissingImages {
   readonly #computes: Computes;
   readonly #announcer: Announcer;
+  readonly #transfers = new Map<string, Promise<boolean>>();
 
   constructor({ computes, announcer }: { computes: Computes; announcer: Announcer }) {
     this.#computes = computes;
@@ -28,7 +43,7 @@ export class MissingImages {
 
   /**
    * Runs `work`, and again after each upload of an image that is missing on the compute.
-   * @throws the error of `work` if this server does not have the image either
+   * @throws the error of `work` if no host has the image either
    */
   async supply<T>(need: Need, work: () => Promise<T>): Promise<T> {
     const sent = new Set<string>();
@@ -44,22 +59,48 @@ export class MissingImages {
     }
   }
 
-  /**
-   * The local compute finds and sends the image: whatever path a remote compute names, only images leave this host.
-   * @returns whether the image is present here
-   */
-  async #send({ compute, type, projectId }: Need, missing: string): Promise<boolean> {
+  /** Whether a host had the image and has sent it. Nodes that need it at the same time share one transfer. */
+  async #send(need: Need, missing: string): Promise<boolean> {
+    const { compute, type } = need;
     const name = posix.basename(missing.replaceAll('\\', '/'));
-    const ours = this.#computes.list().find(({ id }) => id === 'local');
-    if (!ours || ours === compute || nodeKind(type).images === undefined || name === '') return false;
-    const path = `/${type}/images/${encodeURIComponent(name)}`;
-    const image = await ours.pass('GET', path);
-    if (image.status !== 200) return false;
-    this.#tell(projectId, `The compute ${compute.name} misses the image ${name}: uploading it.`);
-    const answer = await compute.pass('POST', path, { body: image.body ?? new Blob([]).stream() });
-    await answerJson(answer, `POST ${path}`);
-    this.#tell(projectId, `The image ${name} is on the compute ${compute.name} now.`);
+    if (nodeKind(type).images === undefined || name === '') return false;
+    const key = [compute.id, type, name].join('\n');
+    const known = this.#transfers.get(key);
+    if (known) return known;
+    const transfer = this.#transfer(need, name).finally(() => this.#transfers.delete(key));
+    this.#transfers.set(key, transfer);
+    return transfer;
+  }
+
+  async #transfer({ compute: to, type, projectId, checksums }: Need, name: string): Promise<boolean> {
+    const found = await this.#find(to, type, name, checksums ?? []);
+    if (!found) return false;
+    const { from, image } = found;
+    const origin = from.id === 'local' ? '' : ` from ${from.name}`;
+    this.#tell(projectId, `The compute ${to.name} misses the image ${name}: uploading it${origin}.`);
+    await transferImage({ from, to, type, image });
+    this.#tell(projectId, `The image ${name} is on the compute ${to.name} now.`);
     return true;
+  }
+
+  /**
+   * Looks for the image on this host, and for hosts of the cluster on the others, too. Whatever path a compute names, only images
+   * leave a host.
+   */
+  async #find(to: Compute, type: NodeType, name: string, checksums: readonly string[]): Promise<Found | undefined> {
+    const hosts = this.#computes
+      .list()
+      .filter((host) => host !== to && (host.id === 'local' || (host.connected && host.place && to.place)))
+      .toSorted((a, b) => Number(b.id === 'local') - Number(a.id === 'local'));
+    let other: Found | undefined;
+    for (const from of hosts) {
+      const list = await from.get(`/${type}/images`, { limit: PASSED_ON_LIMIT_MS }).catch(() => undefined);
+      const { output = [] } = v.safeParse(Images, list) as { output?: Image[] };
+      const image = output.find(({ filename }) => filename === name);
+      if (image && (checksums.length === 0 || checksums.includes(image.md5sum))) return { from, image };
+      if (image) other ??= { from, image };
+    }
+    return other;
   }
 
   #tell(projectId: string, message: string): void {

@@ -33,15 +33,21 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     const path = pathTo(emulator, 'images');
     return mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
   };
-  /** The images of a host; for `auto` those of all connected hosts, each once. */
+  /** The images of a host; for `auto` those of all connected hosts, each name once, with the hosts that have the same. */
   const imagesAt = async (id: string, emulator: string, signal: AbortSignal) => {
     if (!computes.autoNamed(id)) return imagesOf(computes.get(id), emulator, signal);
     const hosts = computes
       .list()
       .filter(({ connected, capabilities }) => connected && capabilities.node_types.includes(emulator));
     const lists = await Promise.all(hosts.map((host) => imagesOf(host, emulator, signal)));
-    const first = new Map<string, Record<string, unknown>>();
-    for (const image of lists.flat()) if (!first.has(keyOf(image))) first.set(keyOf(image), image);
+    const first = new Map<string, { computes: string[]; [member: string]: unknown }>();
+    for (const [index, list] of lists.entries()) {
+      for (const image of list) {
+        const known = first.get(keyOf(image)) ?? { ...image, computes: [] };
+        first.set(keyOf(image), known);
+        if (known['md5sum'] === image['md5sum']) known.computes.push(hosts[index]!.id);
+      }
+    }
     return [...first.values()];
   };
   return [

@@ -225,7 +225,10 @@ export class Nodes {
     const { images, macNumbers } = this.#options;
     const headers = macNumbers.atCreation(project, node);
     try {
-      const need = { compute, type, projectId: project.id };
+      const checksums = Object.entries(properties).flatMap(([name, value]) =>
+        name.endsWith('md5sum') && typeof value === 'string' ? [value.toLowerCase()] : [],
+      );
+      const need = { compute, type, projectId: project.id, checksums };
       const answer = await images.supply(need, () => compute.post(path, { body, headers, limit }));
       return macNumbers.answered(project, node, mustBeObject(answer, `POST ${path}`));
     } catch (error) {
