@@ -1,8 +1,9 @@
 // The guest that make.sh makes, and somebody at its console.
 import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../eventually.ts';
 
@@ -45,12 +46,13 @@ const ECHOED = new RegExp([..."do''ne"].join('\\s*'));
 
 /** Somebody at the console of a guest. */
 export class Typist {
-  readonly socket: Socket;
+  readonly socket: Duplex;
   heard = '';
 
-  constructor(t: Cleanup, port: number) {
-    this.socket = connect(port, '127.0.0.1');
-    this.socket.on('data', (bytes) => {
+  /** @param at the port of the console on this host, or a connection */
+  constructor(t: Cleanup, at: number | Duplex) {
+    this.socket = typeof at === 'number' ? connect(at, '127.0.0.1') : at;
+    this.socket.on('data', (bytes: Buffer) => {
       this.heard += bytes.toString('latin1');
     });
     this.socket.on('error', () => {});

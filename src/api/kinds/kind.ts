@@ -69,6 +69,11 @@ export interface NodeKindFacts {
    * the snapshot. Default: only its files are saved, and it is started again.
    */
   readonly whileRunning?: 'state' | 'refused';
+  /**
+   * Its disks cannot be copied as files while it runs: its compute's `checkpoint` route copies what changed into a folder
+   * (api/disk-checkpoint). Says whether a file of the node's directory is such a disk.
+   */
+  readonly isDisk?: (name: string) => boolean;
   readonly images?: ImageFacts;
   /** What a node needs of its host; next to nothing unless given. */
   readonly needs?: (members: MemberReader) => HostNeeds;

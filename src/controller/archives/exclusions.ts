@@ -1,10 +1,14 @@
 // The files of a project's directory that archives leave out (as in release 2.2.57).
+import { DISK_CHECKPOINT } from '../../api/disk-checkpoint.ts';
 
 const FOLDERS = ['project-files/tmp', 'project-files/captures'];
 
+/** In the directory of a node: copies of its disks, which are there, too. */
+const CHECKPOINT = new RegExp(`^project-files/[^/]+/[^/]+/${DISK_CHECKPOINT}$`);
+
 /** Whether a folder is left out with its content. `path` is relative to the project. */
 export function isExcludedFolder(path: string, { snapshots }: { snapshots: boolean }): boolean {
-  return FOLDERS.includes(path) || (!snapshots && path.split('/').includes('snapshots'));
+  return FOLDERS.includes(path) || CHECKPOINT.test(path) || (!snapshots && path.split('/').includes('snapshots'));
 }
 
 /** Whether a file, link or empty folder is left out. */

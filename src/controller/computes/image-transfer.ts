@@ -14,6 +14,10 @@ import { PASSED_ON_LIMIT_MS } from './limits.ts';
 const PATIENCE_MS = 120_000;
 const AGAIN_MS = 1_000;
 
+/** Statuses after which a transfer goes on: it broke off, or the target was started again and knows nothing of it. */
+const PASSING = [404, 408, 503, 504];
+const isFinal = (error: unknown): boolean => error instanceof ComputeRefusal && !PASSING.includes(error.status);
+
 const Upload = v.object({ offset: v.number() });
 
 export interface ImageTransfer {
@@ -46,11 +50,11 @@ export async function transferImage({ from, to, type, image }: ImageTransfer): P
       offset = v.parse(Upload, await answerJson(answer, `POST ${piece}`)).offset;
       progressed = performance.now();
     } catch (error) {
-      if (error instanceof ComputeRefusal) throw error;
+      if (isFinal(error)) throw error;
       await sleep(AGAIN_MS);
       // A target that was started again has dropped what it had.
       const reached = await begin().catch((failure: unknown) => {
-        if (failure instanceof ComputeRefusal) throw failure;
+        if (isFinal(failure)) throw failure;
         return undefined;
       });
       if (reached !== undefined && reached > offset) progressed = performance.now();

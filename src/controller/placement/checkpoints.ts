@@ -3,14 +3,23 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
+import {
+  DISK_CHECKPOINT,
+  isOfCheckpoint,
+  LARGEST_DISKS_BYTES,
+  MOST_CHUNKS,
+  RESTORED_DISKS,
+} from '../../api/disk-checkpoint.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
+import { eachOf } from '../../host/values/each-of.ts';
+import { lacksRoute } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { fetchFile, filePath, sendFile } from '../computes/project-files.ts';
@@ -23,7 +32,12 @@ const MIB = 2 ** 20;
 /** Larger files, which are disks mostly, are left out. */
 const LARGEST_FILE_BYTES = 16 * MIB;
 const LARGEST_NODE_BYTES = 64 * MIB;
+/** Copies of disks are checked by each compute, too; larger ones of others are left out. */
+const LARGEST_DISKS = { bytes: LARGEST_DISKS_BYTES + MIB, files: MOST_CHUNKS + 1 };
+/** How long (ms) a compute may take to copy the disks of a node. */
+const DISKS_LIMIT_MS = 120_000;
 const LARGEST_BYTES = 2048 * MIB;
+const DISKS_AT_ONCE = 2;
 /** Of a node. */
 const MOST_FILES = 2_000;
 
@@ -37,6 +51,14 @@ const Manifest = v.object({
   missing: v.number(),
 });
 type Manifest = v.InferOutput<typeof Manifest>;
+
+interface Fetching {
+  /** Bytes that may be fetched. */
+  left: number;
+  former: ReadonlyMap<string, Manifest['files'][number]>;
+  directory: string;
+  most: { bytes: number; files: number };
+}
 
 export interface CheckpointsOptions {
   /** Holds a folder for each project and node. */
@@ -55,6 +77,7 @@ export class Checkpoints {
   readonly #confirmed = new WeakMap<Node, Date>();
   /** Last reported problem by host. */
   readonly #problems = new Map<string, string>();
+  readonly #diskProblems = new WeakMap<Node, string>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -103,12 +126,13 @@ export class Checkpoints {
 
   /** Returns the bytes of new copies. */
   async #take(project: Project, compute: Compute, left: number): Promise<number> {
+    const nodes = project.nodesOn(compute).filter((node) => isCopied(node) && !node.leaving);
+    await eachOf(nodes, DISKS_AT_ONCE, (node) => this.#takeDisks(node));
     const answer = await compute.get(`/projects/${project.id}/files?details=yes`, { connect: false });
     const listing = v.safeParse(Listing, answer);
     if (!listing.success) throw new Failure('conflict', 'it runs an older release, which does not list files so');
     let taken = 0;
-    for (const node of project.nodesOn(compute)) {
-      if (!isCopied(node) || node.leaving) continue;
+    for (const node of nodes) {
       const folder = `/project-files/${node.type}/${node.id}`;
       const files = listing.output.filter(({ path }) => isBelow(folder, `/${path}`));
       taken += await this.#copy(project, node, files, left - taken);
@@ -116,15 +140,71 @@ export class Checkpoints {
     return taken;
   }
 
+  /** Asks the compute to copy the node's disks into the folder of it. Never rejects. */
+  async #takeDisks(node: Node): Promise<void> {
+    if (!nodeKind(node.type).isDisk) return;
+    const problem = await node.compute.post(`${node.path}/checkpoint`, { connect: false, limit: DISKS_LIMIT_MS }).then(
+      () => '',
+      (error: unknown) => (lacksRoute(error) ? '' : messageOf(error)),
+    );
+    if (problem !== '' && problem !== this.#diskProblems.get(node))
+      log.warn('the disks of a node are not copied', { node: node.name, host: node.compute.name, reason: problem });
+    this.#diskProblems.set(node, problem);
+  }
+
   async #copy(project: Project, node: Node, listed: readonly Listed[], left: number): Promise<number> {
     const directory = this.#place(project.id, node.id);
     const before = await manifestOf(directory);
     const former = new Map(before?.files.map((file) => [file.path, file]));
+    const { isDisk } = nodeKind(node.type);
+    const isOfDisks = ({ path }: { path: string }): boolean => isDisk !== undefined && isOfCheckpoint(path);
+    const formerDisks = before?.files.filter(isOfDisks) ?? [];
+    const isTaken = !this.#diskProblems.get(node);
+    const found = isTaken ? listed.filter(isOfDisks) : [];
+    const disks = await this.#fetchAll(project, node, found, { left, former, directory, most: LARGEST_DISKS });
+    const isCurrent = isTaken && disks.missing === 0;
+    // Parts of different moments would be no disk.
+    if (!isCurrent) disks.files = formerDisks;
+    const isCovered = (path: string): boolean => disks.files.length > 0 && isDisk?.(basename(path)) === true;
+    const rest = listed.filter(({ path }) => !path.includes(`/${DISK_CHECKPOINT}/`) && !isCovered(path));
+    const plain = rest.filter(({ path }) => node.status === 'stopped' || isDisk?.(basename(path)) !== true);
+    const others = await this.#fetchAll(project, node, plain, {
+      ...{ left: left - disks.fetched, former, directory },
+      most: { bytes: LARGEST_NODE_BYTES, files: MOST_FILES },
+    });
+    const files = [...disks.files, ...others.files];
+    const fetched = disks.fetched + others.fetched;
+    const missing = rest.length - others.files.length;
+    const now = new Date();
+    if (before?.missing !== missing || before.files.length !== files.length || fetched > 0) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await writeFileAtomically(
+        join(directory, MANIFEST),
+        JSON.stringify({
+          taken: isCurrent || !before ? now.toISOString() : before.taken,
+          files,
+          missing,
+        } satisfies Manifest),
+      );
+      const kept = new Set([MANIFEST, ...files.map(({ key }) => key)]);
+      for (const name of await readdir(directory)) if (!kept.has(name)) await rm(join(directory, name));
+    }
+    if (isCurrent) this.#confirmed.set(node, now);
+    return fetched;
+  }
+
+  /** Fetches files that the former copy does not have. */
+  async #fetchAll(
+    project: Project,
+    node: Node,
+    listed: readonly Listed[],
+    { left, former, directory, most }: Fetching,
+  ): Promise<{ files: Manifest['files']; fetched: number; missing: number }> {
     const files: Manifest['files'] = [];
     let [bytes, fetched] = [0, 0];
     // Always in one order, so that what is left out stays the same.
     for (const { path, size, modified } of listed.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-      if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_NODE_BYTES || files.length === MOST_FILES) continue;
+      if (size > LARGEST_FILE_BYTES || bytes + size > most.bytes || files.length === most.files) continue;
       const key = createHash('sha256').update(`${path}\n${size}\n${modified}`).digest('hex');
       let file = former.get(path);
       if (file?.key !== key) {
@@ -139,19 +219,7 @@ export class Checkpoints {
       bytes += file.size;
       files.push(file);
     }
-    const missing = listed.length - files.length;
-    const now = new Date();
-    if (before?.missing !== missing || before.files.length !== files.length || fetched > 0) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFileAtomically(
-        join(directory, MANIFEST),
-        JSON.stringify({ taken: now.toISOString(), files, missing } satisfies Manifest),
-      );
-      const kept = new Set([MANIFEST, ...files.map(({ key }) => key)]);
-      for (const name of await readdir(directory)) if (!kept.has(name)) await rm(join(directory, name));
-    }
-    this.#confirmed.set(node, now);
-    return fetched;
+    return { files, fetched, missing: listed.length - files.length };
   }
 
   /** Returns false if the file is not as it was listed any more. */
@@ -178,7 +246,8 @@ export class Checkpoints {
     // Without files the texts of its creation are all that there is.
     if (!manifest || manifest.files.length === 0) return undefined;
     let { missing } = manifest;
-    for (const { path, key } of manifest.files) {
+    for (const { path: from, key } of manifest.files) {
+      const path = nodeKind(node.type).isDisk ? from.replace(`/${DISK_CHECKPOINT}/`, `/${RESTORED_DISKS}/`) : from;
       const copy = await open(join(directory, key)).catch(() => undefined);
       // If the upload is rejected, nothing may have read and closed the file.
       await using opened = copy;
@@ -213,10 +282,9 @@ export class Checkpoints {
   }
 }
 
-/** Disks of a machine that runs would be torn. */
 function isCopied(node: Node): boolean {
-  const { staysOnHost, whileRunning } = nodeKind(node.type);
-  return !staysOnHost && (whileRunning === undefined || node.status === 'stopped');
+  const { staysOnHost, whileRunning, isDisk } = nodeKind(node.type);
+  return !staysOnHost && (whileRunning === undefined || isDisk !== undefined || node.status === 'stopped');
 }
 
 async function manifestOf(directory: string): Promise<Manifest | undefined> {

@@ -20,6 +20,8 @@ export interface RunOptions {
   limit?: number;
   /** Kills it when aborted. */
   signal?: AbortSignal;
+  /** Characters of output that are kept of each stream; 65,536 unless given. */
+  mostKept?: number;
   /** Gives it the capabilities of this process. */
   rights?: boolean;
 }
@@ -30,7 +32,7 @@ export interface RunOptions {
  * @throws Error that explains why there is no result: the program cannot be run, exceeded the limit, or was aborted
  */
 export function runProgram(path: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramRun> {
-  const { environment = childEnvironment(), limit, signal, rights = false } = options;
+  const { environment = childEnvironment(), limit, signal, rights = false, mostKept = MOST_KEPT_CHARACTERS } = options;
   return new Promise((resolve, reject) => {
     const run = () => spawn(path, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const child = rights ? withRights(run) : run();
@@ -59,7 +61,7 @@ export function runProgram(path: string, args: readonly string[], options: RunOp
       ['errors', child.stderr],
     ] as const) {
       stream.setEncoding('latin1').on('data', (text: string) => {
-        if (kept[name].length < MOST_KEPT_CHARACTERS) kept[name] += text;
+        if (kept[name].length < mostKept) kept[name] += text;
       });
     }
     child.once('error', (error) => fail(`cannot be run (${messageOf(error)})`, error));

@@ -4,6 +4,22 @@ import { Failure, messageOf } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
 
+/** A piece of a disk as qemu-img shows it. */
+export interface Extent {
+  start: number;
+  length: number;
+  /** 0 is the file itself, more one that it is on. */
+  depth: number;
+  /** Undefined before QEMU 6.1. */
+  present?: boolean;
+  zero: boolean;
+  /** In the file; undefined for zeros. */
+  offset?: number;
+}
+
+/** Characters of a map: some hundred for each of at most so many extents. */
+const MOST_MAP_CHARACTERS = 16 * 1024 * 1024;
+
 export class DiskTool {
   readonly #path: string;
 
@@ -20,12 +36,32 @@ export class DiskTool {
   }
 
   /** @throws Failure `conflict` (`QemuError`) if it cannot be run, or ends with a code not in `allowed` */
-  async run(args: readonly string[], allowed: readonly number[] = [0]): Promise<ProgramRun> {
-    const run = await runProgram(this.#path, args).catch((thrown: unknown) => {
-      throw this.#failure(args, messageOf(thrown), thrown);
+  async run(
+    args: readonly string[],
+    allowed: readonly number[] = [0],
+    { path = this.#path, mostKept }: { path?: string; mostKept?: number } = {},
+  ): Promise<ProgramRun> {
+    const run = await runProgram(path, args, mostKept === undefined ? {} : { mostKept }).catch((thrown: unknown) => {
+      throw failure(path, args, messageOf(thrown), thrown);
     });
     if (run.code !== null && allowed.includes(run.code)) return run;
-    throw this.#failure(args, run.errors.trim() || `it ended with code ${run.code}`);
+    throw failure(path, args, run.errors.trim() || `it ended with code ${run.code}`);
+  }
+
+  /** Which parts of a qcow2 disk are where. */
+  async map(path: string): Promise<Extent[]> {
+    const words = ['map', '--output=json', '-f', 'qcow2', path];
+    const { output } = await this.run(words, [0], { mostKept: MOST_MAP_CHARACTERS });
+    return JSON.parse(output) as Extent[];
+  }
+
+  /** Runs commands of qemu-io, which is beside qemu-img, on a qcow2 disk. */
+  async write(path: string, commands: readonly string[]): Promise<void> {
+    const words = ['-f', 'qcow2', ...commands.flatMap((command) => ['-c', command]), path];
+    const { output, errors } = await this.run(words, [0], { path: join(dirname(this.#path), 'qemu-io') });
+    // Before QEMU 2.12, and for wrong commands, it ends with 0.
+    const said = `${output}${errors}`.trim();
+    if (said !== '') throw failure('qemu-io', ['write'], said);
   }
 
   /** An image's properties: format and saved states. */
@@ -34,8 +70,8 @@ export class DiskTool {
     const { format, snapshots = [] } = JSON.parse(output) as { format: string; snapshots?: { name: string }[] };
     return { format, snapshots: snapshots.map(({ name }) => name) };
   }
+}
 
-  #failure([verb = '']: readonly string[], why: string, cause?: unknown): Failure {
-    return new Failure('conflict', `${this.#path} ${verb}: ${why}`, { exception: 'QemuError', cause });
-  }
+function failure(path: string, [verb = '']: readonly string[], why: string, cause?: unknown): Failure {
+  return new Failure('conflict', `${path} ${verb}: ${why}`, { exception: 'QemuError', cause });
 }

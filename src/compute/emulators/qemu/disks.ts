@@ -82,7 +82,7 @@ async function prepareImage(drive: Drive, image: string, { tool, warn }: DiskOpt
 }
 
 /** Creates the copy, or rebases it on the image, which may have moved. */
-async function prepareCopy(drive: Drive, image: string, options: DiskOptions): Promise<string> {
+export async function prepareCopy(drive: Drive, image: string, options: DiskOptions): Promise<string> {
   const { tool, directory, known } = options;
   const format = await formatOf(drive, image, options);
   const copy = copyOf(directory, drive);

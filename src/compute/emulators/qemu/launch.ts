@@ -9,6 +9,7 @@ import type { Emulator } from './binary.ts';
 import { machineWords } from './command.ts';
 import { packConfigDisk, prepareConfigDisk } from './config-disk.ts';
 import { mustAllowDirectIo } from './direct-io.ts';
+import { restoreDisks } from './disk-checkpoint.ts';
 import { mustHaveSpace, warnOfSpace } from './disk-space.ts';
 import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
@@ -59,7 +60,9 @@ export async function launchMachine(
   if (images.cdrom_image.path !== '') await judge('cdrom_image', images.cdrom_image.path);
   await throttleProgram(settings.cpu_throttling);
   const own = settings.create_config_disk ? DRIVES.filter((drive) => drive !== 'hdd') : DRIVES;
-  const disks = await prepareDisks(images, own, diskOptions(node, machine, tool));
+  const ofDisks = diskOptions(node, machine, tool);
+  await restoreDisks(images, ofDisks);
+  const disks = await prepareDisks(images, own, ofDisks);
   const configDisk = settings.create_config_disk ? await configDiskOf(node, machine, resources) : [];
   await mustAllowDirectIo([...disks, ...configDisk], images, settings);
   await warnOfSpace(disks, settings, warnAbout(node));

@@ -2,6 +2,7 @@
 // their file matches what the machine has in memory.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ignore } from '../../../failures.ts';
 import type { Qmp } from './qmp.ts';
 
 /** Time limit (ms) for writing or reading the memory. */
@@ -64,9 +65,13 @@ export async function deleteState(qmp: Qmp, tag: string): Promise<void> {
 async function runJob(qmp: Qmp, command: string, given: object): Promise<void> {
   const id = `labwire-${randomUUID()}`;
   await qmp.run(command, { 'job-id': id, ...given }, LIMIT_MS);
+  await awaitJob(qmp, id);
+}
+
+/** Resolves at the end of a job, which is then dismissed. @throws Error with its reason */
+export async function awaitJob(qmp: Qmp, id: string): Promise<void> {
   for (;;) {
-    const jobs = (await qmp.run('query-jobs', {}, LIMIT_MS)) as Job[];
-    const job = jobs.find((each) => each.id === id);
+    const job = (await jobsOf(qmp)).find((each) => each.id === id);
     if (job && job.status !== 'concluded') {
       await sleep(POLL_MS);
       continue;
@@ -75,4 +80,17 @@ async function runJob(qmp: Qmp, command: string, given: object): Promise<void> {
     if (job?.error !== undefined) throw new Error(job.error);
     return;
   }
+}
+
+/** Ends jobs that a former run of the server has left. */
+export async function endJobs(qmp: Qmp, prefix: string): Promise<void> {
+  for (const { id, status } of await jobsOf(qmp)) {
+    if (!id.startsWith(prefix)) continue;
+    if (status !== 'concluded') await qmp.run('job-cancel', { id }).catch(ignore);
+    await awaitJob(qmp, id).catch(ignore);
+  }
+}
+
+async function jobsOf(qmp: Qmp): Promise<Job[]> {
+  return (await qmp.run('query-jobs', {}, LIMIT_MS)) as Job[];
 }

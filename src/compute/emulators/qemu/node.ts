@@ -23,6 +23,7 @@ import { LivePort } from '../../nodes/ports/live-port.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type Emulator, findEmulator } from './binary.ts';
+import { restoreDisks, takeCheckpoint } from './disk-checkpoint.ts';
 import { DiskImages } from './disk-images.ts';
 import { DiskTool } from './disk-tool.ts';
 import { growDisk, imageOf } from './disks.ts';
@@ -188,8 +189,20 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
       const tool = await DiskTool.beside(emulator.path);
-      await growDisk(images, drive, extend, diskOptions(this.#machineNode, { hidden }, tool));
+      const options = diskOptions(this.#machineNode, { hidden }, tool);
+      await restoreDisks(images, options);
+      await growDisk(images, drive, extend, options);
       undo.move();
+    });
+  }
+
+  /** Copies what has changed on its own disks, for another host. @throws Failure `out-of-space`, `conflict` */
+  checkpoint(): Promise<void> {
+    return this.inTurn(async () => {
+      const { emulator, images, hidden } = this.#state;
+      if (!hidden.linked_clone) return;
+      const tool = await DiskTool.beside(emulator.path);
+      await takeCheckpoint({ directory: this.directory, tool, images, qmp: this.runtime?.qmp });
     });
   }
 

@@ -55,6 +55,14 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
       },
     ),
     route(
+      `POST ${node}/checkpoint`,
+      { status: 204, summary: 'Copy what has changed on the disks of a node', errors: [409, 507] },
+      async ({ params }) => {
+        await find(params).checkpoint();
+        return undefined;
+      },
+    ),
+    route(
       `POST ${disk}`,
       { body: NewDisk, status: 204, summary: 'Create a disk image in the folder of a node' },
       async ({ params, body, signal }) => {

@@ -1,0 +1,95 @@
+// Copies of a node's disks for another host, taken while its machine runs or is off, and disks made of such a copy.
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
+import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
+import { Failure, messageOf } from '../../../failures.ts';
+import { changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
+import { DiskChunks } from './disk-chunks.ts';
+import type { DiskTool } from './disk-tool.ts';
+import { copyOf, type DiskOptions, imageOf, prepareCopy } from './disks.ts';
+import { contentOf } from './known-disks.ts';
+import { readQcow2 } from './qcow2.ts';
+import type { Qmp } from './qmp.ts';
+import type { Images } from './settings.ts';
+
+export interface CheckpointOptions {
+  /** The node's directory. */
+  directory: string;
+  tool: DiskTool;
+  images: Images;
+  /** Of a machine that runs. */
+  qmp: Qmp | undefined;
+}
+
+/** @throws Failure `out-of-space` if the disks have more than is kept, `conflict` (`QemuError`) */
+export async function takeCheckpoint({ directory, tool, images, qmp }: CheckpointOptions): Promise<void> {
+  const disks = await ownDisks(directory, images);
+  if (disks.length === 0) return;
+  const chunks = new DiskChunks(join(directory, DISK_CHECKPOINT));
+  const before = await chunks.manifest();
+  const of = (await Promise.all(disks.map(({ path }) => contentOf(path)))).join('\n');
+  if (!qmp && before?.of === of) return;
+  const allocated = disks.reduce((bytes, disk) => bytes + disk.allocated, 0);
+  const tooMuch = new Failure('out-of-space', `its disks have changed by ${Math.ceil(allocated / 2 ** 20)} MiB`);
+  // Compressed, it may be less; what was too much before is not copied again to find out.
+  if (allocated > Math.min(2 * LARGEST_DISKS_BYTES, (await chunks.tooMuch()) - 1)) throw tooMuch;
+  await chunks.begin();
+  const into = { tool, directory: chunks.directory };
+  try {
+    const changes = qmp
+      ? await changesOfRunning(qmp, { ...into, whole: before === undefined })
+      : await changesAtRest(await withFormats(disks, tool), into);
+    if (!changes) return await chunks.unchanged();
+    await chunks.add(before, changes, tool, qmp ? undefined : of);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'out-of-space') await chunks.noteTooMuch(allocated);
+    throw error;
+  } finally {
+    for (const drive of DRIVES) await rm(changesFile(chunks.directory, drive), { force: true });
+  }
+}
+
+/** Makes the disks of a copy that came with the node. Without one, or if it is damaged, disks stay as they are. */
+export async function restoreDisks(images: Images, options: DiskOptions): Promise<void> {
+  const { directory, tool, linked, warn } = options;
+  if (!linked) return;
+  const chunks = new DiskChunks(join(directory, RESTORED_DISKS));
+  const manifest = await chunks.manifest();
+  if (!manifest) return;
+  const scratch = await mkdtemp(join(tmpdir(), 'labwire-disks-'));
+  try {
+    for (const drive of DRIVES) {
+      const image = imageOf(images, drive);
+      if (image === '' || !manifest.disks[drive]) continue;
+      await rm(copyOf(directory, drive), { force: true });
+      await chunks.apply(drive, await prepareCopy(drive, image, options), tool, scratch);
+    }
+  } catch (error) {
+    for (const drive of DRIVES) if (manifest.disks[drive]) await rm(copyOf(directory, drive), { force: true });
+    warn(`its disks begin anew, as their copy cannot be used: ${messageOf(error)}`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  await rm(chunks.directory, { recursive: true, force: true });
+}
+
+async function ownDisks(directory: string, images: Images) {
+  const disks: { drive: Drive; path: string; image: string; allocated: number }[] = [];
+  for (const drive of DRIVES) {
+    const [path, image] = [copyOf(directory, drive), imageOf(images, drive)];
+    const found = image === '' ? undefined : await stat(path).catch(() => undefined);
+    if (found?.isFile()) disks.push({ drive, path, image, allocated: found.blocks * 512 });
+  }
+  return disks;
+}
+
+async function withFormats(disks: Awaited<ReturnType<typeof ownDisks>>, tool: DiskTool) {
+  return Promise.all(
+    disks.map(async (disk) => {
+      const { format } = await tool.describe(disk.image);
+      return { ...disk, format, size: (await readQcow2(disk.path))?.size ?? 0 };
+    }),
+  );
+}
