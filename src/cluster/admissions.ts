@@ -1,9 +1,9 @@
 // Admits hosts to the cluster, and lets them leave; on the host of `init`.
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { Failure, messageOf } from '../failures.ts';
+import { messageOf } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import type { ClusterFiles, Membership } from './layout.ts';
-import { admit, forgetHost, reloadNats, serverCounts } from './registry.ts';
+import { admit, forgetHost } from './registry.ts';
 import { inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, respond, senderOf, subjects } from './subjects.ts';
 
 export interface AdmissionsParts {
@@ -33,15 +33,9 @@ export class Admissions {
     nats.subscribe(JOIN_SUBJECT, {
       callback: (_error, message) =>
         answer(message, JOIN_INBOX, async () => {
-          const { name, certificate } = await admit(files, membership(), message.json());
-          // Other servers get their copies soon.
-          if (!membership().existing && !(await reloadNats(files)) && (await serverCounts(files)).found === 1)
-            throw new Failure(
-              'conflict',
-              'NATS is not run by this cluster: restart labwire-nats.service and join again with the same line.',
-            );
+          const { name, ...answered } = await admit(files, membership(), message.json());
           log.info('a host joined the cluster', { host: name });
-          return { joined: name, certificate, cluster: membership().cluster };
+          return { joined: name, ...answered, cluster: membership().cluster };
         }),
     });
     nats.subscribe(subjects('*').leave, {

@@ -21,7 +21,7 @@ import {
 } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { LEASE_MS, type Lease, leasesOf, readLeases } from './leases.ts';
-import { JOIN_USER } from './nats-configuration.ts';
+import { joinUser, newUser } from './nats-users.ts';
 import {
   becomeServer,
   beginCluster,
@@ -29,7 +29,6 @@ import {
   forgetHost,
   mustBeHostName,
   newJoinLine,
-  newUser,
   reloadNats,
   renewCertificate,
   requestCertificate,
@@ -218,13 +217,14 @@ const ALSO_FIRST = ', here and on the host of "init", which begins to keep the l
 
 /** Of a host that joins. */
 function memberOf(
-  about: Pick<Membership, 'cluster' | 'host' | 'id' | 'servers' | 'seed'>,
+  about: Pick<Membership, 'cluster' | 'host' | 'id' | 'servers' | 'seed' | 'claim'>,
   standby: boolean,
 ): Membership {
   return { ...about, controller: false, ...(standby && { standby }) };
 }
 
 interface Joined {
+  claim?: string;
   refused?: string;
   certificate?: string;
   cluster?: string;
@@ -286,7 +286,7 @@ async function join(
   await files.create();
   const signing = storage ? await requestCertificate(files) : undefined;
   const nats = await connectNats(server, cluster, authority, {
-    ...JOIN_USER,
+    authenticator: joinUser(authority),
     inboxPrefix: JOIN_INBOX,
     reconnect: false,
   });
@@ -299,7 +299,8 @@ async function join(
   } finally {
     await nats.close();
   }
-  const membership = memberOf({ cluster, host: hostName, id, servers: [server], seed }, standby);
+  const { claim } = answer;
+  const membership = memberOf({ cluster, host: hostName, id, servers: [server], seed, claim }, standby);
   await files.write('ca.pem', authority);
   await using member = await admitted(files, membership);
   if (own !== undefined && signing && answer.certificate !== undefined) {

@@ -12,6 +12,7 @@ import {
 } from '@nats-io/transport-node';
 import { Failure, messageOf } from '../failures.ts';
 import type { ClusterFiles, Membership } from './layout.ts';
+import { authenticator, systemUser } from './nats-users.ts';
 import { inboxPrefix } from './subjects.ts';
 import { fingerprintOf } from './token.ts';
 
@@ -76,14 +77,14 @@ export async function connectExisting(
   options: ConnectionOptions,
 ): Promise<NatsConnection> {
   // The client wants a line end after each of them in a file, and none after a seed.
-  const authenticator = /BEGIN NATS USER JWT/.test(credentials)
+  const user = /BEGIN NATS USER JWT/.test(credentials)
     ? credsAuthenticator(new TextEncoder().encode(`${credentials.trim()}\n`))
     : nkeyAuthenticator(new TextEncoder().encode(credentials.trim()));
   // Administrators add their own CA to the system's.
   const ca = [...getCACertificates('default'), ...getCACertificates('system')].join('\n');
   const isSecure = servers.every((url) => url.toLowerCase().startsWith('tls:'));
   try {
-    return await dial({ servers, authenticator, ...(isSecure && { tls: { ca } }), ...options });
+    return await dial({ servers, authenticator: user, ...(isSecure && { tls: { ca } }), ...options });
   } catch (error) {
     if (!/authorization|nkey|seed|credentials/i.test(String((error as Error).cause))) throw error;
     throw new Failure('conflict', `NATS at ${servers} does not accept the credentials: give those of a user of it.`);
@@ -100,7 +101,7 @@ export async function connectMember(
   options: ConnectionOptions = {},
   failures = 0,
 ): Promise<NatsConnection> {
-  const { servers, server, cluster, seed, host, existing } = membership;
+  const { servers, server, cluster, seed, claim, host, existing } = membership;
   // Its own first: messages take the shortest way.
   const nearest = server === undefined ? servers : [server, ...servers.filter((other) => other !== server)];
   const first = failures % nearest.length;
@@ -115,8 +116,13 @@ export async function connectMember(
     ...options,
   };
   if (existing) return connectExisting(servers, await files.credentials(), kept);
-  const authenticator = nkeyAuthenticator(new TextEncoder().encode(seed));
-  return connectNats(ordered, cluster, await files.authorityCertificate(), { authenticator, ...kept });
+  if (claim === undefined)
+    throw new Failure(
+      'conflict',
+      `The cluster "${cluster}" was begun by an older release: leave it with "labwired cluster leave", and begin it again.`,
+    );
+  const user = { authenticator: authenticator(claim, seed) };
+  return connectNats(ordered, cluster, await files.authorityCertificate(), { ...user, ...kept });
 }
 
 /** Connects as the user that manages NATS itself; on hosts that run one. */
@@ -124,9 +130,9 @@ export async function connectSystem(
   files: ClusterFiles,
   { servers, cluster }: Membership,
 ): Promise<{ nats: NatsConnection } & AsyncDisposable> {
-  const { systemSeed = '' } = (await files.storage()) ?? {};
+  const { keys } = (await files.registry()).storage;
   const nats = await connectNats(servers, cluster, await files.authorityCertificate(), {
-    authenticator: nkeyAuthenticator(new TextEncoder().encode(systemSeed)),
+    authenticator: systemUser(keys),
     reconnect: false,
   });
   return { nats, [Symbol.asyncDispose]: () => nats.close() };

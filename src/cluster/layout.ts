@@ -23,8 +23,9 @@ const Membership = v.object({
   server: v.optional(v.string()),
   /** The cluster uses an existing NATS: `servers` are its URLs, and the file `credentials` lets all hosts in. */
   existing: v.optional(v.boolean()),
-  /** The key of this host as a user of NATS (an nkey seed). */
+  /** The key of this host as a user of NATS (an nkey seed), and what the cluster has signed for it; an existing NATS has users of its own. */
   seed: v.string(),
+  claim: v.optional(v.string()),
 });
 export type Membership = v.InferOutput<typeof Membership>;
 
@@ -55,8 +56,16 @@ export type TokenRecord = v.InferOutput<typeof TokenRecord>;
 const Storage = v.object({
   /** How many hosts are to run NATS: 1, 3 or 5. */
   servers: v.number(),
-  /** The key (an nkey seed) of the user that removes a server from JetStream. */
-  systemSeed: v.string(),
+  /** Seeds of the nkeys that sign the claims of accounts, of hosts and of who asks to join, and of the user that manages NATS. */
+  keys: v.object({
+    operator: v.string(),
+    account: v.string(),
+    member: v.string(),
+    join: v.string(),
+    system: v.string(),
+  }),
+  /** The users of hosts that were forgotten. */
+  revoked: v.array(v.string()),
 });
 export type Storage = v.InferOutput<typeof Storage>;
 
@@ -167,7 +176,7 @@ export class ClusterFiles {
     await rm(this.path(`hosts/${name}.json`), { force: true });
   }
 
-  /** Clusters of older releases have one NATS, and no user that manages it. */
+  /** Undefined on a host that runs no NATS. */
   async storage(): Promise<Storage | undefined> {
     return this.#read('storage.json', Storage);
   }

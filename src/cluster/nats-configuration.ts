@@ -1,41 +1,13 @@
-// The configuration of a NATS of the cluster, written again whenever a host comes or goes: TLS with a certificate of the cluster's CA,
-// one user per host with the subjects that it needs, routes to the other NATS, and limits for what JetStream stores.
-import { nkeys } from '@nats-io/transport-node';
+// The configuration of a NATS of the cluster, written again when one that runs NATS comes, and when any goes: TLS with a certificate of the
+// cluster's CA, who signs the claims of its users, routes to the other NATS, and limits for what JetStream stores.
 import { addressOf } from './connection.ts';
 import type { ClusterFiles, HostRecord, Storage } from './layout.ts';
-import { BUCKET, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
-
-/** The user of hosts that have only a token. It may ask to join, nothing else; the token decides. */
-export const JOIN_USER = { user: 'join', pass: 'join' };
+import { userConfiguration } from './nats-users.ts';
 
 const MEMORY_LIMIT = '64MB';
 const FILE_LIMIT = '1GB';
 /** Bytes of a message; streams between hosts are cut into smaller ones. */
 const MESSAGE_LIMIT_BYTES = 1024 * 1024;
-
-/** Users of NATS allow all subjects that are not named unless there is a list. */
-function permissionsOf(host: string): object {
-  const { up, down, ask, answer, find, leave, framesHere, framesOut } = subjects(host);
-  const stream = `KV_${BUCKET}`;
-  return {
-    publish: [
-      ...[`$KV.${BUCKET}.${host}`, '$JS.API.INFO', `$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.MSG.GET.${stream}`],
-      ...['DIRECT.GET', 'CONSUMER.CREATE', 'CONSUMER.INFO', 'CONSUMER.DELETE'].map(
-        (call) => `$JS.API.${call}.${stream}.>`,
-      ),
-      `${up}.*`,
-      `${ask}.*`,
-      find,
-      leave,
-      framesOut,
-    ],
-    subscribe: [`${inboxPrefix(host)}.>`, `${down}.*`, `${answer}.*`, `${framesHere}.>`],
-  };
-}
-
-/** The account of hosts, and the one of NATS itself. */
-const ACCOUNT = 'LABWIRE';
-const SYSTEM_ACCOUNT = 'SYSTEM';
 
 /** Routes between NATS have a port of their own: 6222 beside 4222. */
 const ROUTE_PORT_DISTANCE = 2000;
@@ -59,20 +31,6 @@ export interface NatsServer {
 
 /** Of the NATS on one host. It listens on all addresses. */
 export function natsConfiguration(files: ClusterFiles, { cluster, host, server, storage, hosts }: NatsServer): string {
-  const users = [
-    {
-      ...JOIN_USER,
-      pass: undefined,
-      password: JOIN_USER.pass,
-      permissions: { publish: [JOIN_SUBJECT], subscribe: [`${JOIN_INBOX}.>`] },
-    },
-    ...hosts.map(({ name, user, server: own, standby }) => ({
-      nkey: user,
-      // A host that runs NATS sees all messages in any case.
-      permissions: own !== undefined || standby ? { publish: ['>'], subscribe: ['>'] } : permissionsOf(name),
-    })),
-  ];
-  const system = nkeys.fromSeed(new TextEncoder().encode(storage.systemSeed)).getPublicKey();
   const tls = { cert_file: files.path('certificate.pem'), key_file: files.path('key.pem'), timeout: 5 };
   const own = {
     server_name: serverIdOf(cluster, host),
@@ -80,8 +38,7 @@ export function natsConfiguration(files: ClusterFiles, { cluster, host, server, 
     pid_file: files.path('nats.pid'),
     max_payload: MESSAGE_LIMIT_BYTES,
     tls,
-    accounts: { [ACCOUNT]: { jetstream: true, users }, [SYSTEM_ACCOUNT]: { users: [{ nkey: system }] } },
-    system_account: SYSTEM_ACCOUNT,
+    ...userConfiguration(storage),
   };
   const others = hosts.flatMap(({ server: other }) => (other === undefined || other === server ? [] : [other]));
   const routes = {

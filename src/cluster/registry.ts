@@ -1,13 +1,13 @@
 // On hosts that run NATS: the CA, the hosts that may connect, and the tokens for more of them. The controller changes them, the others have
 // a copy.
 import { readFile } from 'node:fs/promises';
-import { nkeys } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../failures.ts';
 import { createCertificate, createSigningRequest, signCertificate } from '../host/network/self-signed-certificate.ts';
 import { addressOf, connectSystem, serverNameOf } from './connection.ts';
 import { type ClusterFiles, CREDENTIALS, type Membership, type Registry, type TokenRecord } from './layout.ts';
 import { natsConfiguration, serverIdOf } from './nats-configuration.ts';
+import { joinClaim, memberClaim, newKeys, newUser } from './nats-users.ts';
 import { HOST_NAME } from './subjects.ts';
 import { fingerprintOf, formatJoinLine, hashOf, newSecret } from './token.ts';
 
@@ -28,12 +28,6 @@ export function mustBeHostName(name: string): void {
 /** HOST:PORT, the host an address or a name. */
 export const SERVER = /^(\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}$/i;
 
-/** A host's key as a user of NATS: the seed stays on the host. */
-export function newUser(): { seed: string; user: string } {
-  const pair = nkeys.createUser();
-  return { seed: new TextDecoder().decode(pair.getSeed()), user: pair.getPublicKey() };
-}
-
 /**
  * Begins a cluster on this host.
  * @param server HOST:PORT by which other hosts reach NATS here
@@ -51,19 +45,21 @@ export async function beginCluster(
   mustBeHostName(host);
   await files.requireNone();
   await files.create();
+  const keys = newKeys();
   const authority = await createCertificate({
     subject: `Labwire cluster ${cluster}`,
     days: AUTHORITY_DAYS,
-    extensions: ['keyUsage=critical,keyCertSign,cRLSign'],
+    extensions: ['keyUsage=critical,keyCertSign,cRLSign', `nsComment=${joinClaim(keys)}`],
     directory: files.directory,
     fix: FIX,
   });
   await files.write('ca-key.pem', authority.key);
   await files.write('ca.pem', authority.certificate);
-  await files.setStorage({ servers, systemSeed: newUser().seed });
+  await files.setStorage({ servers, keys, revoked: [] });
   const { seed, user } = newUser();
   await files.addHost({ name: host, id, user, joined: new Date().toISOString(), server });
-  const membership = { cluster, host, id, controller: true, servers: [server], server, seed };
+  const claim = memberClaim(keys, { name: host, user, server });
+  const membership = { cluster, host, id, controller: true, servers: [server], server, seed, claim };
   await renewCertificate(files, membership);
   await writeConfiguration(files, membership);
   // Last: with it the host is a member.
@@ -137,21 +133,12 @@ export async function writeConfiguration(files: ClusterFiles, membership: Member
   // Others configure that NATS.
   if (existing) return false;
   const server = membership.server ?? servers[0] ?? '';
-  if (!(await files.storage())) await adoptOlderCluster(files, host, server);
   const [storage, hosts] = [await files.storage(), await files.hosts()];
   if (!storage) return false;
   const text = natsConfiguration(files, { cluster, host, server, storage, hosts });
   if ((await readFile(files.path(CONFIGURATION), 'utf8').catch(() => '')) === text) return false;
   await files.write(CONFIGURATION, text);
   return true;
-}
-
-/** Older releases noted neither where NATS runs nor its own user. */
-async function adoptOlderCluster(files: ClusterFiles, host: string, server: string): Promise<void> {
-  const own = (await files.hosts()).find(({ name }) => name === host);
-  if (!own) return;
-  await files.setStorage({ servers: 1, systemSeed: newUser().seed });
-  await files.addHost({ ...own, server });
 }
 
 /** Lets NATS read its configuration. Users that are in it no more are disconnected. False if it does not run. */
@@ -204,7 +191,7 @@ async function requireFreeServer(files: ClusterFiles): Promise<void> {
   );
 }
 
-/** What a host asks with. `user` goes into the configuration of NATS, which refuses all of it for one bad key. */
+/** What a host asks with. `user` is signed, and goes into the configuration of NATS when the host is forgotten. */
 const JoinRequest = v.object({
   name: v.pipe(v.string(), v.regex(HOST_NAME)),
   id: v.pipe(v.string(), v.uuid()),
@@ -220,14 +207,14 @@ const JoinRequest = v.object({
 /**
  * Admits a host with a token, or with the credentials of an existing NATS. The same host may ask again, in case that the answer
  * was lost.
- * @returns its name, and the certificate of its NATS if it is to run one
+ * @returns its name, its claim as a user of the cluster's NATS, and the certificate of its own NATS if it is to run one
  * @throws Failure with the reason of a refusal; the token is unused then
  */
 export async function admit(
   files: ClusterFiles,
   membership: Membership,
   asked: unknown,
-): Promise<{ name: string; certificate?: string }> {
+): Promise<{ name: string; claim?: string; certificate?: string }> {
   const parsed = v.safeParse(JoinRequest, asked);
   if (!parsed.success)
     throw new Failure('invalid', 'The request to join is damaged: use the same release on all hosts.');
@@ -248,9 +235,12 @@ export async function admit(
     : undefined;
   const now = new Date().toISOString();
   if (token) await files.useToken(token.hash, { ...token.record, usedBy: user, usedAt: now });
-  await files.addHost({ name, id, user, joined: now, ...(isServer && { server }), ...(standby && { standby }) });
+  const host = { name, user, ...(isServer && { server }), ...(standby && { standby }) };
+  await files.addHost({ ...host, id, joined: now });
+  // Nothing that a NATS which runs must read: servers find each other.
   await writeConfiguration(files, membership);
-  return { name, ...(certificate !== undefined && { certificate }) };
+  const keys = membership.existing ? undefined : (await files.registry()).storage.keys;
+  return { name, ...(keys && { claim: memberClaim(keys, host) }), ...(certificate !== undefined && { certificate }) };
 }
 
 /** The token that lets a host in. @throws Failure `conflict` */
@@ -283,15 +273,18 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
       `"${name}" is the controller, which cannot be forgotten: end the cluster with "labwired cluster leave".`,
     );
   const hosts = await files.hosts();
-  if (!hosts.some((host) => host.name === name)) {
+  const host = hosts.find((known) => known.name === name);
+  if (!host) {
     throw new Failure(
       'not-found',
-      `There is no host "${name}" in this cluster; there are ${hosts.map((host) => host.name).join(', ')}.`,
+      `There is no host "${name}" in this cluster; there are ${hosts.map((known) => known.name).join(', ')}.`,
     );
   }
-  const isServer = hosts.some((host) => host.name === name && host.server !== undefined);
-  if (isServer) await removeServer(files, membership, serverIdOf(membership.cluster, name));
+  const { user, server } = host;
+  if (server !== undefined) await removeServer(files, membership, serverIdOf(membership.cluster, name));
   await files.removeHost(name);
+  const storage = await files.storage();
+  if (storage) await files.setStorage({ ...storage, revoked: [...storage.revoked, user] });
   await writeConfiguration(files, membership);
   return reloadNats(files);
 }

@@ -25,6 +25,8 @@ import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
 const AGAIN_MS = 2_000;
+/** How long (ms) to wait at one NATS server until most of them run. */
+const MAJORITY_MS = 30_000;
 /** Parts of subjects. */
 const STREAM_PART = 3;
 /** The other end of streams on hosts that are not the controller; no name of a host. */
@@ -245,15 +247,18 @@ class Service implements Cluster {
       try {
         await this.#session();
       } catch (error) {
-        const reason = messageOf(error);
-        if (reason !== this.#reason && !signal.aborted)
-          this.#parts.log.warn('this host does not take part in the cluster', { reason });
-        this.#reason = reason;
+        this.#report(messageOf(error));
         this.#failures += 1;
       }
       this.#streams.break('the connection to NATS ended');
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
     }
+  }
+
+  #report(reason: string): void {
+    if (reason !== this.#reason && !this.#ending.signal.aborted)
+      this.#parts.log.warn('this host does not take part in the cluster', { reason });
+    this.#reason = reason;
   }
 
   async #session(): Promise<void> {
@@ -294,17 +299,29 @@ class Service implements Cluster {
     }
   }
 
+  /** Waits for most of the NATS servers. The connection stays: without it the hosts that are to run the others could not join. */
   async #openLeases(nats: NatsConnection): Promise<KV> {
-    try {
-      return await leasesOf(nats, this.#membership.controller);
-    } catch (error) {
-      const { wanted, found } = await serverCounts(this.#files);
-      if (wanted === 1 || error instanceof Failure) throw error;
-      throw new Failure(
-        'conflict',
-        `most of the cluster's NATS servers must run: ${found} of ${wanted} hosts have joined with "--storage" (${messageOf(error)})`,
-      );
+    const { signal } = this.#ending;
+    const deadline = performance.now() + MAJORITY_MS;
+    for (;;) {
+      try {
+        return await leasesOf(nats, this.#membership.controller);
+      } catch (error) {
+        const failure = await this.#leaseFailure(error);
+        if (nats.isClosed() || signal.aborted || performance.now() > deadline) throw failure;
+        this.#report(messageOf(failure));
+        await sleep(AGAIN_MS, undefined, { signal });
+      }
     }
+  }
+
+  async #leaseFailure(error: unknown): Promise<unknown> {
+    const { wanted, found } = await serverCounts(this.#files);
+    if (wanted === 1) return error;
+    return new Failure(
+      'conflict',
+      `most of the cluster's NATS servers must run: ${found} of ${wanted} hosts have joined with "--storage" (${messageOf(error)})`,
+    );
   }
 
   /** Renews the lease until the connection is closed. Failures of NATS are waited for; @throws Failure if another host holds the name */

@@ -11,7 +11,7 @@ export const JOIN_SUBJECT = 'labwire.join';
 export const JOIN_INBOX = '_INBOX_JOIN';
 
 /** Where answers to a host arrive; no other host may read there. */
-export const inboxPrefix = (host: string): string => `_INBOX_${host}`;
+export const inboxPrefix = (host: string): string => `_INBOX.${host}`;
 
 /**
  * Answers a request into the inbox of its sender alone. NATS does not compare the subject for the answer with the sender's permissions, so

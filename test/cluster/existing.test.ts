@@ -53,7 +53,7 @@ function operated(): { configuration: string[]; credentials: string } {
 }
 
 /** The permissions that docs/cluster.md asks for. */
-const BOTH = ['labwire.>', ...['JOIN', 'a', 'b'].map((name) => `_INBOX_${name}.>`)];
+const BOTH = ['labwire.>', '_INBOX_JOIN.>', '_INBOX.>'];
 const KEPT = ['$KV.labwire-hosts.>', '$KV.labwire-controller.>', '$O.labwire-labs.>', '$JS.API.>', '$JS.FC.>'];
 const DOCUMENTED = { publish: [...BOTH, ...KEPT], subscribe: BOTH };
 

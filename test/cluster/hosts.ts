@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { ClusterFiles, type Membership } from '../../src/cluster/layout.ts';
-import { admit, beginCluster, newJoinLine, newUser } from '../../src/cluster/registry.ts';
+import { newUser } from '../../src/cluster/nats-users.ts';
+import { admit, beginCluster, newJoinLine } from '../../src/cluster/registry.ts';
 import { FrameRelay } from '../../src/cluster/relay.ts';
 import { subjects } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
@@ -25,8 +26,8 @@ export async function threeMembers(t: Cleanup): Promise<{ files: ClusterFiles; m
     const { seed, user } = newUser();
     const id = crypto.randomUUID();
     const { secret } = parseJoinLine(await newJoinLine(files, controller));
-    await admit(files, controller, { name: host, id, user, cluster: 'lab', secret });
-    members.push({ ...controller, host, id, controller: false, seed });
+    const { claim } = await admit(files, controller, { name: host, id, user, cluster: 'lab', secret });
+    members.push({ ...controller, host, id, controller: false, seed, claim });
   }
   return { files, members };
 }

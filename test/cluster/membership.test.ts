@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { connectNats, pinnedAuthority } from '../../src/cluster/connection.ts';
 import type { ClusterFiles } from '../../src/cluster/layout.ts';
-import { JOIN_USER } from '../../src/cluster/nats-configuration.ts';
+import { joinUser } from '../../src/cluster/nats-users.ts';
 import { newJoinLine } from '../../src/cluster/registry.ts';
 import { JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
@@ -57,8 +57,9 @@ test('a host joins by a token that is used once; every refusal says its reason',
   const expired = await newJoinLine(a.files, await a.files.member(), { lifetime: -1_000 });
   await refused(c.run('join', expired), /token expired at/);
   await refused(b.run('token'), /not the controller/);
-  const stranger = await connectNats(server, cluster, await a.files.authorityCertificate(), {
-    ...JOIN_USER,
+  const authority = await a.files.authorityCertificate();
+  const stranger = await connectNats(server, cluster, authority, {
+    authenticator: joinUser(authority),
     inboxPrefix: JOIN_INBOX,
   });
   t.after(() => stranger.close());
