@@ -3,7 +3,7 @@ import { DISK_CHECKPOINT } from '../../api/disk-checkpoint.ts';
 
 const FOLDERS = ['project-files/tmp', 'project-files/captures'];
 
-/** In the directory of a node: copies of its disks, which are there, too. */
+/** Copies of a node's disks beside these. */
 const CHECKPOINT = new RegExp(`^project-files/[^/]+/[^/]+/${DISK_CHECKPOINT}$`);
 
 /** Whether a folder is left out with its content. `path` is relative to the project. */

@@ -68,7 +68,7 @@ export async function restoreDisks(images: Images, options: DiskOptions): Promis
     }
   } catch (error) {
     for (const drive of DRIVES) if (manifest.disks[drive]) await rm(copyOf(directory, drive), { force: true });
-    warn(`its disks begin anew, as their copy cannot be used: ${messageOf(error)}`);
+    warn(`its disks are new ones, as their copy cannot be used: ${messageOf(error)}`);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
