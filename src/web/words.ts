@@ -572,6 +572,7 @@ const ENGLISH = {
     duplicate: 'Duplicate',
     addresses: 'Give addresses',
     centreLabel: 'Centre the name',
+    group: 'Group',
     countOf: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),
     askRemove: (names: string) =>
       `${names}: running. Undo brings the disks back for an hour, but not what is in memory.`,
@@ -1009,6 +1010,7 @@ const ENGLISH = {
     width: 'Width',
     height: 'Height',
     radius: 'Radius of corners',
+    group: 'Group: moves what lies in it',
     rotation: 'Rotation in degrees',
     layer: 'Layer',
     x: 'From the left',

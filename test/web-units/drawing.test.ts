@@ -6,13 +6,14 @@ import { isCrossed } from '../../src/layout/count-faults.ts';
 import { newShape, pictureSize, readShape, type Shape, sizeOf, writeShape } from '../../src/web/model/lab/drawing.ts';
 import { nodeTakes, takenIn, wayToRoom, withName } from '../../src/web/model/lab/free-place.ts';
 import { type Box, nearest, overlap, snapped } from '../../src/web/model/lab/geometry.ts';
+import { groupAround, inGroups } from '../../src/web/model/lab/groups.ts';
 import { dashesOf, readLinkStyle, readStyle } from '../../src/web/model/lab/label-style.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../../src/web/model/server/types.ts';
 
 test('shapes of other clients are read', () => {
   const rect = '<rect fill="#fff" fill-opacity="0.5" height="100" stroke="#000000" stroke-width="2" width="200" />';
   assert.deepEqual(readShape(`<svg height="100" width="200">${rect}</svg>`), {
-    ...{ kind: 'rect', width: 200, height: 100, radius: 0 },
+    ...{ kind: 'rect', width: 200, height: 100, radius: 0, isGroup: false },
     ...{ fill: '#fff', fillOpacity: 0.5, stroke: '#000000', strokeWidth: 2, dashes: '' },
   });
   const ellipse = readShape(
@@ -156,4 +157,37 @@ test('a name that is turned or moved takes the place where it is drawn', () => {
   const [, name] = nodeTakes({ ...node, label: { text: 'abcdefghij', x: 70, y: 10, rotation: 90 } } as NodeObject);
   assert.ok(name!.height > name!.width && name!.y === 110, JSON.stringify(name));
   assert.deepEqual(nodeTakes({ ...node, label: { text: '' } } as NodeObject), [node]);
+});
+
+test('a group holds the nodes with their middle in it and the drawings within it, also when it is rotated', () => {
+  const node = (id: string, x: number, y: number) =>
+    ({ node_id: id, x, y, width: 20, height: 20, label: { text: id } }) as NodeObject;
+  const drawing = (id: string, x: number, y: number, shape: Shape, fields = {}) =>
+    ({ drawing_id: id, x, y, rotation: 0, locked: false, svg: writeShape(shape), ...fields }) as DrawingObject;
+  const area = { ...newShape('rect'), width: 200, height: 100, isGroup: true };
+  const small = { ...newShape('rect'), width: 30, height: 30 };
+  const nodes = [node('in', 5, 5), node('half', 185, 50), node('out', 195, 50), node('left', -70, 100)];
+  const held = (group: DrawingObject, others: DrawingObject[] = []): string[] => {
+    const found = inGroups([group], {
+      nodes: new Map(nodes.map((each) => [each.node_id, each])),
+      links: new Map(),
+      drawings: new Map([group, ...others].map((each) => [each.drawing_id, each])),
+    });
+    return [...found.nodes.map(({ node_id: id }) => id), ...found.drawings.map(({ drawing_id: id }) => id)];
+  };
+  const [within, across] = [drawing('within', 20, 20, small), drawing('across', 190, 20, small)];
+  assert.deepEqual(held(drawing('group', 0, 0, area), [within, across]), ['in', 'half', 'within']);
+  assert.deepEqual(held(drawing('ordinary', 0, 0, { ...area, isGroup: false })), []);
+  assert.deepEqual(held(drawing('locked', 0, 0, area, { locked: true })), []);
+  assert.deepEqual(held(drawing('rotated', 0, 0, area, { rotation: 90 })), ['left']);
+  assert.deepEqual(held(drawing('round', 0, 0, { ...newShape('ellipse'), width: 200, height: 100, isGroup: true })), [
+    'half',
+  ]);
+
+  // Other clients find one rectangle.
+  const { shape, ...at } = groupAround(nodes.slice(0, 2));
+  const svg = writeShape(shape);
+  assert.match(svg, /^<svg height="\d+" width="\d+" class="group"><rect [^<>]* \/><\/svg>$/);
+  assert.deepEqual(readShape(svg), shape);
+  assert.deepEqual(held(drawing('new', at.x, at.y, shape)), ['in', 'half']);
 });

@@ -5,6 +5,7 @@ import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawin
 import { type Box, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
+import { Guides } from './guides.ts';
 import { portKey, type Stage } from './stage.ts';
 import { make, set } from './svg.ts';
 
@@ -21,13 +22,25 @@ export function panGrip(stage: Stage): Grip {
   return { move: (_event, step) => stage.camera.pan(step.x, step.y), end: () => {}, cancel: () => {} };
 }
 
-/** Moves the selection; snaps to the grid unless Alt is held. */
+/** Moves the selection. Snaps to the grid, or to guides if the lab has none, unless Alt is held. */
 export function moveGrip(stage: Stage): Grip {
-  const { camera } = stage;
+  const { camera, context } = stage;
+  const guides = new Guides(stage);
   return {
-    move: (event, _step, whole) => stage.hold(whole.x / camera.scale, whole.y / camera.scale, event.altKey),
-    end: () => stage.keep(),
-    cancel: () => stage.release([...stage.held.keys()]),
+    move: (event, _step, whole) => {
+      const way = { x: whole.x / camera.scale, y: whole.y / camera.scale };
+      const isUnguided = event.altKey || context.lab.project.value?.snap_to_grid === true;
+      const { x, y } = isUnguided ? guides.ignore(way) : guides.follow(way);
+      stage.hold(x, y, event.altKey);
+    },
+    end: () => {
+      guides.end();
+      stage.keep();
+    },
+    cancel: () => {
+      guides.end();
+      stage.release([...stage.held.keys()]);
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 import type { LabContext } from '../lab-context.ts';
 import { type Shape, sizeOf, writeShape } from '../model/lab/drawing.ts';
 import { type Box, type Point, snapped } from '../model/lab/geometry.ts';
+import { inGroups } from '../model/lab/groups.ts';
 import type { DrawingObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { Camera } from './camera.ts';
@@ -144,6 +145,17 @@ export class Stage {
     this.mark('link', link);
   }
 
+  /** What moves with the selection: it and what its groups hold, but nothing locked. */
+  movable(): { nodes: NodeObject[]; drawings: DrawingObject[] } {
+    const { context } = this;
+    const [nodes, drawings] = [context.selectedNodes(), context.selectedDrawings()];
+    const held = inGroups(drawings, context.lab);
+    return {
+      nodes: [...new Set([...nodes, ...held.nodes])].filter(({ locked }) => !locked),
+      drawings: [...new Set([...drawings, ...held.drawings])].filter(({ locked }) => !locked),
+    };
+  }
+
   /** Drags the selection by this distance from the server's position. `isFree`: do not snap. */
   hold(dx: number, dy: number, isFree: boolean): void {
     const { context } = this;
@@ -157,14 +169,14 @@ export class Stage {
       offset ??= { x: to.x - from.x, y: to.y - from.y };
       this.held.set(id, to);
     };
-    for (const node of context.selectedNodes()) {
+    const { nodes, drawings } = this.movable();
+    for (const node of nodes) {
       const { width, height } = node;
-      const moved = { x: node.x + dx, y: node.y + dy, width, height };
-      if (!node.locked) put(node.node_id, node, snapped(moved, nodeGrid));
+      put(node.node_id, node, snapped({ x: node.x + dx, y: node.y + dy, width, height }, nodeGrid));
     }
-    for (const drawing of context.selectedDrawings()) {
+    for (const drawing of drawings) {
       const moved = { x: drawing.x + dx, y: drawing.y + dy, width: 0, height: 0 };
-      if (!drawing.locked) put(drawing.drawing_id, drawing, snapped(moved, drawingGrid));
+      put(drawing.drawing_id, drawing, snapped(moved, drawingGrid));
     }
     if (!offset) return;
     this.lifted.offset = offset;

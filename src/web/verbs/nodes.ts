@@ -2,6 +2,7 @@
 import { hasConsole, webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { alwaysRuns, canSuspend, startupFileOf } from '../model/lab/abilities.ts';
+import { groupAround } from '../model/lab/groups.ts';
 import { api } from '../model/server/api.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
@@ -121,6 +122,16 @@ export const NODE_VERBS: readonly LabVerb[] = [
     enabled: (context) => context.selectedNodes().filter(({ locked }) => !locked).length > 1,
     run: ({ arranging, selection }) => {
       arranging.value = selection.value.nodes;
+    },
+  },
+  {
+    id: 'node.group',
+    menu: 'place',
+    words: words.group,
+    scope: 'nodes',
+    run: (context) => {
+      const { shape, ...at } = groupAround(context.selectedNodes());
+      context.draw(shape, at);
     },
   },
   {

@@ -17,6 +17,8 @@ export interface Filled extends Border {
   fillOpacity: number;
   /** Corner radius of a rectangle. */
   radius: number;
+  /** Moves what lies in it along. */
+  isGroup: boolean;
 }
 
 export interface Line extends Border {
@@ -40,10 +42,11 @@ export interface TextShape {
 }
 
 export type Shape = Filled | Line | TextShape;
+type ShapeOf<K extends Shape['kind']> = K extends Filled['kind'] ? Filled : Extract<Shape, { kind: K }>;
 
-const DEFAULTS: { readonly [K in Shape['kind']]: Extract<Shape, { kind: K }> } = (() => {
+const DEFAULTS: { readonly [K in Shape['kind']]: ShapeOf<K> } = (() => {
   const border: Border = { stroke: '#000000', strokeWidth: 2, dashes: '' };
-  const filled = { ...border, width: 200, height: 100, fill: '#ffffff', fillOpacity: 1, radius: 0 };
+  const filled = { ...border, width: 200, height: 100, fill: '#ffffff', fillOpacity: 1, radius: 0, isGroup: false };
   return {
     rect: { kind: 'rect', ...filled },
     ellipse: { kind: 'ellipse', ...filled },
@@ -61,8 +64,11 @@ const DEFAULTS: { readonly [K in Shape['kind']]: Extract<Shape, { kind: K }> } =
   } as never;
 })();
 
+/** Class of the `<svg>` of a group; other clients ignore it. */
+const GROUP = 'group';
+
 /** A new shape with default values. */
-export function newShape<K extends Shape['kind']>(kind: K): Extract<Shape, { kind: K }> {
+export function newShape<K extends Shape['kind']>(kind: K): ShapeOf<K> {
   return { ...DEFAULTS[kind] };
 }
 
@@ -166,7 +172,8 @@ export function readShape(svg: string): Shape | undefined {
   const { name, attributes } = inner.element;
   const rest = inner.isEmpty ? ['', text.slice(inner.end)] : splitAt(text.slice(inner.end), `</${name}>`);
   if (!rest || rest[0]!.includes('<') || rest[1]!.trim() !== '</svg>') return undefined;
-  return shapeOf(name, attributes, decode(rest[0]!));
+  const isGroup = outer.element.attributes.get('class') === GROUP;
+  return shapeOf(name, attributes, { text: decode(rest[0]!), isGroup });
 }
 
 function splitAt(text: string, separator: string): [string, string] | undefined {
@@ -182,7 +189,11 @@ const KNOWN = new Set(
   ).split(' '),
 );
 
-function shapeOf(name: string, attributes: ReadonlyMap<string, string>, text: string): Shape | undefined {
+function shapeOf(
+  name: string,
+  attributes: ReadonlyMap<string, string>,
+  { text, isGroup }: { text: string; isGroup: boolean },
+): Shape | undefined {
   if ([...attributes.keys()].some((key) => !KNOWN.has(key))) return undefined;
   const number = (key: string, otherwise: number): number => {
     const value = Number.parseFloat(attributes.get(key) ?? '');
@@ -196,10 +207,10 @@ function shapeOf(name: string, attributes: ReadonlyMap<string, string>, text: st
   const filling = { fill: attributes.get('fill') ?? '#000000', fillOpacity: number('fill-opacity', 1) };
   if (name === 'rect') {
     const size = { width: number('width', 0), height: number('height', 0), radius: number('rx', number('ry', 0)) };
-    return { kind: 'rect', ...border, ...filling, ...size };
+    return { kind: 'rect', ...border, ...filling, ...size, isGroup };
   }
   if (name === 'ellipse') {
-    const size = { width: number('rx', 0) * 2, height: number('ry', 0) * 2, radius: 0 };
+    const size = { width: number('rx', 0) * 2, height: number('ry', 0) * 2, radius: 0, isGroup };
     return { kind: 'ellipse', ...border, ...filling, ...size };
   }
   if (name === 'line') {
@@ -227,7 +238,8 @@ function shapeOf(name: string, attributes: ReadonlyMap<string, string>, text: st
 /** Writes a shape as SVG. */
 export function writeShape(shape: Shape): string {
   const { width, height } = sizeOf(shape);
-  return `<svg height="${height}" width="${width}">${inner(shape)}</svg>`;
+  const group = 'isGroup' in shape && shape.isGroup ? ` class="${GROUP}"` : '';
+  return `<svg height="${height}" width="${width}"${group}>${inner(shape)}</svg>`;
 }
 
 function inner(shape: Shape): string {

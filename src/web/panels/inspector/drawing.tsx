@@ -113,6 +113,7 @@ function FilledFields({ shape, change }: ShapeProps<Filled>) {
       {shape.kind === 'rect' && (
         <NumberField label={words.radius} value={shape.radius} least={0} change={(radius) => change({ radius })} />
       )}
+      <CheckField label={words.group} value={shape.isGroup} change={(isGroup) => change({ isGroup })} />
     </>
   );
 }
