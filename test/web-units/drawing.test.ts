@@ -166,7 +166,7 @@ test('a group holds the nodes with their middle in it and the drawings within it
     ({ drawing_id: id, x, y, rotation: 0, locked: false, svg: writeShape(shape), ...fields }) as DrawingObject;
   const area = { ...newShape('rect'), width: 200, height: 100, isGroup: true };
   const small = { ...newShape('rect'), width: 30, height: 30 };
-  const nodes = [node('in', 5, 5), node('half', 185, 50), node('out', 195, 50), node('left', -70, 100)];
+  const nodes = [node('in', 5, 5), node('half', 185, 50), node('out', 240, 50), node('left', -70, 100)];
   const held = (group: DrawingObject, others: DrawingObject[] = []): string[] => {
     const found = inGroups([group], {
       nodes: new Map(nodes.map((each) => [each.node_id, each])),
