@@ -19,7 +19,7 @@ import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
 import { confirmRemoval } from './tasks/dialogs.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
-import { beginTemplate } from './templates/draft.ts';
+import { draftAddress } from './templates/draft-address.ts';
 import { WORDS } from './words.ts';
 
 const words = WORDS.images;
@@ -233,10 +233,7 @@ export function ImagesScreen() {
                           <button
                             type="button"
                             aria-label={words.makeTemplateOf(image.filename)}
-                            onClick={() => {
-                              beginTemplate({ type: kind, image: image.path });
-                              go('/templates');
-                            }}
+                            onClick={() => go(draftAddress({ type: kind, image: image.path }))}
                           >
                             {words.makeTemplate}
                           </button>

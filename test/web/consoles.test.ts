@@ -65,8 +65,8 @@ const PROMPT = /^(VPCS|PC\d+)>/;
 const screen = (page: Page) => page.locator('.pane:not([hidden]) .console .xterm-rows');
 
 async function act(page: Page, action: string): Promise<void> {
-  await page.locator('.action-menu summary').click();
-  await page.locator('.action-menu-items').getByRole('button', { name: action, exact: true }).click();
+  await page.locator('.opens-menu').click();
+  await page.getByRole('menu').getByText(action, { exact: true }).click();
 }
 
 /** All that the console has said, by way of its file. */

@@ -57,8 +57,8 @@ async function watched(
   );
   await page.locator('.display canvas').click();
   await page.keyboard.type('WWWWWWWWWW');
-  await page.locator('.action-menu summary').click();
-  assert.deepEqual(await page.locator('.action-menu').getByRole('button').allInnerTexts(), ['Own window']);
+  await page.locator('.opens-menu').click();
+  assert.deepEqual(await page.getByRole('menu').locator('[role^=menuitem]').allInnerTexts(), ['Own window']);
   assert.deepEqual(await accessibilityFaults(page), []);
   assert.ok(sent.includes(3), 'it asks for the picture');
   assert.ok(!sent.some((type) => [4, 5, 255].includes(type)), `no keys, no pointer: ${sent}`);
@@ -122,8 +122,8 @@ test('the display of a machine shows its BIOS, accepts keys only from clients th
   await watched(browser, served, { lab: project_id, node: node_id });
 
   // A machine that is off says so, and its display is there again with it. Its own BIOS clears nothing: few letters, many words.
-  await page.locator('.action-menu summary').click();
-  await page.getByRole('button', { name: 'Send Ctrl+Alt+Del' }).click();
+  await page.locator('.opens-menu').click();
+  await page.getByRole('menuitem', { name: 'Send Ctrl+Alt+Del' }).click();
   await daemon.post(`${path}/nodes/${node_id}/stop`, {});
   await page.getByText('Machine is off.').waitFor();
   await daemon.post(`${path}/nodes/${node_id}/start`, {});

@@ -19,7 +19,7 @@ test('a dragged node comes in line with another one, a group takes its nodes alo
     C: await server.hub(project, 'C', { x: 100, y: 160 }),
   };
   const placeOf = async (name: keyof typeof ids): Promise<[number, number]> => {
-    const { x, y } = await server.expect(200, 'GET', `${path}/nodes/${ids[name]}`);
+    const { x, y } = await server.expect(200, 'GET', `${path}/nodes/${ids[name].node_id}`);
     return [x, y];
   };
   const drawings = () => server.expect(200, 'GET', `${path}/drawings`);
@@ -43,11 +43,11 @@ test('a dragged node comes in line with another one, a group takes its nodes alo
   await until(async () => String(await placeOf('A')) === '-197,-20', 'A in the row of B');
   assert.equal(await guides.count(), 0);
   await page.keyboard.down('Alt');
-  await drag(picture('A'), 0, 3);
+  await drag(picture('A'), 0, 5);
   assert.equal(await guides.count(), 0);
   await page.mouse.up();
   await page.keyboard.up('Alt');
-  await until(async () => String(await placeOf('A')) === '-197,-17', 'A beside the row');
+  await until(async () => String(await placeOf('A')) === '-197,-15', 'A beside the row');
 
   // A group around A and B, from the menu.
   await page.keyboard.press('Escape');
@@ -68,13 +68,13 @@ test('a dragged node comes in line with another one, a group takes its nodes alo
   await page.mouse.up();
   await page.keyboard.up('Alt');
   await until(async () => String(await placeOf('B')) === '100,-50', 'B with its group');
-  assert.deepEqual(await placeOf('A'), [-157, -47]);
+  assert.deepEqual(await placeOf('A'), [-157, -45]);
   assert.deepEqual(await placeOf('C'), [100, 160]);
   const [moved] = await drawings();
   assert.deepEqual([moved.x, moved.y], [x + 40, y - 30]);
   await page.getByRole('button', { name: 'Undo' }).click();
   await until(async () => String(await placeOf('B')) === '60,-20', 'all of it back in one step');
-  assert.deepEqual(await placeOf('A'), [-197, -17]);
+  assert.deepEqual(await placeOf('A'), [-197, -15]);
 
   // An ordinary drawing again.
   await page.getByLabel('Group: moves what lies in it').uncheck();

@@ -62,9 +62,9 @@ test('cards show the maps of labs, are kept by the browser, and do what the tabl
   await office.getByText('More').press('Enter');
   assert.deepEqual(await accessibilityFaultsInAll(page), []);
   await page.keyboard.press('Escape');
-  assert.equal(await office.getByRole('button', { name: 'Duplicate' }).isVisible(), false);
+  assert.equal(await page.getByRole('menuitem', { name: 'Duplicate' }).isVisible(), false);
   await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
+  await page.getByRole('menuitem').first().and(page.locator(':focus')).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Settings of Office' }).getByRole('button', { name: 'Cancel' }).click();
   await office.getByRole('link', { name: 'Office' }).press('Enter');

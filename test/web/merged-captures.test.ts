@@ -117,10 +117,10 @@ test('eight captures are one list by time, with their links; another joins; a st
   await until(async () => (await cells(page)).length === 7 * 7, 'the packets of the stream');
 
   // The same in a window of its own, at an address of its own.
-  await page.locator('.action-menu summary').click();
+  await page.locator('.opens-menu').click();
   const [opened] = await Promise.all([
     page.context().waitForEvent('page'),
-    page.getByRole('button', { name: 'Own window' }).click(),
+    page.getByRole('menuitem', { name: 'Own window' }).click(),
   ]);
   await opened.waitForURL(`${page.url()}/captures`);
   const { page: alone, complaints: others } = await visit(browser, opened.url(), { credentials: null });

@@ -393,8 +393,8 @@ test('a viewer sees consoles and captures as they go on, cannot type, and sees w
     await page.locator('.xterm-helper-textarea').focus();
     await page.keyboard.type(`echo typed by ${who.user}`);
     await page.keyboard.press('Enter');
-    await page.locator('.action-menu summary').click();
-    const actions = await page.locator('.action-menu').getByRole('button').allInnerTexts();
+    await page.locator('.opens-menu').click();
+    const actions = await page.getByRole('menu').locator('[role^=menuitem]').allInnerTexts();
     assert.deepEqual(
       actions.filter((name) => /paste|break|reset/i.test(name)),
       [],

@@ -27,6 +27,15 @@ test('a template that is made in the form gives a node; it is changed, copied an
   await types.getByRole('listitem').nth(15).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Back to the list' }).click();
+
+  // The form that the images screen opens is in the address, until it is left.
+  const address = `http://127.0.0.1:${server.port}/templates`;
+  await page.goto(`${address}?type=qemu&image=tiny.img`);
+  await page.getByLabel('Name', { exact: true }).and(page.locator('[value="tiny"]')).waitFor();
+  await page.getByRole('button', { name: 'Back to the list' }).click();
+  await page.getByRole('row', { name: /^VPCS/ }).waitFor();
+  assert.equal(page.url(), address);
+
   for (const type of ['docker', 'dynamips c7200', 'qemu', 'iou', 'cloud']) {
     await choose(type);
     await page.getByRole('heading', { name: `New template of ${type}` }).waitFor();

@@ -8,7 +8,7 @@ import { remembered } from '../model/browser/remembered.ts';
 import { api } from '../model/server/api.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { saveFile } from '../model/transfer/save-file.ts';
-import type { MenuAction } from '../panels/action-menu.tsx';
+import type { MenuEntry } from '../panels/menu.tsx';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
 import { FindBar } from './find-bar.tsx';
@@ -110,7 +110,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
 
   useEffect(() => {
     if (!open) return;
-    const changing = (actions: MenuAction[]): MenuAction[] => (isWatching ? [] : actions);
+    const changing = (actions: MenuEntry[]): MenuEntry[] => (isWatching ? [] : actions);
     dock.offer(key, [
       { id: 'find', words: words.find, run: () => set(finding, true) },
       {

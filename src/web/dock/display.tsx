@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Display } from '../console/display.ts';
 import { copyText } from '../model/browser/clipboard.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
-import type { MenuAction } from '../panels/action-menu.tsx';
+import type { MenuEntry } from '../panels/menu.tsx';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
 import { ConnectionNotice } from './notice.tsx';
@@ -65,7 +65,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
   }, [open, isActive, state]);
   useEffect(() => {
     if (!open) return;
-    const changing: MenuAction[] = [
+    const changing: MenuEntry[] = [
       { id: 'ctrl-alt-del', words: words.ctrlAltDel, run: () => open.sendCtrlAltDel() },
       {
         id: 'clipboard',

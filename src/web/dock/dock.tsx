@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
-import { ActionMenu } from '../panels/action-menu.tsx';
+import { MenuButton } from '../panels/menu-button.tsx';
 import { WORDS } from '../words.ts';
 import { CapturePane } from './capture.tsx';
 import { ConsolePane } from './console.tsx';
@@ -75,7 +75,7 @@ export function Dock({ context, isAlone = false }: { context: LabContext; isAlon
               </button>
             </>
           )}
-          <ActionMenu label={words.actions} actions={dock.actions.value.get(shown.value) ?? []} />
+          <MenuButton label={words.actions} entries={dock.actions.value.get(shown.value) ?? []} />
         </div>
       </div>
       {dock.sendsToAll.value && (

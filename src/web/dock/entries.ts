@@ -1,6 +1,6 @@
 // What is open in the dock: one entry per tab.
 import { signal } from '@preact/signals';
-import type { MenuAction } from '../panels/action-menu.tsx';
+import type { MenuEntry } from '../panels/menu.tsx';
 
 /** The data of each kind of tab besides its title. A new kind needs a line here and its component in `dock.tsx`. */
 export interface DockKinds {
@@ -32,7 +32,7 @@ export class DockEntries {
   /** Keys of the entries shown beside it. */
   readonly beside = signal<readonly string[]>([]);
   /** By the key of the tab. */
-  readonly actions = signal<ReadonlyMap<string, readonly MenuAction[]>>(new Map());
+  readonly actions = signal<ReadonlyMap<string, readonly MenuEntry[]>>(new Map());
   /** Input of one console goes to all open ones. */
   readonly sendsToAll = signal(false);
   /** Input handlers by the key of the tab. */
@@ -89,7 +89,7 @@ export class DockEntries {
   }
 
   /** Sets the menu of a tab. */
-  offer(key: string, actions: readonly MenuAction[] | undefined): void {
+  offer(key: string, actions: readonly MenuEntry[] | undefined): void {
     const all = new Map(this.actions.peek());
     if (actions) all.set(key, actions);
     else all.delete(key);

@@ -6,8 +6,8 @@ import { shares, whyNot, whyNotChange } from '../model/account/permissions.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab/lab-rows.ts';
 import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
-import type { MenuAction } from '../panels/action-menu.tsx';
 import { Link } from '../panels/link.tsx';
+import type { MenuEntry } from '../panels/menu.tsx';
 import { showExport, showLabQuestion } from '../tasks/dialogs.tsx';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
@@ -158,10 +158,10 @@ export function mayShare({ project_id: id }: ProjectObject): boolean {
 }
 
 /** What this account can do with a lab, the most frequent first. */
-export function labActions({ project, figures }: LabRow, attempt: Attempt): MenuAction[] {
+export function labActions({ project, figures }: LabRow, attempt: Attempt): MenuEntry[] {
   const isOpen = project.status === 'opened';
   const mayChange = whyNotChange(project.project_id) === '';
-  const actions: (MenuAction & { isFor: boolean })[] = [
+  const actions: (MenuEntry & { isFor: boolean })[] = [
     {
       id: 'open',
       words: isOpen ? WORDS.common.close : WORDS.common.open,

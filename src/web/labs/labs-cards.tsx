@@ -1,9 +1,9 @@
 // The labs as cards with pictures of their maps.
 import { useSignal } from '@preact/signals';
 import type { LabRow } from '../model/lab/lab-rows.ts';
-import { ActionMenu } from '../panels/action-menu.tsx';
 import { Link } from '../panels/link.tsx';
 import { WindowedList } from '../panels/long-list.tsx';
+import { MenuButton } from '../panels/menu-button.tsx';
 import { WORDS } from '../words.ts';
 import {
   Changed,
@@ -101,7 +101,7 @@ function Card({ row, rows, selected, attempt }: LabListProps & { row: LabRow }) 
             {first.words}
           </button>
         )}
-        {others.length > 0 && <ActionMenu label={words.more} about={project.name} actions={others} />}
+        {others.length > 0 && <MenuButton label={words.more} about={project.name} entries={others} />}
       </div>
     </article>
   );

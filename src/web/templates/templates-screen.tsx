@@ -1,8 +1,9 @@
 // The templates of nodes: list, create, change, copy, delete; and the appliance catalogue.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { UnavailableKind } from '../../api/routes/compute.ts';
+import { dropQuery } from '../address.ts';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { api } from '../model/server/api.ts';
@@ -19,7 +20,7 @@ import { Views } from '../panels/views.tsx';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
-import { takeDraft } from './draft.ts';
+import { draftIn } from './draft-address.ts';
 import { type Template, TemplateEditor } from './template-editor.tsx';
 import { formOf, keyOf, nameOf } from './template-fields.ts';
 import { TypeChooser } from './type-chooser.tsx';
@@ -59,7 +60,14 @@ export function TemplatesScreen() {
     .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
   const why = whyNot('administer');
   const kinds = forms.value.value ?? [];
-  const [draft] = useState(takeDraft);
+  const wanted = useSignal(draftIn(location.search));
+  const draft = wanted.value;
+  /** Back to the list. */
+  const leave = (): void => {
+    edited.value = undefined;
+    wanted.value = undefined;
+    dropQuery();
+  };
   useEffect(() => {
     const [kind, other] = kinds.filter(({ type }) => type === draft?.type);
     if (kind && other === undefined) edited.value = { kind, template: undefined };
@@ -87,16 +95,12 @@ export function TemplatesScreen() {
             choose={(kind) => {
               isChoosing.value = false;
               if (kind) edited.value = { kind, template: undefined };
+              else leave();
             }}
           />
         ) : edited.value ? (
           <section class="editor" aria-label={edited.value.template?.name ?? words.make}>
-            <button
-              type="button"
-              onClick={() => {
-                edited.value = undefined;
-              }}
-            >
+            <button type="button" onClick={leave}>
               {words.back}
             </button>
             <h2>
@@ -109,7 +113,7 @@ export function TemplatesScreen() {
               image={draft?.image}
               hosts={hosts.value.value ?? ['local']}
               done={() => {
-                edited.value = undefined;
+                leave();
                 void templates.read();
               }}
             />

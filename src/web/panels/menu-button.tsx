@@ -1,0 +1,49 @@
+// A button that opens a menu.
+import { useSignal } from '@preact/signals';
+import { useCallback, useRef } from 'preact/hooks';
+import { Menu, type MenuEntry } from './menu.tsx';
+
+interface MenuButtonProps {
+  label: string;
+  /** What the entries are about, if the label does not say it. */
+  about?: string;
+  entries: readonly MenuEntry[];
+}
+
+/** Pixels between the button and its menu. */
+const GAP = 4;
+
+export function MenuButton({ label, about, entries }: MenuButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const place = useSignal<{ at: { x: number; y: number }; bottom: number } | undefined>(undefined);
+  const close = useCallback(
+    (isByKey: boolean): void => {
+      place.value = undefined;
+      if (isByKey) button.current?.focus();
+    },
+    [place],
+  );
+  return (
+    <>
+      <button
+        type="button"
+        class="opens-menu"
+        ref={button}
+        aria-haspopup="menu"
+        aria-expanded={place.value !== undefined}
+        aria-description={about}
+        // The menu closes itself when the pointer is pressed elsewhere, and must not be opened again by its own button.
+        onPointerDown={(event) => {
+          if (place.value) event.stopPropagation();
+        }}
+        onClick={() => {
+          const { left, top, bottom } = button.current!.getBoundingClientRect();
+          place.value = place.value ? undefined : { at: { x: left, y: bottom + GAP }, bottom: top - GAP };
+        }}
+      >
+        {label}
+      </button>
+      {place.value && <Menu label={about ?? label} {...place.value} entries={entries} close={close} />}
+    </>
+  );
+}
