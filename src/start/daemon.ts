@@ -77,6 +77,7 @@ export async function startDaemon({
   };
   const control = isClustered(config) ? await startInCluster(parts) : await startControl(parts);
   undo.defer(() => control.stop());
+  store.reserveSpace();
   if (trimsMemory) memoryTrimmer.start();
   undo.defer(() => memoryTrimmer.stop());
   const running = undo.move();

@@ -277,7 +277,7 @@ export class Database implements AsyncDisposable {
   }
 
   async #prepare(migrations: readonly string[]): Promise<void> {
-    const { get, all, run } = this.#transaction;
+    const { get, all } = this.#transaction;
     let version: number;
     try {
       // Nothing is written before the file is checked.
@@ -298,28 +298,25 @@ export class Database implements AsyncDisposable {
       // WAL with synchronous=NORMAL: an acknowledged commit is with the kernel, so kill -9 of the process loses
       // nothing. A power failure may cost the last moments before it, never consistency; the .gns3 file of each lab is
       // fsynced at each write.
-      await all('PRAGMA journal_mode = WAL');
-      await run('PRAGMA synchronous = NORMAL');
-      await run('PRAGMA foreign_keys = ON');
       // Cached pages in KiB: the rows of a change and their index; whole labs are read once, in order.
-      await run('PRAGMA cache_size = -512');
-      for (const [index, script] of migrations.entries()) {
-        if (index >= version) await this.#migrate(script, index + 1);
-      }
+      await this.#execute(
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -512',
+      );
+      const missing = migrations.slice(version);
+      if (missing.length > 0)
+        await this.#execute(
+          `BEGIN IMMEDIATE; ${missing.join(';')}; PRAGMA user_version = ${migrations.length}; COMMIT`,
+        ).catch(async (thrown: unknown) => {
+          await this.#rollBack();
+          throw thrown;
+        });
     } catch (thrown) {
       throw this.#failure(thrown);
     }
   }
 
-  async #migrate(script: string, version: number): Promise<void> {
-    try {
-      await settle((done) =>
-        this.#connection.exec(`BEGIN IMMEDIATE; ${script}; PRAGMA user_version = ${version}; COMMIT`, done),
-      );
-    } catch (thrown) {
-      await this.#rollBack();
-      throw thrown;
-    }
+  #execute(script: string): Promise<void> {
+    return settle((done) => this.#connection.exec(script, done));
   }
 
   /** Converts an error of SQLite to a message with the fix; others are returned unchanged. */

@@ -1,9 +1,9 @@
 // Locks the state directory: one daemon per directory.
-import { readFile, unlink } from 'node:fs/promises';
+import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { writeFileAtomically } from '../host/files/atomic-file.ts';
+import { fileFailure } from '../host/files/atomic-file.ts';
 import { connect, settle } from './database.ts';
 import { LOCK } from './other-states.ts';
 
@@ -27,7 +27,9 @@ export async function lockStateDirectory(directory: string): Promise<AsyncDispos
   const close = () => settle((done) => connection.close(done));
   try {
     await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
-    await writeFileAtomically(pidFile, `${process.pid}\n`);
+    await writeFile(pidFile, `${process.pid}\n`).catch((thrown: unknown) => {
+      throw fileFailure(thrown, pidFile);
+    });
   } catch (thrown) {
     await close();
     if (systemCode(thrown) === 'SQLITE_BUSY') throw await heldByAnother(directory, pidFile);

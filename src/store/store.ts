@@ -36,6 +36,7 @@ export class Store implements AsyncDisposable {
   readonly remoteObjects: RemoteObjects;
   readonly #database: Database;
   readonly #paths: StatePaths;
+  readonly #reserve: Reserve;
   /** Opened resources, to be closed in reverse order. */
   readonly #opened: AsyncDisposable;
   #closing: PromiseLike<void> | undefined;
@@ -43,13 +44,14 @@ export class Store implements AsyncDisposable {
   private constructor(
     database: Database,
     opened: AsyncDisposable,
-    { instance, locks, paths }: { instance: string; locks: ProjectLocks; paths: StatePaths },
+    { instance, locks, paths, reserve }: { instance: string; locks: ProjectLocks; paths: StatePaths; reserve: Reserve },
   ) {
     this.#database = database;
     this.#opened = opened;
     this.instance = instance;
     this.locks = locks;
     this.#paths = paths;
+    this.#reserve = reserve;
     this.projects = new Projects(database, paths);
     this.labs = new Labs(database, paths);
     this.documents = new Documents(database);
@@ -86,14 +88,19 @@ export class Store implements AsyncDisposable {
       return identityOf(database, paths, others);
     });
     const locks = opened.use(new ProjectLocks(paths));
-    reserve.start();
-    return new Store(database, opened.move(), { instance, locks, paths });
+    return new Store(database, opened.move(), { instance, locks, paths, reserve });
   }
 
   /** The labs of the cluster, in this directory as those of the host, but in a database of their own, which the caller closes. */
   withDatabase(database: Database): Store {
     const { instance, locks } = this;
-    return new Store(database, new AsyncDisposableStack(), { instance, locks, paths: this.#paths });
+    const [paths, reserve] = [this.#paths, this.#reserve];
+    return new Store(database, new AsyncDisposableStack(), { instance, locks, paths, reserve });
+  }
+
+  /** Reserves space for work that frees space. Not while the server starts: each `fsync` would wait for what this writes. */
+  reserveSpace(): void {
+    this.#reserve.start();
   }
 
   /** Copies the database as it is now into a new file. */

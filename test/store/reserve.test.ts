@@ -23,6 +23,7 @@ test('a full disk takes no more, but gives up what is deleted, however often it 
   const ballast = join(disk, 'ballast');
   const settings = { name: 'computes' as const, body: { text: 'x'.repeat(3000) } };
   await using store = await Store.open({ stateDirectory });
+  store.reserveSpace();
   const ids = Array.from({ length: 100 }, (_, index) => String(index));
   for (const id of ids) await store.documents.put(settings.name, id, settings.body);
   fill(ballast);
@@ -44,6 +45,7 @@ test('a full disk takes no more, but gives up what is deleted, however often it 
   await store.close();
   fill(ballast);
   await using again = await Store.open({ stateDirectory });
+  again.reserveSpace();
   await again.documents.delete(settings.name, 'another');
   await rm(ballast);
   await again.documents.put(settings.name, 'later', settings.body);

@@ -33,6 +33,7 @@ test('a pipe in the place of the reserved space blocks no start', async (t) => {
   const stateDirectory = await scratchDirectory(t);
   execFileSync('mkfifo', [join(stateDirectory, 'reserve')]);
   await using store = await Store.open({ stateDirectory });
+  store.reserveSpace();
   await store.documents.put('settings', 'a', { a: 1 });
   await store.documents.delete('settings', 'a');
 });

@@ -186,9 +186,7 @@ test('a second daemon on one state directory refuses with the directory and the 
   // Having refused, it took nothing away from the holder.
   await assert.rejects(Store.open({ stateDirectory }), failure('conflict', message(process.pid)));
   await store.close();
-  assert.deepEqual((await readdir(stateDirectory)).sort(), [
-    ...['instance', 'labwire.db', 'labwired.lock', 'reserve', 'reserve-inodes'],
-  ]);
+  assert.deepEqual((await readdir(stateDirectory)).sort(), [...['instance', 'labwire.db', 'labwired.lock']]);
 
   const holder = daemon(stateDirectory, ID);
   assert.match(await holder.answer, /^open/);

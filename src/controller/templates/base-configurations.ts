@@ -1,9 +1,10 @@
 // Installs the configurations that templates name in the configs directory at start; existing files are never replaced (as in release 2.2.57).
-import { access, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../failures.ts';
 import { asset, assetNames } from '../../host/files/assets.ts';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { exists } from '../../host/files/exists.ts';
 import { removeLeftoversBelow } from '../../host/files/leftovers.ts';
 import { log } from '../../host/log.ts';
 
@@ -15,14 +16,12 @@ export async function installBaseConfigurations(directory: string): Promise<void
   try {
     await mkdir(directory, { recursive: true });
     await removeLeftoversBelow(directory, Date.now() - performance.now());
-    for (const name of assetNames('configs')) {
-      const path = join(directory, basename(name));
-      const present = await access(path).then(
-        () => true,
-        () => false,
-      );
-      if (!present) await writeFileAtomically(path, asset(name)!);
-    }
+    await Promise.all(
+      assetNames('configs').map(async (name) => {
+        const path = join(directory, basename(name));
+        if (!(await exists(path))) await writeFileAtomically(path, asset(name)!);
+      }),
+    );
   } catch (thrown) {
     log.warn('base configurations not installed: make the directory writable, or choose another by configs_path', {
       directory,

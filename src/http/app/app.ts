@@ -2,6 +2,7 @@
 // network (through server.ts) and callers in this process (`request`, `openSocket`).
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
+import { tryDecodeURIComponent } from 'hono/utils/url';
 import type { RouteDefinition, Schema } from '../../api/routes/definition.ts';
 import { answerBody } from '../../events/json.ts';
 import { Failure } from '../../failures.ts';
@@ -60,6 +61,9 @@ export interface AppEnvironment {
 
 type HonoContext = Context<{ Bindings: AppEnvironment }>;
 
+/** A route and the parameters in the path, as sent. */
+type Match = [route: Route, params: Record<string, string>];
+
 export interface RequestOptions {
   method?: string;
   headers?: Record<string, string>;
@@ -107,10 +111,8 @@ export class App {
   readonly #routes: Route[] = [];
   /** Until they are made. */
   #v3: AppOptions['v3'];
-  /** All but the WebSocket routes. */
-  readonly #calls = new TrieRouter<HttpRoute>();
-  /** Only the WebSocket routes. */
-  readonly #sockets = new TrieRouter<SocketRoute>();
+  /** Hono's own router has only the checks before all routes, so that each route is entered once. */
+  readonly #router = new TrieRouter<Route>();
   readonly #lock: KeyedLock;
   readonly #record: AppOptions['record'];
   readonly #access: AccessControl | undefined;
@@ -132,19 +134,10 @@ export class App {
     });
     for (const handler of middleware) this.hono.use(handler);
     for (const route of routes) this.#add(route);
-    this.hono.notFound((context) => {
-      const { path } = context.req;
-      // Release 3.0.6 refuses the opening of a WebSocket before it looks for its address.
-      if (isV3(path) && /^websocket$/i.test(context.req.header('upgrade') ?? ''))
-        return new Response('', { status: 403 });
-      const methods = this.#allowed(path);
-      if (methods.length > 0) return methodNotAllowed(methods, path);
-      const shorter = path.replace(/\/$/, '');
-      if (isV3(path) && shorter !== path && this.#allowed(shorter).length > 0) {
-        const target = targetOf(context.req.raw, context.env);
-        return new Response(null, { status: 307, headers: { Location: shorter + target.slice(path.length) } });
-      }
-      return unknownPath(path);
+    this.hono.all('*', (context) => {
+      const { method, path } = context.req;
+      const [match] = this.#matches(method, path);
+      return match === undefined ? this.#missing(context) : this.#dispatch(match, context);
     });
     this.hono.onError((error, context) => renderFailure(error, undefined, context.env.requestId));
   }
@@ -157,14 +150,29 @@ export class App {
 
   #add(route: Route): void {
     this.#routes.push(route);
-    const path = honoPath(route.pattern);
-    if (route.kind === 'socket') this.#sockets.add(route.method, path, route);
-    else this.#calls.add(route.method, path, route);
-    this.hono.on(route.method, path, (context) =>
-      context.req.method === 'HEAD'
-        ? methodNotAllowed(this.#allowed(context.req.path), context.req.path)
-        : this.#dispatch(route, context),
-    );
+    this.#router.add(route.method, honoPath(route.pattern), route);
+  }
+
+  /** The routes that match, in their order. */
+  #matches(method: string, path: string): Match[] {
+    // This router gives parameters by name; others of Hono give numbers.
+    return this.#router.match(method, path)[0] as Match[];
+  }
+
+  /** Answers a request that no route matches. */
+  #missing(context: HonoContext): Response {
+    const { path } = context.req;
+    // Release 3.0.6 refuses the opening of a WebSocket before it looks for its address.
+    if (isV3(path) && /^websocket$/i.test(context.req.header('upgrade') ?? ''))
+      return new Response('', { status: 403 });
+    const methods = this.#allowed(path);
+    if (methods.length > 0) return methodNotAllowed(methods, path);
+    const shorter = path.replace(/\/$/, '');
+    if (isV3(path) && shorter !== path && this.#allowed(shorter).length > 0) {
+      const target = targetOf(context.req.raw, context.env);
+      return new Response(null, { status: 307, headers: { Location: shorter + target.slice(path.length) } });
+    }
+    return unknownPath(path);
   }
 
   #allowed(path: string): string[] {
@@ -187,13 +195,12 @@ export class App {
   /** The definition of the route that matches, if one does. */
   definitionAt(method: string, target: string): RouteDefinition | undefined {
     const path = this.#ready(target);
-    const [found] = [...this.#calls.match(method, path)[0], ...this.#sockets.match(method, path)[0]];
-    return found?.[0].definition;
+    return this.#matches(method, path)[0]?.[0].definition;
   }
 
   /** Whether `target` (path and query as sent) is a WebSocket route. */
   hasSocket(target: string): boolean {
-    return this.#sockets.match('GET', this.#ready(target))[0].length > 0;
+    return this.#matches('GET', this.#ready(target)).some(([{ kind }]) => kind === 'socket');
   }
 
   /** A request within this process; `target` is path and query, used unchanged. */
@@ -210,12 +217,11 @@ export class App {
    * a refusal, or any answer but JSON, is a response as over HTTP.
    */
   async call(target: string, { method, headers, body = {}, signal = NEVER }: CallOptions): Promise<Called | Response> {
-    const [found] = this.#calls.match(method, this.#ready(target))[0];
-    if (found === undefined || found[0].definition.raw) {
+    const [route, params = {}] = this.#matches(method, this.#ready(target))[0] ?? [];
+    if (route?.kind !== 'http' || route.definition.raw) {
       const sent = Object.keys(body).length > 0 ? JSON.stringify(body) : null;
       return this.request(target, { method, body: sent, signal, ...(headers && { headers }) });
     }
-    const [route, params] = found as [HttpRoute, Record<string, string>];
     const search = target.indexOf('?');
     const query = queryMembers(search < 0 ? '' : target.slice(search));
     const merged = mergeQuery(jsonCopy(body), query);
@@ -257,14 +263,15 @@ export class App {
     throw new Failure(response.status === 404 ? 'not-found' : 'conflict', message || `${target}: ${response.status}`);
   }
 
-  async #dispatch(route: Route, context: HonoContext): Promise<Response> {
+  async #dispatch([route, params]: Match, context: HonoContext): Promise<Response> {
     context.env.route = route.pattern;
+    const made = () => routeRequest(context, decoded(params));
     const { client } = context.env;
     const identity = client?.identity;
     const access = this.#access;
-    if (identity === undefined || access === undefined) return this.#answer(route, context);
+    if (identity === undefined || access === undefined) return this.#answer(route, made, context);
     const told: { answer: unknown; admission: Admission | undefined } = { answer: undefined, admission: undefined };
-    const response = await this.#answer(route, context, (request) => {
+    const response = await this.#answer(route, made, context, (request) => {
       const admission = access.admit(route, request, identity);
       told.admission = admission;
       request.client = { ...request.client, watches: admission.watches };
@@ -278,19 +285,20 @@ export class App {
       };
     });
     const { requestId } = context.env;
-    access.answered(route, routeRequest(context), identity, { status: response.status, requestId, ...told });
+    access.answered(route, made(), identity, { status: response.status, requestId, ...told });
     return response;
   }
 
   /** @param admit throws if the request is not allowed; its result is called with the response */
   async #answer(
     route: Route,
+    made: () => RouteRequest,
     context: HonoContext,
     admit?: (request: RouteRequest) => (answer: unknown) => void,
   ): Promise<Response> {
     const refused = { path: route.pattern, method: route.method, request: {} as unknown };
     try {
-      const request = routeRequest(context);
+      const request = made();
       const tell = admit?.(request);
       refused.request = request.query;
       if (route.kind === 'socket') return await this.#upgrade(route, request, context);
@@ -372,14 +380,7 @@ function validatedBody(schema: Schema, body: unknown): unknown {
 
 /** Parameters of a path, percent-decoded where they can be. */
 function decoded(params: Record<string, string>): Record<string, string> {
-  const decode = (text: string): string => {
-    try {
-      return decodeURIComponent(text);
-    } catch {
-      return text;
-    }
-  };
-  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decode(text)]));
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, tryDecodeURIComponent(text)]));
 }
 
 function pathOfTarget(target: string): string {
@@ -387,12 +388,12 @@ function pathOfTarget(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-function routeRequest(context: HonoContext): RouteRequest<string, unknown> & { params: Record<string, string> } {
+function routeRequest(context: HonoContext, params: Record<string, string>): RouteRequest {
   const target = targetOf(context.req.raw, context.env);
   const search = target.indexOf('?');
   const raw = context.req.raw;
   return {
-    params: context.req.param() as Record<string, string>,
+    params,
     body: undefined,
     query: queryMembers(search < 0 ? '' : target.slice(search)),
     headers: raw.headers,

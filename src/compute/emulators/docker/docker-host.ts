@@ -31,7 +31,10 @@ export function dockerHost({ config, instance, nodeNetwork }: Services): DockerH
     events: new EngineEvents(engine, `${INSTANCE_LABEL}=${instance}`),
     starts: new Slots(MOST_STARTS),
     pulls: new Pulls(engine),
-    interfaces: config.Server.kernel_links === 'automatic' && kernelLinksUnavailable() === undefined ? 'pair' : 'tap',
+    // Asked for by the first container: the answer takes time that a start without containers would lose.
+    get interfaces() {
+      return config.Server.kernel_links === 'automatic' && kernelLinksUnavailable() === undefined ? 'pair' : 'tap';
+    },
     nodeNetwork,
     unclaimed: new UnclaimedContainers(engine, instance),
   };
