@@ -1,19 +1,25 @@
 // The network namespace of nodes' interfaces, and faults planted in it: what passes then, and what must not.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Fabric, FabricPort } from '../../src/fabric/fabric.ts';
+import { encodeWay } from '../../src/host/network/cable-programs.ts';
 import { giveInterfaces, hostEndOf } from '../../src/host/network/container-interfaces.ts';
-import { changeLink, links } from '../../src/host/network/kernel-interfaces.ts';
+import { changeLink, links, programAt } from '../../src/host/network/kernel-interfaces.ts';
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
-import { inNetworkOf } from '../../src/host/system-calls.ts';
+import { inNetworkOf, openMapsOf } from '../../src/host/system-calls.ts';
 import { nodeLinks, runAmongNodes } from '../node-network.ts';
-import { KERNEL, startFabric } from './kernel-peers.ts';
+import { missing } from '../system/lab.ts';
+import { watch } from '../watch.ts';
+import { DIES_AT } from './dies-at.ts';
+import { KERNEL, NOTHING, startFabric } from './kernel-peers.ts';
 import { cannotMakeInterfaces, Namespace } from './namespaces.ts';
 import { ends, until } from './peers.ts';
 
@@ -62,11 +68,11 @@ test('a process that has the noted id by chance is neither used nor ended', { sk
 interface Node {
   namespace: Namespace;
   link: string;
-  port: FabricPort;
+  macAddress: string;
 }
 
 /** A node whose interface is in the namespace, as a container's. */
-async function node(t: TestContext, fabric: Fabric, keeper: number, number: number): Promise<Node> {
+async function node(t: TestContext, keeper: number, number: number): Promise<Node> {
   const namespace = await Namespace.create(t);
   await namespace.run('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
   const first = spawn('ip', ['netns', 'exec', namespace.name, 'sleep', '600'], { stdio: 'ignore' });
@@ -74,59 +80,180 @@ async function node(t: TestContext, fabric: Fabric, keeper: number, number: numb
   await until(async () => (await namespace.run('ip', 'netns', 'identify', `${first.pid}`)).trim() === namespace.name);
   const macAddress = `02:00:00:00:00:0${number}`;
   giveInterfaces(first.pid!, [{ name: 'eth0', macAddress }], 'pair', keeper);
-  const link = hostEndOf(first.pid!, 0);
   await namespace.ip('address', 'add', `10.99.0.${number}/24`, 'dev', 'eth0');
-  const port = await fabric.createPort({ kind: 'packet', interface: link, kernel: true, process: keeper });
-  inNetworkOf(keeper, () => changeLink(link, { up: true }));
-  return { namespace, link, port };
+  return { namespace, macAddress, link: hostEndOf(first.pid!, 0) };
 }
 
-test('whatever is missing or wrong, frames reach neither another lab nor the host', { skip }, async (t) => {
+/** From now on the node asks nobody for this address. */
+const know = ({ namespace }: Node, number: number): Promise<string> => {
+  const address = ['lladdr', `02:00:00:00:00:0${number}`, 'dev', 'eth0', 'nud', 'permanent'];
+  return namespace.ip('neigh', 'replace', `10.99.0.${number}`, ...address);
+};
+
+const ping = ({ namespace }: Node, number: number): Promise<string> =>
+  namespace.run('ping', '-c', '2', '-i', '0.1', '-W', '1', `10.99.0.${number}`);
+
+interface Labs {
+  directory: string;
+  keeper: number;
+  /** Two labs of two nodes each. The second one's nodes say nothing unless they are told to. */
+  nodes: [Node, Node, Node, Node];
+  /** Fails if the second lab or the host has got a frame since the last time. */
+  nobodyElseHears(): Promise<void>;
+  /** The same of the host, at the end. */
+  hostHasHeardNothing(): Promise<void>;
+}
+
+/** What is printed of frames of the labs. */
+const OF_LABS = /10\.99\.0\.|ARP/;
+
+async function labs(t: TestContext): Promise<Labs> {
   const { directory, network } = networkFor(t);
   const keeper = network.open()!;
-  const fabric = await startFabric(t);
   const nodes: Node[] = [];
-  for (const number of [1, 2, 3, 4]) nodes.push(await node(t, fabric, keeper, number));
-  const [a, b, c, d] = nodes as [Node, Node, Node, Node];
+  for (const number of [1, 2, 3, 4]) nodes.push(await node(t, keeper, number));
+  const [a, b, c, d] = nodes as Labs['nodes'];
   for (const [one, other] of [
-    [a, b],
-    [c, d],
-  ] as const) {
-    const [near, far] = await ends();
-    await one.port.connect(near);
-    await other.port.connect(far);
-  }
-  const ping = ({ namespace }: Node, number: number) =>
-    namespace.run('ping', '-c', '2', '-i', '0.1', '-W', '1', `10.99.0.${number}`);
-  // These two say nothing of their own.
-  for (const [{ namespace }, other] of [
+    [a, 2],
+    [a, 3],
+    [b, 1],
     [c, 4],
     [d, 3],
-  ] as const) {
-    const address = ['lladdr', `02:00:00:00:00:0${other}`, 'dev', 'eth0', 'nud', 'permanent'];
-    await namespace.ip('neigh', 'replace', `10.99.0.${other}`, ...address);
-  }
-  await ping(a, 2);
-  await ping(c, 4);
-  assert.deepEqual((await a.port.statistics()).path, KERNEL);
+  ] as const)
+    await know(one, other);
+  const host = await watch(t, 'any', 'arp or net 10.99.0.0/24 or host 127.0.0.77');
+  await until(async () => {
+    execFileSync('ping', ['-c', '1', '127.0.0.77']);
+    return host.said().includes('127.0.0.77');
+  });
   const received = () => Promise.all([c, d].map(({ namespace }) => namespace.received('eth0')));
-  const before = await received();
+  let before = await received();
+  return {
+    directory,
+    keeper,
+    nodes: [a, b, c, d],
+    async nobodyElseHears() {
+      const now = await received();
+      assert.deepEqual(now, before, 'the other lab hears nothing');
+      before = now;
+      assert.deepEqual(
+        links().filter(({ name }) => name !== 'lo' && !name.startsWith('sit') && !name.startsWith('ip')),
+        [],
+        'the host has none of the interfaces',
+      );
+      assert.doesNotMatch(host.said(), OF_LABS);
+    },
+    async hostHasHeardNothing() {
+      assert.doesNotMatch(await host.end(), OF_LABS);
+    },
+  };
+}
+
+/** Takes the nodes' interfaces over and links them in two labs. */
+async function linkedBy(fabric: Fabric, { nodes, keeper }: Labs): Promise<FabricPort[]> {
+  const ports: FabricPort[] = [];
+  for (const { link } of nodes) {
+    ports.push(await fabric.createPort({ kind: 'packet', interface: link, kernel: true, process: keeper }));
+    inNetworkOf(keeper, () => changeLink(link, { up: true }));
+  }
+  for (const first of [0, 2]) {
+    const [near, far] = await ends();
+    await ports[first]!.connect(near);
+    await ports[first + 1]!.connect(far);
+  }
+  return ports;
+}
+
+test('whatever is missing or wrong, frames reach neither another lab nor the host', {
+  skip: skip || missing('tshark'),
+}, async (t) => {
+  const rig = await labs(t);
+  const { directory, keeper, nodes, nobodyElseHears, hostHasHeardNothing } = rig;
+  const [a, b, c] = nodes;
+  const [port] = await linkedBy(await startFabric(t), rig);
+  await ping(a, 2);
+  assert.deepEqual((await port!.statistics()).path, KERNEL);
   /** All that the first node says, to known and unknown addresses, is lost. */
   const isLost = async (): Promise<void> => {
-    for (const number of [2, 3, 4]) await assert.rejects(ping(a, number));
-    assert.deepEqual(await received(), before, 'the other lab hears nothing');
-    assert.deepEqual(
-      links().filter(({ name }) => name !== 'lo' && !name.startsWith('sit') && !name.startsWith('ip')),
-      [],
-      'the host has none of the interfaces',
-    );
+    await Promise.all([2, 3, 4].map((number) => assert.rejects(ping(a, number))));
+    await nobodyElseHears();
   };
+
+  // The map is wrong: no way, one to an interface that never existed, and addresses of a switch that does not exist.
+  const program = inNetworkOf(keeper, () => programAt(a.link))!;
+  const number = Number(program.name.split(' ').at(-1));
+  const { ways } = Object.fromEntries(openMapsOf(program.id));
+  t.after(() => ways!.close());
+  for (const way of [
+    Buffer.alloc(8),
+    encodeWay(99_999, 'fabric'),
+    encodeWay(99_999, 'cable'),
+    encodeWay(99_999, 'peer'),
+    encodeWay(99_999, { switch: 999, vlan: 1, isTrunk: true }),
+    Buffer.alloc(8, 0xff),
+  ]) {
+    ways!.set(number, way);
+    await isLost();
+  }
+  // The next change writes the right one.
+  await port!.impair(NOTHING);
+  await ping(a, 2);
+  await port!.impair({});
+  await ping(a, 2);
+  assert.deepEqual((await port!.statistics()).path, KERNEL);
+
   // The other node's interface is gone: its index leads nowhere.
   runAmongNodes(directory, 'ip', 'link', 'delete', b.link);
   await isLost();
   // The program of the first node is gone: its frames end in the namespace.
   runAmongNodes(directory, 'tc', 'qdisc', 'delete', 'dev', a.link, 'ingress');
   await isLost();
+  await hostHasHeardNothing();
   await ping(c, 4);
   assert.ok(nodeLinks(directory).some(({ name }) => name === c.link));
 });
+
+for (const by of ['cable', 'switch'] as const)
+  test(`killed at any step of a change of the way, the server leaves no wrong way behind (${by})`, {
+    skip: skip || missing('tshark'),
+  }, async (t) => {
+    const rig = await labs(t);
+    const { keeper, nodes, nobodyElseHears, hostHasHeardNothing } = rig;
+    const [a, b, c, d] = nodes;
+    for (const { link } of nodes) inNetworkOf(keeper, () => changeLink(link, { up: true }));
+    // All the while both nodes speak to each other, and the first one to the other lab.
+    for (const [from, to] of [
+      [a, 2],
+      [b, 1],
+      [a, 3],
+      [a, 255],
+    ] as const) {
+      const words = ['netns', 'exec', from.namespace.name, 'ping', '-b', '-q', '-i', '0.005', `10.99.0.${to}`];
+      const speaking = spawn('ip', words, { stdio: 'ignore' });
+      t.after(() => speaking.kill('SIGKILL'));
+    }
+    const script = fileURLToPath(new URL('./switch-over.ts', import.meta.url));
+    const words = [script, `${keeper}`, by, ...nodes.map(({ link }) => link)];
+    let steps = 0;
+    for (let said = ''; said === ''; steps++) {
+      const env = {
+        ...process.env,
+        NODE_OPTIONS: `--import ${new URL('./dies-at.ts', import.meta.url)}`,
+        [DIES_AT]: `${steps + 1}`,
+      };
+      const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+      const [output, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      assert.equal(signal, 'SIGKILL');
+      said = output;
+      await nobodyElseHears();
+    }
+    t.diagnostic(`killed at ${steps} steps`);
+    assert.ok(steps > 25);
+    const [port] = await linkedBy(await startFabric(t), rig);
+    await ping(a, 2);
+    assert.deepEqual((await port!.statistics()).path, KERNEL);
+    await nobodyElseHears();
+    await hostHasHeardNothing();
+    await ping(c, 4);
+    assert.ok((await d.namespace.received('eth0')) > 0);
+  });

@@ -1,13 +1,12 @@
 // Links that the kernel forwards between nodes of the real program.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { links } from '../../src/host/network/kernel-interfaces.ts';
 import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
 import type { TestEngine } from '../compute/docker-engine.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { watch } from '../watch.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
 import { container, engineFor, guestImages, machine, withEngine } from './machines.ts';
@@ -108,41 +107,6 @@ test('a link of containers passes frames while the daemon is killed, and its cou
 /** The interfaces of nodes, and of the fabric beside them, among the host's own. */
 const onHost = (): string[] => links().flatMap(({ name }) => (/^lwr?[0-9a-f]{8}-/.test(name) ? [name] : []));
 
-interface Watching {
-  said(): string;
-  end(): Promise<string>;
-}
-
-/** Prints what passes an interface, from now on. @param process whose network it is in; default: this one's */
-async function watch(
-  t: TestContext,
-  link: string,
-  filter: string,
-  words: string[],
-  process?: number,
-): Promise<Watching> {
-  const enter = process === undefined ? [] : ['nsenter', '-t', `${process}`, '-n'];
-  const [program = '', ...all] = [...enter, 'tshark', '-n', '-l', '-i', link, '-f', filter, ...words];
-  const child = spawn(program, all, { stdio: ['ignore', 'pipe', 'pipe'] });
-  t.after(() => child.kill('SIGKILL'));
-  let [said, errors] = ['', ''];
-  child.stdout.on('data', (bytes) => {
-    said += bytes;
-  });
-  child.stderr.on('data', (bytes) => {
-    errors += bytes;
-  });
-  await eventually('the capture to begin', () => errors.includes('Capturing on'));
-  return {
-    said: () => said,
-    async end() {
-      child.kill('SIGINT');
-      await once(child, 'close');
-      return said;
-    },
-  };
-}
-
 test('interfaces of guests and containers are in no network of the host, whatever way their frames take', {
   skip: skip || missing('qemu-system-x86_64', 'tshark') || noGuest,
 }, async (t) => {
@@ -150,7 +114,7 @@ test('interfaces of guests and containers are in no network of the host, whateve
   if (typeof engine === 'string') return t.skip(engine);
   const daemon = await startDaemon(t, withEngine(engine));
   await guestImages(daemon);
-  const watching = await watch(t, 'any', 'arp net 10.213.77.0/24 or net 10.213.77.0/24', []);
+  const watching = await watch(t, 'any', 'arp net 10.213.77.0/24 or net 10.213.77.0/24');
   const lab = await Lab.create(daemon);
   const guest = await machine(lab, 'G1', guestSettings('10.213.77.1/24'));
   const start = "/bin/busybox sh -c 'ip addr add 10.213.77.2/24 dev eth0; exec /bin/sh'";
