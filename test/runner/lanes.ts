@@ -18,13 +18,14 @@ export type SuiteName = keyof typeof SUITES;
 const TIMED = [
   'test/fabric/recovery.test.ts',
   'test/faults/@(abuse|consoles|crowd|listeners|survival).test.ts',
-  'test/system/@(cluster-any-host|joint-survival|kill|pulled-cable|signals|stop|vpcs-program).test.ts',
+  'test/system/@(bfd|cluster-any-host|joint-survival|kill|pulled-cable|signals|stop|vpcs-program).test.ts',
   'test/web/capture-flood.test.ts',
 ];
 
 /** Take more than a minute: they begin in the first half, so that none is left over when all others have ended. */
 const MINUTES = [
   'test/@(compute|controller)/failing-awaits.test.ts',
+  'test/fabric/kernel-faults.test.ts',
   'test/system/@(accounts|command-line|command-settings|examples|lab|lab-checks|labs-as-text|labs-as-text-*|lost-hosts).test.ts',
   'test/system/@(package|reproducible|systemd-boot|two-daemons).test.ts',
   'test/web/people.test.ts',
@@ -41,7 +42,7 @@ const LONG = [
   'test/fabric/frame-loop-memory.test.ts',
   // the attacks, but for the walk through all routes
   'test/faults/!(accounts-walk).test.ts',
-  'test/system/@(inodes|joint-survival|large-import|survival).test.ts',
+  'test/system/@(bfd|inodes|joint-survival|large-import|survival).test.ts',
   'test/@(compute|controller)/failing-awaits.test.ts',
   // a Docker Engine for each file; docker-containers.test.ts has what every change might break
   'test/compute/docker-!(containers).test.ts',
