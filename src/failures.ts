@@ -19,6 +19,8 @@ export interface FailureDetails {
   exception?: string;
   /** Name of a missing image; the response then has the release's `exception` for it. */
   image?: string;
+  /** Seconds after which the same request may succeed: the header `Retry-After`. */
+  retrySeconds?: number;
   cause?: unknown;
 }
 
@@ -27,6 +29,7 @@ export class Failure extends Error {
   readonly code: FailureCode;
   readonly exception: string | undefined;
   readonly image: string | undefined;
+  readonly retrySeconds: number | undefined;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -34,8 +37,13 @@ export class Failure extends Error {
     this.code = code;
     this.exception = details.exception;
     this.image = details.image;
+    this.retrySeconds = details.retrySeconds;
   }
 }
+
+/** One that passes within seconds, such as a change of the cluster's controller. */
+export const temporary = (message: string, cause?: unknown): Failure =>
+  new Failure('unavailable', message, { retrySeconds: 2, cause });
 
 /** The message of any thrown value. */
 export function messageOf(thrown: unknown): string {

@@ -4,7 +4,7 @@
 import { type Authenticator, type JwtAuth, jwtAuthenticator, nkeys } from '@nats-io/transport-node';
 import { Failure } from '../failures.ts';
 import type { Storage } from './layout.ts';
-import { BUCKET, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
+import { BUCKET, FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
 
 type Keys = Storage['keys'];
 
@@ -91,7 +91,7 @@ function memberPermissions(): { pub: object; sub: object } {
         ...[`${up}.*`, `${ask}.*`, find, leave, framesOut],
       ],
     },
-    sub: { allow: [`${inboxPrefix(OWN_NAME)}.>`, `${down}.*`, `${answer}.*`, `${framesHere}.>`] },
+    sub: { allow: [`${inboxPrefix(OWN_NAME)}.>`, `${down}.*`, `${answer}.*`, `${framesHere}.>`, FOUND] },
   };
 }
 

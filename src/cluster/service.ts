@@ -20,7 +20,7 @@ import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
 import { HostStreams } from './streams.ts';
-import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
+import { FOUND, inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
@@ -86,7 +86,7 @@ export interface Cluster {
   /** Keeps files for the next controller; returns how many are too large. */
   keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
   /** Makes the files of labs here as the last controller kept them. */
-  restoreFiles(listing: FileListing): Promise<void>;
+  restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void>;
   /** This host does not become the controller any more; resolves when it neither becomes it nor stops being it. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -177,6 +177,7 @@ class Service implements Cluster {
             if (this.#nats) this.#hearComputes(this.#nats);
             await successor.lead(database, own);
             if (this.#nats) this.#hearClients(this.#nats);
+            this.#nats?.publish(FOUND, this.#run);
           },
           step: async () => {
             this.#endClients();
@@ -202,8 +203,8 @@ class Service implements Cluster {
     return this.#shared.keep(await this.#objects(), listing, shared);
   }
 
-  async restoreFiles(listing: FileListing): Promise<void> {
-    await this.#shared.restore(await this.#objects(), listing);
+  async restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void> {
+    await this.#shared.restore(await this.#objects(), listing, signal);
   }
 
   #objects(): Promise<ObjectStore> {
@@ -364,15 +365,19 @@ class Service implements Cluster {
     const asked = performance.now();
     const run = await nats.request(find, '', { timeout: RENEWAL_MS }).then(
       (answer) => answer.string(),
-      // One that is only slow is waited for as long as for its lease.
       (error: unknown) => (error instanceof RequestError && error.isNoResponders() ? '' : undefined),
     );
-    if (run) this.#heard = asked;
-    if (run === undefined && asked - this.#heard < LEASE_MS) return;
-    const found = run || undefined;
-    if (found !== this.#controllerRun)
+    // A new one has come meanwhile, or it is only slow: then it is waited for as long as for its lease.
+    if (asked < this.#heard || (run === undefined && asked - this.#heard < LEASE_MS)) return;
+    this.#found(run || undefined, asked);
+  }
+
+  /** @param heard when it answered, or was asked in vain */
+  #found(run: string | undefined, heard: number): void {
+    if (run !== undefined) this.#heard = heard;
+    if (run !== this.#controllerRun)
       this.#streams.break('the controller does not answer', (host) => host === CONTROLLER);
-    this.#controllerRun = found;
+    this.#controllerRun = run;
   }
 
   /** Keeps up with the NATS servers that have come and gone. */
@@ -430,6 +435,11 @@ class Service implements Cluster {
       this.#hearClients(nats);
     }
     const { down, up, answer, framesHere } = subjects(host);
+    nats.subscribe(FOUND, {
+      callback: (_error, message) => {
+        if (!this.isController) this.#found(message.string(), performance.now());
+      },
+    });
     nats.subscribe(`${answer}.*`, { callback: (_error, message) => this.#take(message.subject, message) });
     nats.subscribe(`${framesHere}.*.*`, {
       callback: (_error, { subject, data }) => this.relay.receive(subject, data),

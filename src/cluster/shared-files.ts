@@ -92,9 +92,10 @@ export class SharedFiles {
     return left;
   }
 
-  /** Makes the files here as they are listed. */
-  async restore(objects: ObjectStore, listing: FileListing): Promise<void> {
+  /** Makes the files here as they are listed; writes nothing any more after `signal`. */
+  async restore(objects: ObjectStore, listing: FileListing, signal?: AbortSignal): Promise<void> {
     const known = await entriesOf(listing);
+    signal?.throwIfAborted();
     for (const path of await this.#pathsHere())
       if (!known.has(path) && this.#isAllowed(path)) await rm(this.#absolute(path), { force: true });
     await eachOf([...known], AT_ONCE, async ([path, { sha256, size, modified, mode }]) => {
@@ -104,6 +105,7 @@ export class SharedFiles {
       if (present?.size === size && Math.trunc(present.mtimeMs) === modified) return;
       const content = await objects.getBlob(objectOf(sha256));
       if (!content) return;
+      signal?.throwIfAborted();
       await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
       await writeFileAtomically(absolute, content, { mode });
       await utimes(absolute, modified / 1000, modified / 1000);

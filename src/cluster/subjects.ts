@@ -50,6 +50,9 @@ export const subjects = (host: string) => ({
   framesOut: `labwire.frames.*.${host}.*`,
 });
 
+/** A new controller says its run here, to all hosts. */
+export const FOUND = 'labwire.found';
+
 /** The log of the controller's changes. */
 export const CHANGES_STREAM = 'labwire-changes';
 export const CHANGES = 'labwire.changes';

@@ -1,5 +1,6 @@
 // Takes turns at being the controller with the other hosts that may: follows the log while another host is, and hands the server the database
 // when this one is chosen.
+import { once } from 'node:events';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
@@ -25,7 +26,7 @@ export interface Successor {
   /** This host is the controller now, with this database. */
   lead: (database: Database, own: NamedHost) => Promise<void>;
   /** Called now and then with the copy of the database while another host is the controller. */
-  followed: (database: Database, own: NamedHost) => Promise<void>;
+  followed: (database: Database, own: NamedHost, signal: AbortSignal) => Promise<void>;
   /** It is the controller no more; all that would change the database has ended when this resolves. */
   step: () => Promise<void>;
 }
@@ -48,6 +49,8 @@ export class Succession {
   #database: Database | undefined;
   /** Changes of this host's role, one after the other. */
   #turn: Promise<void> = Promise.resolve();
+  /** Aborted when this host is chosen: it does not wait for NATS to send files of the former controller. */
+  #looking = new AbortController();
   /** Whether the object store has a copy of the database. */
   #isStored = false;
   #isReached = false;
@@ -57,7 +60,10 @@ export class Succession {
     this.#parts = parts;
     this.#election = new Election(parts.own, {
       isReady: () => this.#replica?.isFollowing === true,
-      won: () => this.#next(() => this.#lead()),
+      won: () => {
+        this.#looking.abort();
+        this.#next(() => this.#lead());
+      },
       lost: ({ name }) => this.#lose(`${name} has taken over`),
     });
   }
@@ -160,10 +166,20 @@ export class Succession {
   }
 
   async #look(): Promise<void> {
-    const { successor, own } = this.#parts;
     if (this.#database) await this.#keepCopy(this.#database);
     else if (!this.#replica?.isStarted) await this.#follow();
-    else if (this.#replica.database && this.#replica.isFollowing) await successor.followed(this.#replica.database, own);
+    else if (this.#replica.database && this.#replica.isFollowing) await this.#copyFiles(this.#replica.database);
+  }
+
+  async #copyFiles(database: Database): Promise<void> {
+    const { successor, own, log } = this.#parts;
+    this.#looking = new AbortController();
+    const { signal } = this.#looking;
+    try {
+      await Promise.race([successor.followed(database, own, signal), once(signal, 'abort')]);
+    } catch (error) {
+      log.warn('files of labs are not copied from the controller', { reason: messageOf(error) });
+    }
   }
 
   /** Stores a copy of the database for other hosts if there is none, and in the place of a long log; later if that fails. */

@@ -6,7 +6,7 @@ import { localTransport } from '../controller/computes/local.ts';
 import { Controller } from '../controller/controller.ts';
 import { eventMetrics } from '../events/metrics.ts';
 import type { Fabric } from '../fabric/fabric.ts';
-import { Failure } from '../failures.ts';
+import { Failure, temporary } from '../failures.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
 import type { AccessControl } from '../http/access/access-control.ts';
 import { ticketRoute } from '../http/access/tickets.ts';
@@ -163,7 +163,7 @@ export function assembleStandby(host: HostAssembly, store: Store): App {
   const own = [...compute.routes, metricsRoute(metrics)];
   const elsewhere: Handler = async (context, next) => {
     if (app.definitionAt(context.req.method, targetOf(context.req.raw, context.env)) !== undefined) return next();
-    return renderFailure(new Failure('unavailable', 'The controller of the cluster starts on this host.'));
+    return renderFailure(temporary('The controller of the cluster starts on this host: try again.'));
   };
   const app: App = new App(own, {
     middleware: [memoryTrimmer.middleware, observation.middleware, ...guards, elsewhere],
@@ -179,7 +179,7 @@ function whilePossible(turns: Turns): Handler {
   return async ({ req }, next) => {
     const reason =
       ['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path) ? undefined : turns.obstacle();
-    return reason === undefined ? next() : renderFailure(new Failure('unavailable', reason));
+    return reason === undefined ? next() : renderFailure(temporary(reason));
   };
 }
 

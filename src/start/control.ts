@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Compute } from '../compute/compute.ts';
 import type { Config } from '../config/schema.ts';
 import type { Controller } from '../controller/controller.ts';
+import { temporary } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
 import type { Passing } from '../http/app/passing.ts';
@@ -13,6 +14,12 @@ import { certificateOf } from './certificate.ts';
 
 /** How long (ms) supervised programs wait for their server to come back before they are ended. */
 const CONTROLLER_PATIENCE_MS = 600_000;
+
+/** Why a request has no answer of its own while the controller comes to this host, or leaves it. */
+const CAME = temporary('The controller of the cluster came to this host meanwhile: try again.');
+const LEFT = temporary(
+  'The controller of the cluster left this host meanwhile: see whether the change was made, and try again.',
+);
 
 export interface Control {
   controller: Controller;
@@ -39,13 +46,15 @@ export interface ControlParts {
     | ((control: Pick<Control, 'controller' | 'address' | 'app'>) => Promise<{ stop(): Promise<void> }>)
     | undefined;
   turns?: Turns | undefined;
+  /** Where hosts take turns: serves at their ports before and after the controller. */
+  standby?: { server: HttpServer; app: App; address: AddressInfo } | undefined;
   /** On a host of a cluster. */
   passing?: Passing | undefined;
 }
 
 /** If a step fails, the earlier ones are stopped again. */
 export async function startControl(parts: ControlParts): Promise<Control> {
-  const { host, store, started, port, keepsNodes } = parts;
+  const { host, store, started, port, keepsNodes, standby } = parts;
   const { config, compute } = host;
   await using undo = new AsyncDisposableStack();
   const { controller, app } = assembleController(host, parts);
@@ -54,9 +63,10 @@ export async function startControl(parts: ControlParts): Promise<Control> {
   started('controller');
   await parts.beforeListening();
   compute.expectConsoles(await consolesOfOpenLabs(store));
-  const server = await newServer(app, parts);
-  undo.defer(() => server.stop());
-  const address = await server.start();
+  const server = standby?.server ?? (await newServer(app, parts));
+  undo.defer(() => (standby ? server.change(standby.app, LEFT) : server.stop()));
+  if (standby) void server.change(app, CAME);
+  const address = standby?.address ?? (await server.start());
   if (parts.joined) {
     const joined = await parts.joined({ controller, address, app });
     undo.defer(() => joined.stop());
@@ -64,7 +74,7 @@ export async function startControl(parts: ControlParts): Promise<Control> {
   }
   // Starts before the first request, which may be for a lab that is being reopened.
   const reopened = controller.reopenAll();
-  await startLocally(server, config);
+  if (!standby) await startLocally(server, config);
   started('server');
   void endUnclaimed(compute, controller, reopened);
   controller.openAutomatic().catch((error: unknown) => log.error(String(error)));

@@ -65,7 +65,9 @@ class Turn implements Turns {
 
   async start(): Promise<void> {
     const { host, store, port, passing } = this.#parts;
-    this.#address = await this.#standBy(port);
+    this.#server = await newServer(this.#standby, { ...this.#parts, port });
+    this.#address = await this.#server.start();
+    await startLocally(this.#server, host.config);
     endUnclaimedLater(host.compute);
     this.#cluster = await join(host, {
       ...{ port: this.address.port, passing, app: () => this.app },
@@ -75,7 +77,7 @@ class Turn implements Turns {
         schema: MIGRATIONS.length,
         begin: (path) => store.copyTo(path),
         lead: (database, own) => this.#lead(database, own),
-        followed: (database, own) => this.#follow(database, own),
+        followed: (database, own, signal) => this.#follow(database, own, signal),
         step: () => this.#step(),
       },
       noted: async ({ id, name }) => {
@@ -89,13 +91,6 @@ class Turn implements Turns {
 
   obstacle(): string | undefined {
     return this.#cluster?.isCertain ? undefined : NO_CONTROLLER;
-  }
-
-  async #standBy(port: number): Promise<AddressInfo> {
-    this.#server = await newServer(this.#standby, { ...this.#parts, port });
-    const address = await this.#server.start();
-    await startLocally(this.#server, this.#parts.host.config);
-    return address;
   }
 
   async #lead(database: Database, own: NamedHost): Promise<void> {
@@ -113,8 +108,8 @@ class Turn implements Turns {
       ...this.#parts,
       ...{ port: this.address.port, turns: this, store: labs },
       keepsNodes: () => !this.#isStopped || keepsNodes(),
-      // Until now the server says that the controller starts.
-      beforeListening: async () => this.#server?.stop(),
+      standby: { server: this.#server as HttpServer, app: this.#standby, address: this.address },
+      beforeListening: async () => {},
       joined: async ({ controller }) => {
         controller.computes.takeOver(own.id);
         const listed = await labs.documents.list('cluster-hosts');
@@ -165,10 +160,10 @@ class Turn implements Turns {
   }
 
   /** Another host is the controller: its files of labs are made here, too, unless this one was it last. */
-  async #follow(database: Database, own: NamedHost): Promise<void> {
+  async #follow(database: Database, own: NamedHost, signal: AbortSignal): Promise<void> {
     const local = await localHost(database);
     if (local === undefined || local === own.id) return;
-    await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents);
+    await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents, signal);
   }
 
   async #step(): Promise<void> {
@@ -176,8 +171,6 @@ class Turn implements Turns {
     clearTimeout(this.#keeping);
     await this.#control?.stop();
     this.#control = undefined;
-    await this.#server?.stop();
-    if (!this.#isStopped) await this.#standBy(this.address.port);
   }
 
   async stop(): Promise<void> {
@@ -187,7 +180,8 @@ class Turn implements Turns {
     await this.#keepFilesNow();
     this.#labs = undefined;
     clearTimeout(this.#keeping);
-    await (this.#control?.stop() ?? this.#server?.stop());
+    await this.#server?.stop();
+    await this.#control?.stop();
     await this.#cluster?.stop();
   }
 }

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { open as openFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { Failure, type FailureCode, messageOf, systemCode } from '../failures.ts';
+import { Failure, type FailureCode, messageOf, systemCode, temporary } from '../failures.ts';
 import type { Reserve } from './reserve.ts';
 
 export type SqlValue = string | number | null;
@@ -235,7 +235,7 @@ export class Database implements AsyncDisposable {
     try {
       position = await changeLog.append(changes);
     } catch (thrown) {
-      throw new NotKept(new Failure('unavailable', messageOf(thrown), { cause: thrown }));
+      throw new NotKept(temporary(messageOf(thrown), thrown));
     }
     try {
       await this.#transaction.run(PUT_POSITION, String(position));

@@ -40,8 +40,11 @@ export function renderFailure(thrown: unknown, refused?: RefusedRequest, request
   if (failure.exception !== undefined) body['exception'] = failure.exception;
   if (failure.image !== undefined) Object.assign(body, { exception: 'ImageMissingError', image: failure.image });
   if (failure.code === 'invalid' && refused) Object.assign(body, refused);
-  return new Response(answerText(body), { status, headers: { 'Content-Type': 'application/json' } });
+  return new Response(answerText(body), { status, headers: failureHeaders(failure, 'application/json') });
 }
+
+export const failureHeaders = ({ retrySeconds }: Failure, type: string): Headers =>
+  new Headers({ 'Content-Type': type, ...(retrySeconds !== undefined && { 'Retry-After': String(retrySeconds) }) });
 
 function asFailure(thrown: unknown, refused: RefusedRequest | undefined, requestId: string | undefined): Failure {
   if (thrown instanceof Failure) return thrown;

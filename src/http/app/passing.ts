@@ -1,7 +1,7 @@
 // On a host of a cluster that is not the controller: passes requests and WebSockets on to the controller, all but those for this host alone.
 import { type ClientRequest, type IncomingMessage, request as open, type ServerResponse } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, messageOf, temporary } from '../../failures.ts';
 import { type Dial, dialing } from '../../host/network/dialing.ts';
 import { type GuardRules, refusal } from '../access/guard.ts';
 import { CLIENT_HEADER, clientHeader } from '../access/passed-connections.ts';
@@ -140,10 +140,9 @@ function headOf({ statusCode, statusMessage }: IncomingMessage, headers: readonl
 }
 
 const noController = (error: Error): Failure =>
-  new Failure(
-    'unavailable',
+  temporary(
     `The controller of the cluster cannot be reached (${messageOf(error)}): nodes run on. Try again in some seconds: another host takes over, or its host comes back.`,
-    { cause: error },
+    error,
   );
 
 function rendered({ target }: WireMessage, failure: Failure): Response {
@@ -158,9 +157,18 @@ function answerFailure(request: WireMessage, response: ServerResponse, failure: 
 }
 
 function answerOnSocket(request: WireMessage, socket: Duplex, failure: Failure): void {
-  const { status, body } = rendered(request, failure);
+  const { status, headers, body } = rendered(request, failure);
   void new Response(body).text().then((content) => {
-    const lines = [`HTTP/1.1 ${status} ${failure.code}`, 'Content-Type: application/json', 'Connection: close'];
-    socket.end([...lines, `Content-Length: ${Buffer.byteLength(content)}`, '', content].join('\r\n'));
+    const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
+    socket.end(
+      [
+        `HTTP/1.1 ${status} ${failure.code}`,
+        ...lines,
+        'Connection: close',
+        `Content-Length: ${Buffer.byteLength(content)}`,
+        '',
+        content,
+      ].join('\r\n'),
+    );
   });
 }

@@ -33,12 +33,14 @@ export class HttpServer {
   readonly #connections = new Connections();
   readonly #openings: Openings;
   readonly #servers: Server[] = [];
-  readonly #adaptor: Adaptor;
+  #app: App;
+  #adaptor: Adaptor;
 
   constructor(app: App, options: ListenOptions) {
     this.#options = options;
+    this.#app = app;
     this.#adaptor = new Adaptor(app);
-    this.#openings = new Openings((target) => options.passing?.wants(target) || app.hasSocket(target));
+    this.#openings = new Openings((target) => options.passing?.wants(target) || this.#app.hasSocket(target));
   }
 
   /**
@@ -101,6 +103,14 @@ export class HttpServer {
       (passing?.wants(request.target) ? passing : this.#adaptor.upgrades).upgrade(request, socket, head),
     );
     return server;
+  }
+
+  /** Serves with another application from now on, at the same ports; resolves when the former one has answered the last request. */
+  async change(app: App, failure: Failure, patience = 2_000): Promise<void> {
+    const former = this.#adaptor;
+    this.#app = app;
+    this.#adaptor = new Adaptor(app);
+    await former.end(patience, failure);
   }
 
   /** Number of client connections, including WebSockets. */

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { Failure } from '../../failures.ts';
 import { readJsonBody } from '../app/body.ts';
-import { renderFailure, statusOf } from '../app/errors.ts';
+import { failureHeaders, renderFailure, statusOf } from '../app/errors.ts';
 import { type Answer, type HttpRoute, JsonText, type RouteRequest } from '../app/route.ts';
 import { validatedLeniently } from './lenient.ts';
 
@@ -84,7 +84,7 @@ export function v3Failure(thrown: unknown, requestId: string | undefined, confli
   const { code, message } = thrown;
   const status =
     thrown instanceof WrongRequest ? 400 : code === 'invalid' ? 422 : code === 'conflict' ? conflict : statusOf(thrown);
-  const headers = new Headers({ 'Content-Type': JSON_TYPE });
+  const headers = failureHeaders(thrown, JSON_TYPE);
   if (code === 'unauthorized') headers.set('WWW-Authenticate', 'Bearer');
   return new Response(JSON.stringify({ message }), { status, headers });
 }
