@@ -6,6 +6,7 @@ import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { LEASE_MS } from '../api/leases.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { tableLines } from '../host/terminal/table.ts';
@@ -20,7 +21,7 @@ import {
   pinnedAuthority,
 } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { LEASE_MS, type Lease, leasesOf, readLeases } from './leases.ts';
+import { type Lease, leasesOf, readLeases } from './leases.ts';
 import { joinUser, newUser } from './nats-users.ts';
 import {
   becomeServer,

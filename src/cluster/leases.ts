@@ -4,11 +4,10 @@ import { jetstream } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
+import { LEASE_MS } from '../api/leases.ts';
 import { Failure } from '../failures.ts';
 import { BUCKET } from './subjects.ts';
 
-/** How long (ms) a lease is valid without renewal. */
-export const LEASE_MS = 5_000;
 export const RENEWAL_MS = 1_500;
 
 export const Lease = v.object({
@@ -27,6 +26,10 @@ export const Lease = v.object({
   cores: v.number(),
   kvm: v.boolean(),
   node_types: v.array(v.string()),
+  /** How long after its last renewal the host keeps clouds and NATs connected; without it for ever. */
+  outside_closes_after_seconds: v.optional(v.number()),
+  /** They are cut off, until the controller has removed what other hosts run. */
+  outside_closed: v.optional(v.boolean()),
 });
 export type Lease = v.InferOutput<typeof Lease>;
 
@@ -72,13 +75,15 @@ export async function ownEntry(kv: KV, { name, run }: Pick<Lease, 'name' | 'run'
 
 /**
  * Writes this host's lease once.
+ * @returns whether it was there before
  * @throws Failure `conflict` if another host holds the name
  */
-export async function renewLease(kv: KV, lease: Lease): Promise<void> {
+export async function renewLease(kv: KV, lease: Lease): Promise<boolean> {
   const entry = await ownEntry(kv, lease);
   // The revision makes one of two hosts win that write at the same time.
   if (entry) await kv.update(lease.name, JSON.stringify(lease), entry.revision);
   else await kv.create(lease.name, JSON.stringify(lease));
+  return entry?.operation === 'PUT';
 }
 
 /** The leases as they come and end. */

@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
 import { type Msg, type NatsConnection, nuid, RequestError, type Subscription } from '@nats-io/transport-node';
+import { LEASE_MS } from '../api/leases.ts';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import { Admissions } from './admissions.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { addressToward, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { LEASE_MS, type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
+import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
 import { reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
@@ -44,6 +45,10 @@ export interface Member {
   outsideAddress: string;
   port: number;
   isThisHost: boolean;
+  /** How long (ms) after its last renewal the host keeps clouds and NATs connected; undefined: for ever. */
+  outsideLimitMs: number | undefined;
+  /** They are cut off. */
+  isOutsideClosed: boolean;
 }
 
 export interface ClusterParts {
@@ -53,6 +58,8 @@ export interface ClusterParts {
   log: ClusterLog;
   /** What the lease says of this host. */
   describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address' | 'runs_nats'>>;
+  /** This host's lease was renewed: since when that was tried, and whether it had been held until then. */
+  renewed: (since: number, isContinued: boolean) => void;
   /** Serves a stream as a connection of HTTP to this host's compute. */
   accept: (stream: Duplex) => void;
   /** Serves a stream as a connection of clients that another host passes on. */
@@ -403,7 +410,9 @@ class Service implements Cluster {
     const outside_address = this.#outsideAddress ?? address;
     const runs_nats = this.#membership.server !== undefined;
     const said = await this.#parts.describe();
-    await renewLease(leases, { ...said, id, run: this.#run, name, address, outside_address, runs_nats });
+    const since = performance.now();
+    const lease = { ...said, id, run: this.#run, name, address, outside_address, runs_nats };
+    this.#parts.renewed(since, await renewLease(leases, lease));
   }
 
   /** @param nats undefined while NATS cannot be reached */
@@ -512,11 +521,13 @@ class Service implements Cluster {
   async #watch(leases: KV): Promise<LeaseWatch> {
     const { id: own, existing, controller } = this.#membership;
     const watch = new LeaseWatch(leases, {
-      held: ({ id, name, address, outside_address: outsideAddress = address, port }) => {
+      held: ({ id, name, address, outside_address: outsideAddress = address, port, ...lease }) => {
         const isThisHost = id === own;
+        const { outside_closes_after_seconds: seconds, outside_closed: isOutsideClosed = false } = lease;
+        const outside = { outsideLimitMs: seconds === undefined ? undefined : seconds * 1_000, isOutsideClosed };
         const found = (): void => {
           if (!isThisHost) this.#hosts.held({ id, name });
-          this.#parts.held({ id, name, address, outsideAddress, port, isThisHost });
+          this.#parts.held({ id, name, address, outsideAddress, port, isThisHost, ...outside });
         };
         // A forgotten host still has the credentials; only the host of `init` knows those that are in the cluster.
         if (!existing || !controller) found();

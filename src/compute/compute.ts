@@ -39,6 +39,7 @@ import { debugReport } from './server/debug-report.ts';
 import { SILENCE_MS, serverRoutes } from './server/routes.ts';
 import type { FrameRelay, Services } from './services.ts';
 import { endUnclaimed } from './unclaimed-programs.ts';
+import { OutsideAccess } from './uplinks/outside-access.ts';
 
 export interface ComputeOptions {
   config: Config;
@@ -57,6 +58,8 @@ export class Compute {
   readonly routes: Route[];
   readonly events = new EventBus<ComputeEvents>({ copies: true });
   readonly metrics: readonly Metric[];
+  /** Of the clouds and NATs here, to networks outside of the labs. */
+  readonly outsideAccess = new OutsideAccess((isOpen, projects) => this.#tellOfAccess(isOpen, projects));
   readonly #services: Services;
   readonly #projects: Projects;
   readonly #load = new LoadMeter();
@@ -69,7 +72,7 @@ export class Compute {
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
     const nodeNetwork = new NodeNetwork(config.state, instance, config.Server.kernel_links === 'automatic');
-    const { events } = this;
+    const { events, outsideAccess } = this;
     const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
     const supervisor = new SupervisorClient({ state: config.state, instance, lost });
@@ -88,6 +91,7 @@ export class Compute {
       switchedOn,
       nodeNetwork,
       natNetwork,
+      outsideAccess,
       events,
       operations,
       instance,
@@ -129,7 +133,7 @@ export class Compute {
         operations,
         debugReport: () => debugReport(config, projects, ports, load),
       }),
-      ...networkRoutes(config, ports, projects),
+      ...networkRoutes(config, ports, projects, outsideAccess),
       ...projectRoutes(projects, this.events, load),
       ...imageRoutes({ images, operations, user: (kind, filename) => userOf(projects, kind, filename) }),
       ...KINDS.flatMap((kind) => [
@@ -142,6 +146,15 @@ export class Compute {
   /** From now on links may lead to hosts of the cluster that are reached by its relay only. */
   relayFrames(relay: FrameRelay): void {
     this.#services.frameRelay = relay;
+  }
+
+  #tellOfAccess(isOpen: boolean, projects: ReadonlySet<string>): void {
+    if (isOpen) log.info('clouds and NATs reach the outside of labs again', { labs: projects.size });
+    else log.warn('clouds and NATs are cut off: other hosts may run them', { labs: projects.size });
+    const message = isOpen
+      ? 'Clouds and NATs reach networks outside of the lab again.'
+      : 'Clouds and NATs reach no network outside of the lab: their host has lost its lease in the cluster, and others may run them.';
+    for (const id of projects) this.events.emit(isOpen ? 'log.info' : 'log.warning', { message }, id);
   }
 
   /** Finds programs left running by the previous run of the daemon. Nodes that are created again reattach them. */
@@ -192,6 +205,7 @@ export class Compute {
    * supervisor keeps the nodes' programs for the next run of this process.
    */
   async stop({ keepNodes = false } = {}): Promise<void> {
+    this.outsideAccess.stop();
     if (!keepNodes) {
       await this.#projects.closeAll();
       await this.endUnclaimed(() => true);

@@ -15,6 +15,7 @@ import type { SurvivingPrograms } from './nodes/lifecycle/surviving-programs.ts'
 import type { SwitchedOn } from './nodes/lifecycle/switched-on.ts';
 import type { Captures } from './nodes/ports/captures.ts';
 import type { Ports } from './ports/ports.ts';
+import type { OutsideAccess } from './uplinks/outside-access.ts';
 
 /** Carries frames of links to other hosts of the cluster. */
 export interface FrameRelay {
@@ -41,6 +42,8 @@ export interface Services {
   readonly nodeNetwork: NodeNetwork;
   /** Shared by all NAT nodes if the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
+  /** Of clouds and NATs. */
+  readonly outsideAccess: OutsideAccess;
   /** Undefined unless this host takes part in a cluster. */
   frameRelay?: FrameRelay;
   readonly events: EventBus<ComputeEvents>;

@@ -58,6 +58,7 @@ import { operationRoutes } from './operations/routes.ts';
 import { Checkpoints } from './placement/checkpoints.ts';
 import { Draining } from './placement/draining.ts';
 import { Failover } from './placement/failover.ts';
+import { Fencing } from './placement/fencing.ts';
 import { Placement } from './placement/placement.ts';
 import { Relocations } from './placement/relocation.ts';
 import { placementRoutes } from './placement/routes.ts';
@@ -129,6 +130,7 @@ export class Controller {
   readonly #sharing: Sharing;
   readonly #entries: AccessList;
   readonly computes: Computes;
+  readonly fencing: Fencing;
   readonly #projects: Projects;
   readonly #placement: Placement;
   readonly #failover: Failover;
@@ -260,7 +262,14 @@ export class Controller {
     this.#runningNodes = new RunningNodes(store.documents);
     const relocations = new Relocations({ computes, nodes: this.#nodes, placement });
     const draining = new Draining({ computes, projects, relocations });
-    this.#failover = new Failover({ computes, projects, relocations, announcer, ran: this.#runningNodes });
+    this.fencing = new Fencing({
+      computes,
+      failoverMs: config.Cluster.failover_seconds * 1_000,
+      isSuccession: options.isSuccession === true,
+      hasStray: (compute) => remoteChanges.hasStray(compute, projects.list()),
+    });
+    const { fencing } = this;
+    this.#failover = new Failover({ computes, projects, relocations, announcer, fencing, ran: this.#runningNodes });
     this.#checkpoints = new Checkpoints({
       directory: join(config.state, 'checkpoints'),
       milliseconds: config.Cluster.checkpoint_seconds * 1_000,

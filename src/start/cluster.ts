@@ -84,11 +84,12 @@ export async function join(
     /** The one of this host, if it is there now. */
     controller: () => Controller | undefined;
     successor?: Successor;
-    noted?: (host: NamedHost) => Promise<unknown>;
+    noted?: (host: NamedHost & { outsideLimitMs: number | undefined }) => Promise<unknown>;
     forgotten?: (host: NamedHost) => Promise<unknown>;
   },
 ): Promise<Cluster> {
   const { startCluster } = await loadCluster();
+  const outside = compute.outsideAccess;
   const accept = await new HttpServer(computeApp, { host: '', port: 0 }).servePassed();
   /** What this host's compute answers, as it would a controller. */
   const ask = async <Answer>(place: string): Promise<Answer> => {
@@ -117,13 +118,17 @@ export async function join(
       return {
         ...{ version: version(), port, free_memory_bytes: memory, cores: processors },
         ...{ kvm, node_types: kinds },
+        ...(outside.limitMs !== undefined && { outside_closes_after_seconds: outside.limitMs / 1_000 }),
+        ...(!outside.isOpen && { outside_closed: true }),
       };
     },
-    held: ({ isThisHost, ...member }) => {
-      const computes = controller()?.computes;
-      noted?.(member).catch(ignore); // again at its next renewal
+    renewed: (since, isContinued) => outside.renewed(since, isContinued),
+    held: ({ isThisHost, outsideLimitMs, isOutsideClosed, ...member }) => {
+      noted?.({ ...member, outsideLimitMs }).catch(ignore); // again at its next renewal
+      const { computes, fencing } = controller() ?? {};
       if (isThisHost) computes?.placeLocal(member);
       else void computes?.admitMember(member, () => cluster.dial(member.name));
+      fencing?.held(isThisHost ? 'local' : member.id, outsideLimitMs, isOutsideClosed);
     },
     failoverMs: config.Cluster.failover_seconds * 1_000,
     absent: ({ id }) => void controller()?.replaceHost(id),

@@ -80,10 +80,11 @@ class Turn implements Turns {
         followed: (database, own, signal) => this.#follow(database, own, signal),
         step: () => this.#step(),
       },
-      noted: async ({ id, name }) => {
+      noted: async ({ id, name, outsideLimitMs = null }) => {
         const documents = this.#labs?.documents;
-        if (documents && !(await documents.list('cluster-hosts')).some((known) => known.id === id))
-          await documents.put('cluster-hosts', id, { name });
+        const noted = (await documents?.list('cluster-hosts'))?.find((known) => known.id === id)?.body;
+        if (noted?.['name'] !== name || noted['outsideLimitMs'] !== outsideLimitMs)
+          await documents?.put('cluster-hosts', id, { name, outsideLimitMs });
       },
       forgotten: async ({ id }) => this.#labs?.documents.delete('cluster-hosts', id),
     });
@@ -99,7 +100,8 @@ class Turn implements Turns {
     const labs = store.withDatabase(database);
     if ((await localHost(database)) !== own.id) await cluster.restoreFiles(labs.documents);
     await becomeLocal(database, own.id);
-    await labs.documents.put('cluster-hosts', own.id, { name: own.name });
+    const known = await labs.documents.list('cluster-hosts');
+    if (!known.some(({ id }) => id === own.id)) await labs.documents.put('cluster-hosts', own.id, { name: own.name });
     labs.labs.beforeEnd = async (id) => {
       const record = await labs.projects.get(id);
       if (record) await cluster.keepFiles(labs.documents, [{ path: joinPath(record.path, record.filename) }]);
@@ -116,6 +118,8 @@ class Turn implements Turns {
         const hosts = listed.map(({ id, body }) => ({ id, name: String(body['name']) }));
         const others = hosts.filter(({ id }) => id !== own.id);
         await admit(others, cluster, controller);
+        for (const { id, body } of listed)
+          if (typeof body['outsideLimitMs'] === 'number') controller.fencing.expect(id, body['outsideLimitMs']);
         cluster.expect(others);
         return { stop: async () => {} };
       },

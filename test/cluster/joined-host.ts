@@ -54,6 +54,7 @@ export class Host {
         this.passed.push(host);
         accept(stream);
       },
+      renewed: () => {},
       held: ({ name }) => void this.held.add(name),
       failoverMs: 500,
       absent: ({ name }) => void this.absent.push(name),

@@ -13,6 +13,7 @@ export function host(id: string, more: Partial<Host> = {}): Host {
     processors: 8,
     load: 16,
     kvm: true,
+    interfaces: new Set(),
     images: new Set(),
     diskPercent: 20,
     ...more,
@@ -20,7 +21,18 @@ export function host(id: string, more: Partial<Host> = {}): Host {
 }
 
 export function node(id: string, more: Partial<PlacedNode> = {}): PlacedNode {
-  return { id, name: id, kind: 'vpcs', memory: 2, processors: 1, load: 0.02, kvm: false, images: [], ...more };
+  return {
+    id,
+    name: id,
+    kind: 'vpcs',
+    memory: 2,
+    processors: 1,
+    load: 0.02,
+    kvm: false,
+    images: [],
+    interfaces: [],
+    ...more,
+  };
 }
 
 export const router = (id: string): PlacedNode => node(id, { kind: 'docker', memory: 128, load: 0.25 });

@@ -1,6 +1,7 @@
 // Where nodes go: a whole lab together if it fits, else divided where few links cross.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { needsOf } from '../../src/controller/placement/host-needs.ts';
 import { place } from '../../src/controller/placement/place.ts';
 import type { Problem, Solution } from '../../src/controller/placement/problem.ts';
 import { company, guest, host, node, router } from './placement-labs.ts';
@@ -63,6 +64,25 @@ test('a node that only one host can run goes there, and the reason names what th
   const { host: chosen, reason } = choices.get('VM')!;
   assert.equal(chosen, 'b');
   assert.match(reason, /only B can run it \(A: KVM is missing; C: .*drained.*; D: .*not connected\)/);
+});
+
+test('a cloud goes to a host that has the interfaces of its linked ports', () => {
+  const kinds = new Set(['cloud']);
+  const hosts = [
+    host('a', { kinds, interfaces: new Set(['eth0']) }),
+    host('b', { kinds, interfaces: new Set(['lan']) }),
+  ];
+  const mapping = ['eth0', 'lan'].map((name) => ({ type: 'ethernet', interface: name }));
+  const interfaces = (linked?: ReadonlySet<number>) => needsOf('cloud', { ports_mapping: mapping }, linked).interfaces;
+  assert.deepEqual([interfaces(), interfaces(new Set())], [['eth0', 'lan'], []]);
+  const cloud = (id: string, port: number) => node(id, { kind: 'cloud', interfaces: interfaces(new Set([port])) });
+  const nodes = [cloud('one', 0), cloud('two', 1), node('both', { kind: 'cloud', interfaces: interfaces() })];
+  const { choices, unplaceable } = place({ hosts, nodes, links: [], sendable: new Set() });
+  assert.deepEqual([choices.get('one')?.host, choices.get('two')?.host], ['a', 'b']);
+  assert.deepEqual(
+    unplaceable.map(({ node: id, missing }) => [id, missing.map(({ reason }) => reason)]),
+    [['both', ['there is no network interface lan', 'there is no network interface eth0']]],
+  );
 });
 
 test('a node that no host can run is reported with what is missing on each, and the others are placed', () => {

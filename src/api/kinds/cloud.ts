@@ -42,6 +42,12 @@ export type CloudCreate = v.InferOutput<typeof CloudCreate>;
 export const CloudUpdate = updateBody(cloudProperties);
 export type CloudUpdate = v.InferOutput<typeof CloudUpdate>;
 
+const interfacesOf = (mapping: readonly unknown[]): (string | undefined)[] =>
+  mapping.map((entry) => {
+    const { interface: name } = entry as { interface?: unknown };
+    return typeof name === 'string' ? name : undefined;
+  });
+
 export const cloud: NodeKindFacts = {
   type: 'cloud',
   properties: cloudProperties,
@@ -49,6 +55,7 @@ export const cloud: NodeKindFacts = {
   ports: (source) => mappedPorts(source, 'by name'),
   withoutConsoleType: true,
   leadsOut: true,
+  needs: ({ list }) => ({ memory: 1, load: 0.01, interfaces: interfacesOf(list('ports_mapping')) }),
   template: {
     nameFormat: 'Cloud{0}',
     symbol: 'cloud',

@@ -132,6 +132,7 @@ export interface TemplateFacts {
 export interface MemberReader {
   number(name: string, usual: number): number;
   text(name: string): string;
+  list(name: string): readonly unknown[];
 }
 
 /** MiB of a machine's program beside the guest's memory. */
@@ -146,6 +147,8 @@ export interface HostNeeds {
   processors?: number;
   /** Whether KVM should run it. */
   kvm?: boolean;
+  /** Network interfaces of its host that its ports lead to, by the number of the port. */
+  interfaces?: readonly (string | undefined)[];
 }
 
 /** `<method> <node>/<path>` of the controller is `<method> <node>/<to>` of the compute. */

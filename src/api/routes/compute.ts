@@ -19,6 +19,11 @@ export const ProjectUpdate = v.strictObject({
   path: v.optional(v.nullable(v.string())),
 });
 
+/** How long after the last renewal of its lease a host keeps clouds and NATs connected; null: for ever. */
+export const OutsideAccessUpdate = v.strictObject({
+  close_after_seconds: v.nullable(v.pipe(v.number(), v.minValue(1), v.maxValue(86_400))),
+});
+
 export interface UnavailableKind {
   node_type: string;
   /** Null if the type can run. */
@@ -65,6 +70,9 @@ export const COMPUTE_SERVER_ROUTES = {
     { status: 204, summary: 'Cancel long work of this compute (an extension)', errors: [404, 409] },
   'GET /v2/compute/notifications/ws': { socket: true, summary: 'Notification stream of a compute, for controllers' },
   'GET /v2/compute/network/interfaces': { answer: answers<HostInterface[]>(), summary: 'List network interfaces of this host' },
+  'PUT /v2/compute/network/outside':
+    { body: OutsideAccessUpdate, status: 204, errors: [409],
+      summary: 'Connect clouds and NATs of a host of a cluster, for as long as it holds its lease (an extension)' },
   'GET /v2/compute/network/ports': { answer: answers<object>(), summary: 'List ports in use by this compute' },
   'POST /v2/compute/projects/{project_id}/ports/udp':
     { status: 201, answer: answers<{ udp_port: number }>(), summary: 'Reserve a UDP port for a link' },

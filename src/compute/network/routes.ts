@@ -5,12 +5,18 @@ import { networkInterfaces } from '../../host/network/interfaces.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { OutsideAccess } from '../uplinks/outside-access.ts';
 
 const { route } = routesOf(COMPUTE_SERVER_ROUTES);
 
-export function networkRoutes(config: Config, ports: Ports, projects: Projects): Route[] {
+export function networkRoutes(config: Config, ports: Ports, projects: Projects, outside: OutsideAccess): Route[] {
   return [
     route('GET /v2/compute/network/interfaces', () => networkInterfaces(config.Server.allowed_interfaces)),
+
+    route('PUT /v2/compute/network/outside', ({ body: { close_after_seconds: seconds } }) => {
+      outside.open(seconds === null ? undefined : seconds * 1_000);
+      return undefined;
+    }),
 
     route('GET /v2/compute/network/ports', () => ({
       console_port_range: ports.console.range,

@@ -6,6 +6,7 @@ import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Node } from '../nodes/node.ts';
 import { NodePort, type PortRules } from '../nodes/ports/port.ts';
 import type { Services } from '../services.ts';
+import type { OutsideAccess, Way } from './outside-access.ts';
 
 /** The open connection of a port to the outside of the lab. */
 export interface Uplink {
@@ -30,6 +31,9 @@ export class UplinkPort extends NodePort {
   /** Opens and closes of the uplink run one after the other. */
   readonly #openings = new KeyedLock();
 
+  readonly #outside: OutsideAccess;
+  readonly #way: Way;
+
   /** @param label `adapter/port`, for messages */
   constructor(
     node: Node,
@@ -42,6 +46,12 @@ export class UplinkPort extends NodePort {
     super(node, label, rules, services);
     this.#spec = spec;
     this.#failed = failed;
+    this.#outside = services.outsideAccess;
+    this.#way = {
+      projectId: node.project.id,
+      connect: () => this.connect().catch(failed),
+      disconnect: () => this.#disconnect(),
+    };
   }
 
   protected override get group(): string {
@@ -51,21 +61,24 @@ export class UplinkPort extends NodePort {
   /** The NIO stays even if the uplink cannot be opened, as in release 2.2.57. */
   override async attach(wanted: Nio): Promise<void> {
     await super.attach(wanted);
+    this.#outside.add(this.#way);
     await this.connect().catch(this.#failed);
   }
 
   override async detach(): Promise<void> {
     await super.detach();
+    this.#outside.delete(this.#way);
     await this.#disconnect();
   }
 
   override async close(): Promise<void> {
+    this.#outside.delete(this.#way);
     await super.close();
     await this.#disconnect();
   }
 
   /**
-   * Opens the uplink, if the port has a NIO and is not open.
+   * Opens the uplink, if the port has a NIO and is not open, and the host may reach the outside.
    * @throws Failure with the problem and the fix
    */
   connect(): Promise<void> {
@@ -73,14 +86,14 @@ export class UplinkPort extends NodePort {
   }
 
   async #openNow(): Promise<void> {
-    if (!this.hasNio || this.#uplink) return;
+    if (!this.hasNio || this.#uplink || !this.#outside.isOpen) return;
     const uplink = await this.#spec.open();
     await using undo = new AsyncDisposableStack();
     undo.defer(() => uplink.close());
     undo.defer(() => this.setDevice(null));
     await this.setDevice(uplink.device);
     // It may have been unplugged meanwhile by the end of its project.
-    if (!this.hasNio) return;
+    if (!this.hasNio || !this.#outside.isOpen) return;
     undo.move();
     this.#uplink = uplink;
   }

@@ -104,6 +104,15 @@ export class PendingRemoteChanges {
     return (await this.#left((object) => object.compute_id === compute.id)).length > 0;
   }
 
+  /** Whether a compute may still have nodes of an open lab that the lab does not have there. */
+  async hasStray({ id }: Compute, projects: readonly Project[]): Promise<boolean> {
+    const parts = await this.#left((object) => object.compute_id === id && !isProject(object));
+    return parts.some((object) => {
+      const project = projects.find((one) => one.id === object.project_id);
+      return project?.isOpen === true && (project.state !== 'opened' || !isWanted(project, object));
+    });
+  }
+
   /** A project is open: removes from its computes what its lab does not have. Never rejects. */
   async opened(project: Project, computes: readonly Compute[]): Promise<void> {
     await this.#each(

@@ -14,6 +14,8 @@ export function missingOn(host: Host, node: PlacedNode, sendable: Problem['senda
   if (node.kvm && !host.kvm) return 'KVM is missing';
   const image = node.images.find((one) => !host.images.has(one) && !sendable.has(one));
   if (image !== undefined) return `the image ${image} is missing`;
+  const unconnected = node.interfaces.find((one) => !host.interfaces.has(one));
+  if (unconnected !== undefined) return `there is no network interface ${unconnected}`;
   if (host.processors !== undefined && node.processors > host.processors)
     return `${node.processors} processors needed, ${host.processors} there`;
   if (node.memory > host.memory)
@@ -29,8 +31,8 @@ export function eligibility(sendable: Problem['sendable']): (host: Host, node: P
   return (host, node) => {
     let key = needs.get(node);
     if (key === undefined) {
-      const { kind, memory, processors, kvm, images } = node;
-      key = JSON.stringify([kind, memory, processors, kvm, images]);
+      const { kind, memory, processors, kvm, images, interfaces } = node;
+      key = JSON.stringify([kind, memory, processors, kvm, images, interfaces]);
       needs.set(node, key);
     }
     const both = `${host.id} ${key}`;

@@ -9,6 +9,7 @@ import { startThese } from '../lab/actions.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { Fencing } from './fencing.ts';
 import { nodeIn, type Relocated, type Relocations } from './relocation.ts';
 
 /** Nodes with a reason that a message names. */
@@ -19,6 +20,7 @@ export interface FailoverOptions {
   projects: Projects;
   relocations: Relocations;
   announcer: Announcer;
+  fencing: Fencing;
   /** Nodes that ran on a host that this controller has not seen. */
   ran: { has(id: string): boolean };
 }
@@ -50,15 +52,16 @@ export class Failover {
     const running = all.filter(
       ({ id, lastStatus, alwaysRunning }) => (lastStatus === 'started' || this.#options.ran.has(id)) && !alwaysRunning,
     );
-    // If only the network between the hosts is broken, the host's own copies still reach the networks around it.
-    const [bound, free] = [all.filter(leadsOut), all.filter((node) => !leadsOut(node))];
+    // If only the network between the hosts is broken, the host's own copies may still reach the networks around it.
+    const isFenced = this.#options.fencing.isFenced(compute.id);
+    const bound = new Map(all.flatMap((node) => boundBy(node, isFenced) ?? []));
+    const free = all.filter((node) => !bound.has(node));
     const why = `${compute.name} was lost`;
     const { moved, left } = await this.#options.relocations.run({
       ...{ project, source: compute, nodes: free, why },
       stopped: () => (compute.connected ? `${compute.name} is back` : undefined),
     });
-    const reason = 'it leads into a network of its host; move it by hand';
-    left.push(...bound.map((node) => ({ ...nodeIn(project, node), reason })));
+    left.push(...[...bound].map(([node, reason]) => ({ ...nodeIn(project, node), reason })));
     const arrived = new Set(running.filter((node) => node.compute !== compute));
     const failure = await startThese(project, arrived).then(() => undefined, messageOf);
     this.#tell(project, compute, { moved, left }, failure);
@@ -84,4 +87,13 @@ export class Failover {
   }
 }
 
-const leadsOut = ({ type }: Node): boolean => nodeKind(type).leadsOut === true;
+/** Why a node is not moved, in a list with it; undefined if it is. */
+function boundBy(node: Node, isFenced: boolean): [[Node, string]] | undefined {
+  const { leadsOut, needs } = nodeKind(node.type);
+  if (!leadsOut) return undefined;
+  if (!isFenced)
+    return [[node, 'it leads into a network of its host, which may still be connected to it; move it by hand']];
+  const mapping = node.record.properties['ports_mapping'];
+  const hasTunnel = needs !== undefined && Array.isArray(mapping) && mapping.some(({ type }) => type === 'udp');
+  return hasTunnel ? [[node, 'it has a UDP tunnel to the address of its host; move it by hand']] : undefined;
+}

@@ -49,10 +49,12 @@ export class HostFacts {
     );
     const imageKinds = new Set(nodes.flatMap(({ images }) => images.map((image) => image.split('/')[0]!)));
     const ask = (path: string): Promise<unknown> => (connected ? this.#ask(compute, path) : Promise.resolve(undefined));
-    const [statistics, reasons, machines, ...images] = await Promise.all([
+    const needsInterfaces = nodes.some(({ interfaces }) => interfaces.length > 0);
+    const [statistics, reasons, machines, interfaces, ...images] = await Promise.all([
       ask('/statistics?processors=yes'),
       ask('/node_types/hindrances'),
       accelerated?.accelerationRoute ? ask(accelerated.accelerationRoute) : undefined,
+      needsInterfaces ? ask('/network/interfaces') : undefined,
       ...[...imageKinds]
         .filter((kind) => kinds.has(kind))
         .map(async (kind) => [kind, await ask(`/${kind}/images`)] as const),
@@ -80,6 +82,7 @@ export class HostFacts {
         images.flatMap(([kind, list]) => listOf(list).map((one) => `${kind}/${String(one['filename'])}`)),
       ),
       diskPercent: number('disk_usage_percent'),
+      interfaces: new Set(listOf(interfaces).map(({ name }) => String(name))),
     };
   }
 

@@ -1,4 +1,5 @@
 // Chooses hosts for the nodes of labs, and keeps the reasons.
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { AUTO_ID, type PlacementObject } from '../../api/placement.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -135,12 +136,16 @@ export class Placement {
   ): Promise<Solution> {
     const { computes } = this.#options;
     const present = project?.isOpen ? [...project.nodes.values()] : [];
+    const linked = (node: Node): ReadonlySet<number> => {
+      const ends = project?.linksOf(node).flatMap((link) => link.ends) ?? [];
+      return new Set(ends.flatMap((end) => (end.node === node ? [end.port.port_number] : [])));
+    };
     const nodes: PlacedNode[] = [
       ...present.map((node) => ({
         id: node.id,
         name: node.name,
         kind: node.type,
-        ...needsOf(node.type, node.record.properties),
+        ...needsOf(node.type, node.record.properties, nodeKind(node.type).leadsOut && linked(node)),
         ...(!leaving.has(node) && { pinned: node.compute.id, settled: true }),
       })),
       ...fresh.map(({ id, name, type, properties, compute }) => ({

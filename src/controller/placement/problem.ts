@@ -20,6 +20,8 @@ export interface Host {
   /** Images there, as `qemu/disk.qcow2`. */
   images: ReadonlySet<string>;
   diskPercent: number;
+  /** Names of its network interfaces; empty unless a node needs one. */
+  interfaces: ReadonlySet<string>;
 }
 
 /** What a node needs of its host. Memory in MiB. */
@@ -31,6 +33,8 @@ export interface Needs {
   load: number;
   kvm: boolean;
   images: readonly string[];
+  /** Names of network interfaces. */
+  interfaces: readonly string[];
 }
 
 export interface PlacedNode extends Needs {

@@ -1,0 +1,191 @@
+// Clouds of a host that is cut off from its cluster: they are silent before another host runs them, and run on one host at a time.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { begun, connected, noCluster, run } from './cluster-hosts.ts';
+import { eventually } from './daemon.ts';
+import { executable } from './executable.ts';
+import { Lab } from './lab.ts';
+import { type Host, TwoHosts } from './two-daemons-network.ts';
+
+const skip = noCluster();
+
+/** Sends frames all the time: each line asks three times for an address that nobody has. */
+const TALKS = `ip 10.0.0.1/24\n${'ping 10.0.0.77 -c 1\n'.repeat(400)}`;
+
+/** The network outside of the labs to which both hosts are connected by an interface of the same name. */
+class OutsideNetwork {
+  readonly #hosts: TwoHosts;
+
+  constructor(hosts: TwoHosts) {
+    this.#hosts = hosts;
+    const { controller, compute } = hosts;
+    run(
+      'ip',
+      '-n',
+      controller.name,
+      'link',
+      'add',
+      'wire',
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'wire',
+      'netns',
+      compute.name,
+    );
+    for (const { name, inside } of [controller, compute]) {
+      // Without IPv6 the hosts themselves are silent there.
+      run(...inside, 'sysctl', '-qw', 'net.ipv6.conf.wire.disable_ipv6=1');
+      run('ip', '-n', name, 'link', 'set', 'wire', 'up');
+    }
+  }
+
+  /** How many frames a host has sent into it. */
+  sentBy({ inside }: Host): number {
+    return Number(run(...inside, 'cat', '/sys/class/net/wire/statistics/tx_packets'));
+  }
+
+  /** Cuts the other host off, or drops what passes in one direction only. */
+  cut(how: 'both' | 'input' | 'output'): void {
+    const { inside } = this.#hosts.compute;
+    if (how === 'both') {
+      this.#hosts.plug(false);
+      return;
+    }
+    run(...inside, 'nft', 'add table inet cut');
+    run(...inside, 'nft', `add chain inet cut drops { type filter hook ${how} priority 0 ; }`);
+    run(...inside, 'nft', `add rule inet cut drops ${how === 'input' ? 'iifname' : 'oifname'} cable drop`);
+  }
+
+  mend(how: 'both' | 'input' | 'output'): void {
+    if (how === 'both') this.#hosts.plug(true);
+    else run(...this.#hosts.compute.inside, 'nft', 'delete table inet cut');
+  }
+}
+
+test('a host that is cut off in either direction closes its clouds before another one runs them', {
+  skip,
+}, async (t) => {
+  const hosts = TwoHosts.make(t);
+  const { inside } = hosts.compute;
+  const outside = new OutsideNetwork(hosts);
+  const settings = '[Cluster]\nfailover_seconds = 4\ncheckpoint_seconds = 1\n';
+  const { a, b, line } = await begun(t, hosts, inside, { settings });
+  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
+  await b.start();
+  const { compute_id } = await connected(a);
+  const lab = await Lab.create(a, 'Outside');
+  const mapping = [{ name: 'wire', port_number: 0, type: 'ethernet', interface: 'wire' }];
+  const node_type = 'cloud';
+  const cloud = (await a.post(`${lab.path}/nodes`, {
+    ...{ name: 'Out', node_type, compute_id, properties: { ports_mapping: mapping } },
+  })) as { node_id: string; name: string };
+  const pc = await lab.pc('Talks', {
+    ...{ compute_id, properties: { startup_script: TALKS } },
+  });
+  await lab.link(pc, cloud as typeof pc);
+  const placed = async (): Promise<string> => {
+    const nodes = (await lab.nodes()) as unknown as { name: string; compute_id: string }[];
+    return nodes
+      .map(({ name, compute_id: host }) => `${name} ${host}`)
+      .sort()
+      .join();
+  };
+  const onB = `Out ${compute_id},Talks ${compute_id}`;
+  const talks = async (host: Host): Promise<void> => {
+    const before = outside.sentBy(host);
+    await eventually(
+      `frames of ${host.name}`,
+      () => outside.sentBy(host),
+      (count) => count > before + 2,
+    );
+  };
+  /** The clouds there stay connected only as long as the host holds its lease. */
+  const fenced = () =>
+    eventually(
+      'the lease',
+      () => JSON.parse(run(...inside, ...executable(), 'cluster', 'status', '--json', '--state', b.state)),
+      ({ hosts: found }) =>
+        found.some(
+          (host: Record<string, unknown>) => host['name'] === 'b' && host['outside_closes_after_seconds'] === 7,
+        ),
+    );
+  for (const how of ['both', 'input', 'output'] as const) {
+    await fenced();
+    await lab.start(pc);
+    await talks(hosts.compute);
+    const begin = performance.now();
+    outside.cut(how);
+    await eventually('the nodes on a', placed, (text) => text === 'Out local,Talks local');
+    const moved = performance.now();
+    // All the time that the other host is cut off, and after it is back, it sends nothing.
+    const silent = outside.sentBy(hosts.compute);
+    t.diagnostic(`${how}: moved after ${Math.round(moved - begin)} ms`);
+    await talks(hosts.controller);
+    outside.mend(how);
+    await connected(a);
+    await sleep(3_000); // two renewals
+    assert.equal(outside.sentBy(hosts.compute), silent, `frames of the former copies, ${how}`);
+    await talks(hosts.controller);
+    assert.match(b.log, /clouds and NATs are cut off/);
+    await a.post(`${lab.path}/nodes/${pc.node_id}/stop`);
+    for (const { node_id } of [pc, cloud]) await a.put(`${lab.path}/nodes/${node_id}`, { compute_id });
+    assert.equal(await placed(), onB);
+  }
+});
+
+test('clouds stay connected over a short absence, and are connected again after a long one of NATS', {
+  skip,
+}, async (t) => {
+  const hosts = TwoHosts.make(t);
+  const { inside } = hosts.compute;
+  const outside = new OutsideNetwork(hosts);
+  const { a, b, nats, line } = await begun(t, hosts, inside, { settings: '[Cluster]\nfailover_seconds = 4\n' });
+  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
+  await b.start();
+  const { compute_id } = await connected(a);
+  const lab = await Lab.create(a, 'Outside');
+  const ports_mapping = [{ name: 'wire', port_number: 0, type: 'ethernet', interface: 'wire' }];
+  const node_type = 'cloud';
+  const cloud = await a.post(`${lab.path}/nodes`, {
+    name: 'Out',
+    node_type,
+    compute_id,
+    properties: { ports_mapping },
+  });
+  const pc = await lab.pc('Talks', {
+    ...{ compute_id, properties: { startup_script: TALKS } },
+  });
+  await lab.link(pc, cloud as typeof pc);
+  await lab.start(pc);
+  const sends = (frames: number) => {
+    const before = outside.sentBy(hosts.compute);
+    return eventually(
+      'frames',
+      () => outside.sentBy(hosts.compute),
+      (count) => count > before + frames,
+    );
+  };
+  await sends(2);
+  hosts.plug(false);
+  await sleep(2_000);
+  hosts.plug(true);
+  await sends(8);
+  assert.doesNotMatch(b.log, /cut off/);
+  await nats.stop();
+  await eventually(
+    'the cut',
+    () => b.log,
+    (log) => /clouds and NATs are cut off/.test(log),
+  );
+  const silent = outside.sentBy(hosts.compute);
+  await sleep(3_000);
+  assert.equal(outside.sentBy(hosts.compute), silent);
+  await nats.start();
+  await connected(a);
+  await sends(2);
+  assert.match(b.log, /clouds and NATs reach the outside of labs again/);
+});
