@@ -90,6 +90,30 @@ test('a closed lab is drawn with its links, symbols and drawings, to scale and w
   assert.doesNotMatch(text, /picture\.png/);
 });
 
+test('custom symbols are drawn, those for which there is no room as squares', async (t) => {
+  const [small, large, gone] = ['own.svg', 'large.svg', 'gone.png'].map((symbol, at) => node(at * 100, 0, { symbol }));
+  const { server, id } = await closedLab(t, { nodes: [small, large, gone] });
+  const own = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>Own</title></svg>';
+  for (const [name, content] of [
+    ['own.svg', own],
+    ['large.svg', own.replace('Own', 'x'.repeat(300_000))],
+  ] as const) {
+    const response = await fetch(`http://127.0.0.1:${server.port}/v2/symbols/${name}/raw`, {
+      method: 'POST',
+      body: content,
+    });
+    assert.equal(response.status, 200);
+  }
+  const { text } = await thumbnail(server, id);
+  assert.deepEqual(
+    decoded(text).filter((each) => each.includes('Own')),
+    [own],
+  );
+  // The unknown symbol is the computer.
+  assert.equal(text.match(/<rect /g)!.length, 1);
+  assert.equal(text.match(/<use /g)!.length, 3);
+});
+
 test('the picture of an open lab follows its file, and is not sent again while that is the same', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('Lab', { auto_close: false });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { LabServer } from '../controller/lab-server.ts';
+import { type LabServer, until } from '../controller/lab-server.ts';
 import { accessibilityFaultsInAll } from './accessibility.ts';
 import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
@@ -95,6 +95,19 @@ test('selected labs are closed, opened and deleted together, after one question;
   await bar(page).getByRole('button', { name: 'Open (3)' }).click();
   await bar(page).getByRole('button', { name: 'Close', exact: true }).waitFor();
   assert.deepEqual(await states(), ['opened', 'opened', 'opened', 'opened']);
+
+  // An archive of each, one after another; a lab that cannot be exported is named, and the others are there.
+  const names: string[] = [];
+  page.on('download', (download) => names.push(download.suggestedFilename()));
+  await bar(page).getByRole('button', { name: 'Export' }).click();
+  const exporting = page.getByRole('dialog', { name: 'Export 4 labs' });
+  await exporting.getByRole('button', { name: 'Download' }).click();
+  await exporting.waitFor({ state: 'detached' });
+  await until(async () => names.length === 4, 'four archives');
+  assert.deepEqual(
+    names.sort(),
+    ['Lab 1', 'Lab 2', 'Lab 3', 'Other'].map((name) => `${name}.gns3project`),
+  );
 
   // What a search hides is not deleted. Hubs always run, so the number of labs is typed.
   await page.getByRole('checkbox', { name: 'Select all labs shown' }).uncheck();

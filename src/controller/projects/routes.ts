@@ -133,7 +133,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
         headers,
         caching: 'private, no-cache',
         tag: `"${(await changedAt(record)) ?? 'unreadable'}"`,
-        read: async () => new TextEncoder().encode(thumbnailOf(await readOutline(path), symbols)),
+        read: async () => new TextEncoder().encode(await thumbnailOf(await readOutline(path), symbols)),
       });
     }),
 

@@ -5,6 +5,8 @@ import type { Outline } from '../../store/topology/outline.ts';
 import { pictureSize } from '../symbols/picture-size.ts';
 import type { Symbols } from '../symbols/symbols.ts';
 
+type SymbolFiles = Pick<Symbols, 'read' | 'small'>;
+
 /** Size of the picture, and the free space at its edges. */
 const WIDTH = 320;
 const HEIGHT = 180;
@@ -15,11 +17,14 @@ const LARGEST_SCALE = 0.75;
 /** Symbols below this size (pixels) look the same: the nodes are dots. */
 const LEAST_SYMBOL = 11;
 
+/** Bytes of all custom symbols in a picture. */
+const MOST_CUSTOM_BYTES = 256 * 1024;
+
 /** Visible on light and on dark ground. */
 const LINK_COLOUR = '#8592a0';
 const NODE_COLOUR = '#3f83c9';
 
-export function thumbnailOf({ nodes, links, drawings }: Outline, symbols: Pick<Symbols, 'read'>): string {
+export async function thumbnailOf({ nodes, links, drawings }: Outline, symbols: SymbolFiles): Promise<string> {
   const drawn = drawings.map((drawing) => ({ ...drawing, ...sizeOf(drawing.svg), svg: withNamespace(drawing.svg) }));
   const { scale, left, top } = frameOf([...nodes, ...drawn]);
   const centres = nodes.map(({ x, y, width, height }) => ({
@@ -40,7 +45,7 @@ export function thumbnailOf({ nodes, links, drawings }: Outline, symbols: Pick<S
         `<image href="${dataAddress(svg)}" width="${width}" height="${height}" transform="translate(${tenths(x * scale + left)} ${tenths(y * scale + top)}) scale(${scale.toFixed(4)}) rotate(${rotation})"/>`,
     ),
     `<path d="${[...lines].join('')}" fill="none" stroke="${LINK_COLOUR}" stroke-width="${size < LEAST_SYMBOL ? 0.5 : 1.2}"/>`,
-    ...(size < LEAST_SYMBOL ? [dots(centres, size)] : pictures(nodes, { scale, left, top }, symbols)),
+    ...(size < LEAST_SYMBOL ? [dots(centres, size)] : await pictures(nodes, { scale, left, top }, symbols)),
     '</svg>',
   ].join('\n');
 }
@@ -82,17 +87,22 @@ function dots(centres: readonly { x: number; y: number }[], size: number): strin
   return `<path d="${[...path].join('')}" stroke="${NODE_COLOUR}" stroke-width="${width}" stroke-linecap="round"/>`;
 }
 
-/** The nodes with their symbols, each of which is in the picture once. Pictures of the custom folder are squares. */
-function pictures(nodes: Outline['nodes'], { scale, left, top }: Frame, symbols: Pick<Symbols, 'read'>): string[] {
+/** The nodes with their symbols, each of which is in the picture once. Large custom pictures are squares. */
+async function pictures(nodes: Outline['nodes'], { scale, left, top }: Frame, symbols: SymbolFiles): Promise<string[]> {
   const kinds = [...new Set(nodes.map(({ symbol }) => symbol ?? ''))];
-  const shapes = kinds.map((symbol, index) => {
+  let room = MOST_CUSTOM_BYTES;
+  const shapes: string[] = [];
+  for (const [index, symbol] of kinds.entries()) {
     const picture = symbols.read(symbol);
+    const custom = 'file' in picture ? await symbols.small(picture.file, room) : undefined;
+    room -= custom?.content.length ?? 0;
+    const address = 'svg' in picture ? dataAddress(picture.svg) : custom && dataAddress(custom.content, custom.type);
     const shape =
-      'svg' in picture
-        ? `<image href="${dataAddress(picture.svg)}" width="1" height="1"/>`
-        : `<rect x=".1" y=".1" width=".8" height=".8" rx=".15" fill="${NODE_COLOUR}"/>`;
-    return `<g id="s${index}">${shape}</g>`;
-  });
+      address === undefined
+        ? `<rect x=".1" y=".1" width=".8" height=".8" rx=".15" fill="${NODE_COLOUR}"/>`
+        : `<image href="${address}" width="1" height="1"/>`;
+    shapes.push(`<g id="s${index}">${shape}</g>`);
+  }
   const uses = nodes.map(({ x, y, width, height, symbol }) => {
     const size = Math.max(width, height) * scale;
     const [at, down] = [(x + width / 2) * scale + left - size / 2, (y + height / 2) * scale + top - size / 2];
@@ -103,8 +113,8 @@ function pictures(nodes: Outline['nodes'], { scale, left, top }: Frame, symbols:
 }
 
 /** A picture within the picture, in which nothing runs and nothing is loaded. */
-function dataAddress(svg: string | Buffer): string {
-  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+function dataAddress(content: string | Buffer, type = 'image/svg+xml'): string {
+  return `data:${type};base64,${Buffer.from(content).toString('base64')}`;
 }
 
 function tenths(value: number): number {

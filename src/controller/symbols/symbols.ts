@@ -1,9 +1,10 @@
 // The symbols of nodes: built-in ones and those of the custom folder.
 import type { Stats } from 'node:fs';
-import { isAbsolute, posix, relative } from 'node:path';
+import { extname, isAbsolute, posix, relative } from 'node:path';
 import type { SymbolEntry } from '../../api/routes/symbols.ts';
 import { Failure } from '../../failures.ts';
 import { asset } from '../../host/files/assets.ts';
+import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { type BuiltinSymbol, builtinSymbol, builtinSymbols, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
 import { CustomFolder, isCustomId } from './custom-folder.ts';
 
@@ -73,6 +74,21 @@ export class Symbols {
   read(id: string): Picture {
     const found = this.#find(id);
     return 'builtin' in found ? { svg: builtinPicture(found.builtin) } : { file: found.custom };
+  }
+
+  /** A custom picture with its media type; undefined if it has more than `most` bytes, is no picture, or is gone. */
+  async small(file: string, most: number): Promise<{ content: Buffer; type: string } | undefined> {
+    const { lookup } = await import('mime-types');
+    const type = lookup(extname(file)) || '';
+    if (!type.startsWith('image/')) return undefined;
+    try {
+      const { handle, stat } = await openContainedForRead(this.directory, file);
+      await using _ = handle;
+      return stat.size <= most ? { content: await handle.readFile(), type } : undefined;
+    } catch (thrown) {
+      if (thrown instanceof Failure) return undefined;
+      throw thrown;
+    }
   }
 
   /**

@@ -193,7 +193,7 @@ export function labActions({ project, figures }: LabRow, attempt: Attempt): Menu
       id: 'export',
       words: words.export,
       isFor: !project.damaged,
-      run: () => showExport(project.project_id, project.name),
+      run: () => showExport([project]),
     },
     {
       id: 'remove',

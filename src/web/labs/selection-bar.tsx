@@ -4,7 +4,7 @@ import { whyNotChange } from '../model/account/permissions.ts';
 import type { LabRow } from '../model/lab/lab-rows.ts';
 import type { ProjectObject } from '../model/server/types.ts';
 import { forEachNamed } from '../panels/for-each-named.ts';
-import { showLabQuestion } from '../tasks/dialogs.tsx';
+import { showExport, showLabQuestion } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { type Attempt, closeLab, mayShare, openLab } from './lab-parts.tsx';
 
@@ -21,6 +21,7 @@ export function SelectionBar({ labs, selected, attempt }: SelectionBarProps) {
   const changeable = labs.filter(({ project }) => whyNotChange(project.project_id) === '');
   const sound = changeable.map(({ project }) => project).filter(({ damaged }) => !damaged);
   const shareable = projects.filter((project) => !project.damaged && mayShare(project));
+  const exportable = projects.filter(({ damaged }) => !damaged);
   const running = changeable.reduce((sum, { figures }) => sum + (figures?.running ?? 0), 0);
   /** For all labs it applies to, which the button counts if these are not all. */
   const button = (verb: string, those: readonly ProjectObject[], run: () => void, isDangerous = false) =>
@@ -45,6 +46,7 @@ export function SelectionBar({ labs, selected, attempt }: SelectionBarProps) {
       {change(WORDS.common.open, 'closed', openLab)}
       {change(WORDS.common.close, 'opened', closeLab)}
       {button(WORDS.sharing.share, shareable, () => showLabQuestion({ kind: 'share', projects: shareable }))}
+      {button(words.export, exportable, () => showExport(exportable))}
       {button(
         WORDS.common.remove,
         removed,

@@ -5,6 +5,7 @@ import type { LabQuestion } from '../labs/lab-dialogs.tsx';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { WORDS } from '../words.ts';
 import type { Question } from './confirmation.tsx';
+import type { Exported } from './export-dialog.tsx';
 
 export const shownDialog = signal<VNode | undefined>(undefined);
 
@@ -23,10 +24,10 @@ export function showSnapshots(id: string, name: string): void {
   });
 }
 
-export function showExport(id: string, name: string): void {
+export function showExport(projects: readonly Exported[]): void {
   void show(async () => {
     const { ExportDialog } = await import('./export-dialog.tsx');
-    return <ExportDialog id={id} name={name} close={close} />;
+    return <ExportDialog projects={projects} close={close} />;
   });
 }
 

@@ -1,31 +1,39 @@
-// Options for exporting a lab. The browser downloads the archive itself, so its size does not matter.
+// Options for exporting labs. The browser downloads the archives itself, one after another, so their size does not matter.
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
+import type { ProjectObject } from '../model/server/types.ts';
+import { forEachNamed } from '../panels/for-each-named.ts';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.exporting;
 
+export type Exported = Pick<ProjectObject, 'project_id' | 'name'>;
+
 interface ExportDialogProps {
-  id: string;
-  name: string;
+  projects: readonly Exported[];
   close(): void;
 }
 
-export function ExportDialog({ id, name, close }: ExportDialogProps) {
+export function ExportDialog({ projects, close }: ExportDialogProps) {
+  const left = useMemo(() => new Set(projects), [projects]);
+  const name = projects.length === 1 ? projects[0]!.name : undefined;
   const compression = useSignal('zip');
   const download = async (data: FormData): Promise<void> => {
     const query = new URLSearchParams({ compression: compression.value });
     for (const member of ['include_images', 'include_snapshots', 'reset_mac_addresses']) {
       if (data.has(member)) query.set(member, 'yes');
     }
-    const path = `/projects/${id}/export?${query}`;
-    // A failed download shows no reason, so this asks first.
-    await api.mustHave(path);
-    const link = document.createElement('a');
-    link.href = `/v2${path}`;
-    link.download = `${name}.gns3project`;
-    link.click();
+    await forEachNamed(left, async ({ project_id: id, name }) => {
+      const path = `/projects/${id}/export?${query}`;
+      // A failed download shows no reason, so this asks first.
+      await api.mustHave(path);
+      const link = document.createElement('a');
+      link.href = `/v2${path}`;
+      link.download = `${name}.gns3project`;
+      link.click();
+    });
   };
   const option = (member: string, text: string) => (
     <label class="switch">
@@ -33,7 +41,12 @@ export function ExportDialog({ id, name, close }: ExportDialogProps) {
     </label>
   );
   return (
-    <Asking title={words.title(name)} verb={words.download} close={close} submit={download}>
+    <Asking
+      title={words.title(name ?? WORDS.labs.count(projects.length))}
+      verb={words.download}
+      close={close}
+      submit={download}
+    >
       {option('include_images', words.images)}
       {option('include_snapshots', words.snapshots)}
       {option('reset_mac_addresses', words.macs)}

@@ -185,7 +185,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
     words: words.export,
     scope: 'lab',
     isReading: () => true,
-    run: ({ lab }) => showExport(lab.id, lab.project.value?.name ?? ''),
+    run: ({ lab }) => showExport([{ project_id: lab.id, name: lab.project.value?.name ?? '' }]),
   },
   {
     id: 'lab.find',
