@@ -10,7 +10,9 @@ import type { Style } from '../../src/layout/style.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
 import type { LabServer } from '../controller/lab-server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
+import { CORPUS } from '../web-units/corpus.ts';
 import { startBrowser, visit, WITHOUT_BROWSER, WITHOUT_FONT } from './browser.ts';
+import { pane, rows, star } from './capture-star.ts';
 import { KEPT, LEFT, ReferencePictures } from './reference-pictures.ts';
 import { serveInside } from './served.ts';
 
@@ -130,10 +132,24 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
   await lookAt(page, `${address}/`);
   await page.getByRole('row').filter({ hasText: 'Homework' }).getByText('just now').waitFor();
   await pictures.take(page, 'labs');
+  await pictures.takeForReaders(page, 'labs');
   await page.getByRole('button', { name: 'Cards' }).click();
   await page.locator('.thumbnail img').first().waitFor();
   await page.waitForLoadState('networkidle');
   await pictures.take(page, 'labs-cards');
+  const homework = page.getByRole('article').filter({ hasText: 'Homework' });
+  // A menu is where its button was when it was opened.
+  const opened = (open: () => Promise<unknown>) => async () => {
+    await page.keyboard.press('Escape');
+    await open();
+    await page.getByRole('menu').waitFor();
+  };
+  await pictures.take(
+    page,
+    'labs-menu',
+    opened(() => homework.getByRole('button', { name: 'More' }).click()),
+  );
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Cards' }).click();
 
   const map = () => fitted(page, 'Map');
@@ -149,9 +165,20 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
   await lookAt(page, `${address}/labs/${campus.id}`);
   await page.locator('[data-node]').nth(18).waitFor({ state: 'attached' });
   await pictures.take(page, 'lab-20', map);
+  await pictures.takeForReaders(page, 'lab-20', map);
   const list = page.getByRole('navigation');
   await list.getByRole('button', { name: 'PC1 on' }).click();
   await pictures.take(page, 'lab-node', details);
+  await pictures.takeForReaders(page, 'lab-node', details);
+  await pictures.take(
+    page,
+    'lab-menu',
+    opened(async () => {
+      await map();
+      await page.getByRole('main', { name: 'Topology' }).press('Shift+F10');
+    }),
+  );
+  await page.keyboard.press('Escape');
   await list.getByRole('button', { name: /^Core on/ }).click();
   await page.getByRole('complementary').getByRole('tab', { name: 'Ports' }).click();
   await pictures.take(page, 'lab-switch', details);
@@ -162,6 +189,17 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
   await page.getByRole('button', { name: 'Add node' }).click();
   await page.locator('.palette .templates img').first().waitFor();
   await pictures.take(page, 'lab-templates', map);
+
+  const captured = await star(t, server, 1);
+  await lookAt(page, `${address}/labs/${captured.project.project_id}`);
+  await list.getByRole('button', { name: /^H1 .* – Middle |^Middle .* – H1 / }).click();
+  await page.getByRole('button', { name: 'Start capture' }).click();
+  await pane(page).getByText('0 frames').waitFor();
+  const frames = CORPUS.filter((sample) => sample.link === 1).slice(0, 14);
+  await captured.send(frames.map(({ bytes }) => bytes));
+  await rows(page).nth(5).click();
+  await pane(page).getByText(`${frames.length} frames`).waitFor();
+  await pictures.take(page, 'lab-packets', map, [rows(page).locator('td:nth-child(2)')]);
 
   await lookAt(page, `${address}/labs/${region.id}`);
   await page.locator('[data-node]').nth(199).waitFor({ state: 'attached' });

@@ -28,6 +28,10 @@ export const SIZES = [
   { width: 1024, height: 768 },
   { width: 390, height: 844 },
 ];
+/** A window of 1,280 by 1,024 pixels at 400 %. */
+const LARGEST_ZOOM = { width: 320, height: 256 };
+/** What readers may set, as WCAG 1.4.12 has it. */
+const SPACED = '* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important; line-height: 1.5 !important }';
 const SCHEMES = ['light', 'dark'] as const;
 
 /** More colours than a screen has, but not those of each edge of a letter. */
@@ -137,6 +141,29 @@ export class ReferencePictures {
         await this.#one(page, `${name}-${size.width}-${colorScheme}`, hidden);
       }
     }
+    await page.setViewportSize(SIZES[0]!);
+    await settle();
+  }
+
+  /** Takes two more: at 400 % zoom, and with the text spacing that readers may set. */
+  async takeForReaders(page: Page, name: string, settle: () => Promise<unknown> = async () => {}) {
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.setViewportSize(LARGEST_ZOOM);
+    await twoFrames(page);
+    await settle();
+    await twoFrames(page);
+    await this.#one(page, `${name}-zoom`, []);
+    await page.setViewportSize(SIZES[1]!);
+    await page.evaluate((style) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(style);
+      document.adoptedStyleSheets.push(sheet);
+    }, SPACED);
+    await twoFrames(page);
+    await settle();
+    await twoFrames(page);
+    await this.#one(page, `${name}-spaced`, []);
+    await page.evaluate(() => void document.adoptedStyleSheets.pop());
     await page.setViewportSize(SIZES[0]!);
     await settle();
   }
