@@ -29,6 +29,11 @@ export function adapterMac(base: string, adapter: number, custom: readonly Adapt
   return own?.toLowerCase() ?? addToMac(base, adapter);
 }
 
+/** The addresses of all adapters. */
+export function adapterMacs(base: string, count: number, custom: readonly Adapter[]): string[] {
+  return Array.from({ length: count }, (_, adapter) => adapterMac(base, adapter, custom));
+}
+
 /** The default address of a node: the prefix, three bytes of its id, and zeros. */
 export function nodeMac(prefix: string, nodeId: string): string {
   const own = `${prefix}:${nodeId.slice(2, 4)}:${nodeId.slice(4, 6)}:${nodeId.slice(6, 8)}`;

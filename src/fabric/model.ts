@@ -150,7 +150,7 @@ export interface DeviceKinds {
   pc: {
     /** `mac` is hexadecimal. The script runs at once, or, with `waits`, at the first port or input. */
     settings: { mac: string; script: string | undefined; waits: boolean };
-    answers: Record<never, never>;
+    answers: { addresses: string[] };
     /** Typed text; the content of a requested file, or the error of a file that was to be written. */
     input: { kind: 'typed'; text: string } | { kind: 'file'; file: number; text: string | undefined };
     /** Console output; requests to read and write files, each with a number for the answer; the end of the PC. */

@@ -1,5 +1,6 @@
 // A PC: a small network host with a command line. Network, files and time come from its environment.
 
+import { formatAddress } from './address.ts';
 import { DhcpClient } from './dhcp.ts';
 import { Host } from './host.ts';
 import { type Job, until } from './job.ts';
@@ -68,6 +69,14 @@ export class Pc {
   /** Called at the time given to `wakeIn`. */
   wake(): void {
     this.#timers.run();
+  }
+
+  /** Its addresses of now with their prefixes, such as `10.0.0.2/24`; not the link-local one. */
+  get addresses(): string[] {
+    const { ipv4, ipv6 } = this.#host;
+    return [ipv4.settings, ipv6.settings].flatMap((set) =>
+      set ? [`${formatAddress(set.address)}/${set.prefix}`] : [],
+    );
   }
 
   stop(): void {

@@ -594,6 +594,7 @@ const ENGLISH = {
     loading: 'Reading …',
     more: 'More',
     addresses: 'Addresses',
+    liveAddresses: 'Addresses now',
     chooseSymbol: 'Choose a symbol',
     nextStart: 'Counts from its next start.',
     whenStopped: 'Stop the node to change it.',

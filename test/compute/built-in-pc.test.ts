@@ -98,6 +98,9 @@ test('a built-in PC keeps its settings in startup.vpc, as the API shows it, and 
   const client = await Client.open(t, started.console);
   await client.sees(/Welcome to Virtual PC Simulator[\s\S]*Executing the startup file[\s\S]*alpha> $/);
   await type(client, 'ip 10.0.0.7/24 10.0.0.1');
+  await type(client, 'ip 2001:db8::7/64');
+  assert.deepEqual(await lab.expect(200, 'GET', `${pc}/addresses`), ['10.0.0.7/24', '2001:db8::7/64']);
+  await type(client, 'clear ipv6');
   assert.match(await type(client, 'save'), /\. {2}done/);
   const file = join(started.node_directory, 'startup.vpc');
   assert.equal(await readFile(file, 'utf8'), 'set pcname alpha\nip 10.0.0.7 10.0.0.1 24\n');
@@ -106,6 +109,7 @@ test('a built-in PC keeps its settings in startup.vpc, as the API shows it, and 
   await again.sees(/alpha : 10\.0\.0\.7 255\.255\.255\.0 gateway 10\.0\.0\.1[\s\S]*alpha> $/);
   await lab.expect(204, 'POST', `${pc}/stop`);
   await again.ends();
+  assert.deepEqual(await lab.expect(200, 'GET', `${pc}/addresses`), []);
 });
 
 test('`quit` stops a built-in PC, and so does a script that ends with it', async (t) => {

@@ -6,6 +6,8 @@ export interface Traits {
   readonly alwaysRuns?: true;
   /** It can stand still and go on. Suspending others changes nothing. */
   readonly suspends?: true;
+  /** Its host may know which addresses it has while it runs: its own, or those leased by the NAT network. */
+  readonly hasLiveAddresses?: true;
   /** The file whose lines it runs at its start. */
   readonly startupFile?: string;
 }
@@ -13,11 +15,12 @@ export interface Traits {
 const PART: Traits = { alwaysRuns: true };
 const MACHINE: Traits = { suspends: true };
 const PROGRAM: Traits = {};
-const PC: Traits = { startupFile: 'startup.vpc' };
+const PC: Traits = { startupFile: 'startup.vpc', hasLiveAddresses: true };
+const LEASING: Traits = { ...MACHINE, hasLiveAddresses: true };
 
 // biome-ignore format: a table
 export const TRAITS: Readonly<Record<NodeType, Traits>> = {
   cloud: PART, nat: PART, ethernet_hub: PART, ethernet_switch: PART, frame_relay_switch: PART, atm_switch: PART,
-  docker: MACHINE, dynamips: MACHINE, qemu: MACHINE, virtualbox: MACHINE, vmware: MACHINE,
+  docker: LEASING, dynamips: MACHINE, qemu: LEASING, virtualbox: MACHINE, vmware: MACHINE,
   vpcs: PC, traceng: PROGRAM, iou: PROGRAM,
 };

@@ -81,6 +81,9 @@ export const NODE_ROUTES = {
   'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table':
     { access: 'change', privilege: 'Node.Modify', status: 204,
       summary: 'Have an Ethernet switch forget its MAC addresses', answerType: '' },
+  'GET /v2/projects/{project_id}/nodes/{node_id}/addresses':
+    { access: 'watch', privilege: 'Node.Audit', answer: answers<string[]>(),
+      summary: 'Addresses that a running node has now, as far as its host knows them (an extension)' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/disk_use':
     { access: 'watch', privilege: 'Node.Audit', answer: answers<object>(), summary: "Disk space of a node's files" },
   'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset':

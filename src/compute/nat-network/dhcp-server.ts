@@ -1,6 +1,6 @@
 // The DHCP server of the NAT network (RFC 2131). Handles messages only, not their transport.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { netmask, type Subnet } from '../../host/network/ipv4.ts';
+import { formatAddress, netmask, type Subnet } from '../../host/network/ipv4.ts';
 import { type DhcpReply, type DhcpRequest, OPTION, TYPE } from './dhcp-message.ts';
 import { Leases } from './leases.ts';
 import { gatewayOf, rangeOf } from './subnet.ts';
@@ -52,6 +52,12 @@ export class DhcpServer {
       default:
         return undefined;
     }
+  }
+
+  /** The address that is leased to a MAC (hexadecimal) with its prefix. */
+  leased(mac: string): string | undefined {
+    const address = this.#leases.current(mac, performance.now());
+    return address === undefined ? undefined : `${formatAddress(address)}/${this.#subnet.prefix}`;
   }
 
   /** A host has answered a probe. */

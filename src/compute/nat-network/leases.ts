@@ -29,6 +29,12 @@ export class Leases {
     return this.#byOwner.get(owner)?.address;
   }
 
+  /** The owner's address, if its lease has not ended. */
+  current(owner: string, now: number): number | undefined {
+    const lease = this.#byOwner.get(owner);
+    return lease && lease.expires > now ? lease.address : undefined;
+  }
+
   /** An address for the owner: its own, one never leased, or one whose lease has ended; undefined if none is left. */
   choose(owner: string, now: number): number | undefined {
     const known = this.of(owner);

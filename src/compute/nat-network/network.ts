@@ -88,6 +88,12 @@ export class NatNetwork {
     });
   }
 
+  /** The addresses leased to these MACs, with their prefixes. */
+  leasedTo(macs: readonly string[]): string[] {
+    const server = this.#running && this.#addresses?.server;
+    return macs.flatMap((mac) => server?.leased(mac.replaceAll(':', '').toLowerCase()) ?? []);
+  }
+
   /** Removes the rules left by a previous run of this server; its interface ended with the process. */
   async removeLeftovers(): Promise<void> {
     const mark = join(this.#config.state, MARK);

@@ -73,6 +73,8 @@ export interface NodeKind<
   readonly starting?: StartingWith<Kind>;
   reload?(node: Kind): Promise<void>;
   resume?(node: Kind): Promise<void>;
+  /** The addresses of a running node with their prefixes, such as `10.0.0.2/24`, as far as this host knows them. */
+  liveAddresses?(node: Kind): Promise<string[]>;
   /** The number that a node's MAC address is derived from, if a controller may choose it. */
   readonly macNumber?: {
     get(node: Kind): number;

@@ -126,7 +126,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     );
   }
 
-  const { duplicate, reload, resume, runningState, console } = kind;
+  const { duplicate, reload, resume, runningState, console, liveAddresses } = kind;
   if (duplicate) {
     routes.push(
       route(`POST ${NODE}/duplicate`, async ({ params, body }) => {
@@ -141,6 +141,9 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
   }
   if (resume) {
     routes.push(route(`POST ${NODE}/resume`, ({ params }) => resume(find(params))));
+  }
+  if (liveAddresses) {
+    routes.push(route(`GET ${NODE}/addresses`, ({ params }) => liveAddresses(find(params))));
   }
   if (runningState) {
     const { keep, drop, start } = runningState;

@@ -166,6 +166,13 @@ export function nodeRoutes({
       return undefined;
     }),
 
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/addresses', async ({ params }) => {
+      return inTurn(params, nodePresence, async (node) => {
+        const isKnown = nodeKind(node.type).hasLiveAddresses && node.status !== 'stopped';
+        return isKnown ? ((await node.compute.get(`${node.path}/addresses`)) as string[]) : [];
+      });
+    }),
+
     route('GET /v2/projects/{project_id}/nodes/{node_id}/disk_use', async ({ params }) => {
       return inTurn(params, nodePresence, async (node) => (await node.compute.get(`${node.path}/disk_use`)) as object);
     }),

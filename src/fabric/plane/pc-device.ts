@@ -6,7 +6,7 @@ import type { Input, Settings } from '../model.ts';
 import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 
 export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
-  readonly answers = {};
+  readonly answers = { addresses: () => this.#pc?.addresses ?? [] };
   readonly #alarm = this.timer(() => this.#guarded(() => this.#pc!.wake()));
   /** Set until the PC is on. */
   #settings: Settings<'pc'> | undefined;

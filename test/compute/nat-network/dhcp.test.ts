@@ -52,6 +52,16 @@ test('a node gets an address of the network with all that it needs, and the same
   );
 });
 
+test('the lease of a node is known until it is released, and an offer alone is not one for another node', async () => {
+  const server = new DhcpServer(SUBNET);
+  assert.equal(server.leased('020000000001'), undefined);
+  const address = await lease(server, '020000000001');
+  assert.equal(server.leased('020000000001'), `${formatAddress(address)}/24`);
+  assert.equal(server.leased('020000000002'), undefined);
+  await server.answer(request('release', '020000000001', { clientAddress: address }));
+  assert.equal(server.leased('020000000001'), undefined);
+});
+
 test('no two nodes get one address, though all ask at once; when there is none left, there is no answer', async () => {
   const server = new DhcpServer(parseSubnet('192.0.2.0/28')!);
   const macs = Array.from({ length: 20 }, (_, index) => `0200000000${(10 + index).toString(16).padStart(2, '0')}`);

@@ -26,6 +26,7 @@ export const docker = defineKind({
   change: (node: DockerNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
   reload: (node) => node.reload(),
+  liveAddresses: (node) => node.liveAddresses(),
   console: {
     connect: (node) => node.connectConsole(),
     connectPort: (node) => node.connectConsolePort(),

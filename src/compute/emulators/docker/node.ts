@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
 import { defaultsOf } from '../../../api/kinds/property.ts';
-import { adapterMac } from '../../../api/mac.ts';
+import { adapterMac, adapterMacs } from '../../../api/mac.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { loadOfGroup, type ProcessLoad } from '../../../host/processes/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
@@ -243,6 +243,13 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   async #suspendNow(): Promise<void> {
     await this.#running().suspend();
     this.status = 'suspended';
+  }
+
+  /** Those that the NAT network has leased to its adapters. */
+  async liveAddresses(): Promise<string[]> {
+    const { settings, hidden } = this.#state;
+    const macs = adapterMacs(settings.mac_address, settings.adapters, hidden.custom_adapters);
+    return this.runtime ? this.services.natNetwork.leasedTo(macs) : [];
   }
 
   #running(): DockerRuntime {

@@ -26,6 +26,7 @@ export const qemu = defineKind({
   change: (node: QemuNode, body) => node.change(body),
   duplicate: (source, destination) => destination.copyFilesOf(source),
   reload: (node) => node.reload(),
+  liveAddresses: (node) => node.liveAddresses(),
   resume: (node) => node.resume(),
   runningState: {
     keep: (node) => node.keepState(),

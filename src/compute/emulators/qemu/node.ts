@@ -10,6 +10,7 @@ import {
   qemuHidden,
   qemuSettings,
 } from '../../../api/kinds/qemu.ts';
+import { adapterMacs } from '../../../api/mac.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
@@ -138,6 +139,13 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       if (!this.runtime) throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
       await this.#goOn(this.runtime);
     });
+  }
+
+  /** Those that the NAT network has leased to its adapters. */
+  async liveAddresses(): Promise<string[]> {
+    const { settings, hidden } = this.#state;
+    const macs = adapterMacs(settings.mac_address, settings.adapters, hidden.custom_adapters);
+    return this.runtime ? this.services.natNetwork.leasedTo(macs) : [];
   }
 
   /** Saves memory and disks in the disks. The machine is paused until `dropState`. @throws Failure `conflict` */

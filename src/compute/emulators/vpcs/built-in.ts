@@ -56,6 +56,10 @@ export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRu
     await ethernet.setDevice({ kind: 'memory', device, number: 0 });
   }
 
+  async addresses(): Promise<string[]> {
+    return (await this.#device?.ask('addresses')) ?? [];
+  }
+
   /** A script may end with `quit`: then it is over before anyone could listen. */
   get ended(): ExitInfo | undefined {
     return this.#ended;

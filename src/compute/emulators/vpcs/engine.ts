@@ -10,6 +10,8 @@ import { type VpcsProgram, VpcsPrograms } from './program.ts';
 /** A running PC. */
 export interface PcRuntime extends NodeRuntime {
   readonly console: Console;
+  /** Its addresses of now, if they are known. */
+  addresses?(): Promise<string[]>;
 }
 
 /** The node as its engine sees it. */

@@ -32,6 +32,7 @@ export const vpcs = defineKind({
     },
   },
   reload: (node) => node.reload(),
+  liveAddresses: (node) => node.liveAddresses(),
   console: {
     connect: (node) => node.connectConsole(),
     connectPort: (node) => node.connectConsolePort(),

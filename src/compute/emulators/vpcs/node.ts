@@ -77,6 +77,10 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
     };
   }
 
+  async liveAddresses(): Promise<string[]> {
+    return (await this.runtime?.addresses?.()) ?? [];
+  }
+
   get macNumber(): number {
     return this.#number;
   }

@@ -12,6 +12,9 @@ export const canSuspend = (node: Typed): boolean => traitsOf(node).suspends === 
 
 export const startupFileOf = (node: Typed): string | undefined => traitsOf(node).startupFile;
 
+/** Whether its host may know the addresses that it has while it runs. */
+export const hasLiveAddresses = (node: Typed): boolean => traitsOf(node).hasLiveAddresses === true;
+
 /** The addresses in a node's settings: its own MAC address, and those that its startup script sets. */
 export function addressesOf({ properties }: Pick<NodeObject, 'properties'>): string[] {
   const { mac_address: mac, mac_addr: base = mac, startup_script: script } = properties;

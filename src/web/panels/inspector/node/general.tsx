@@ -11,6 +11,7 @@ import type { TabProps } from '../tabs.tsx';
 import { generalFields } from './changes.ts';
 import { HostField } from './host-field.tsx';
 import { LabelStyleFields } from './label-style.tsx';
+import { useLiveAddresses } from './use-live-addresses.ts';
 import { useNodeForm } from './use-node-form.ts';
 
 const words = WORDS.node;
@@ -22,6 +23,7 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   const aux = node.properties['aux'];
   const web = webAddress(node);
   const addresses = addressesOf(node);
+  const live = useLiveAddresses(context.lab.path, node);
   return (
     <>
       {node.lost_reason !== undefined && <Message text={node.lost_reason} />}
@@ -38,6 +40,12 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
         <CopyLine label={words.consoleAddress} text={addressOf(node, node.console)} />
       )}
       {typeof aux === 'number' && <CopyLine label={words.auxAddress} text={addressOf(node, aux, 'telnet')} />}
+      {live.length > 0 && (
+        <dl>
+          <dt>{words.liveAddresses}</dt>
+          <dd>{live.join(', ')}</dd>
+        </dl>
+      )}
       {addresses.length > 0 && (
         <dl>
           <dt>{words.addresses}</dt>
