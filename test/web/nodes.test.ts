@@ -335,6 +335,28 @@ test('a switch begins with its ports and the addresses that it learns, and offer
   assert.deepEqual(complaints, []);
 });
 
+test('a built-in PC shows the addresses that it has now while it runs', { skip: WITHOUT_BROWSER }, async (t) => {
+  const server = await serveInside(t, { 'VPCS.engine': 'built-in' });
+  const project = await server.project('live');
+  const nodes = `/v2/projects/${project.project_id}/nodes`;
+  const { node_id: id } = await server.expect(201, 'POST', nodes, {
+    ...{ name: 'PC1', node_type: 'vpcs', compute_id: 'local' },
+    properties: { startup_script: 'ip 10.0.0.7/24\n' },
+  });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await pick(page, 'PC1');
+  const addresses = inspector(page).getByRole('term').filter({ hasText: 'Addresses now' });
+  await inspector(page).getByLabel('Name', { exact: true }).waitFor();
+  assert.equal(await addresses.count(), 0);
+  await server.expect(200, 'POST', `${nodes}/${id}/start`);
+  await addresses.waitFor();
+  assert.equal(await inspector(page).getByRole('definition').first().textContent(), '10.0.0.7/24');
+  await server.expect(200, 'POST', `${nodes}/${id}/stop`);
+  await addresses.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
 test('a machine that QEMU has halted is marked on the map, with the reason and the way to its log', {
   skip: WITHOUT_BROWSER || noQemu,
 }, async (t) => {
