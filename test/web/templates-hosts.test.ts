@@ -1,7 +1,7 @@
 // Templates, appliances and hosts in the page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LabServer } from '../controller/lab-server.ts';
+import { LabServer, until } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
@@ -31,7 +31,8 @@ test('a template that is made in the form gives a node; it is changed, copied an
   // The form that the images screen opens is in the address, until it is left.
   const address = `http://127.0.0.1:${server.port}/templates`;
   await page.goto(`${address}?type=qemu&image=tiny.img`);
-  await page.getByLabel('Name', { exact: true }).and(page.locator('[value="tiny"]')).waitFor();
+  const name = page.getByLabel('Name', { exact: true });
+  await until(async () => (await name.inputValue()) === 'tiny', 'the form of the image');
   await page.getByRole('button', { name: 'Back to the list' }).click();
   await page.getByRole('row', { name: /^VPCS/ }).waitFor();
   assert.equal(page.url(), address);
