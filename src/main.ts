@@ -1,7 +1,7 @@
 // Entry of the server and all commands except the supervisor, a separate process that loads less.
 import { main } from './commands/run.ts';
 
-/** Loads the server and lets it answer without starting it; build.mjs saves the code that V8 compiles meanwhile. */
+/** Loads the server and rehearses its start; build.mjs saves the code that V8 compiles meanwhile. */
 export async function evaluate(): Promise<void> {
   await Promise.all([
     import('./start/start.ts'),

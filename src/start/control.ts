@@ -7,7 +7,7 @@ import { temporary } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
 import type { Passing } from '../http/app/passing.ts';
-import { HttpServer } from '../http/app/server.ts';
+import type { HttpServer } from '../http/app/server.ts';
 import type { Store } from '../store/store.ts';
 import { assembleController, type HostAssembly, type Turns } from './assembly.ts';
 import { certificateOf } from './certificate.ts';
@@ -58,7 +58,8 @@ export async function startControl(parts: ControlParts): Promise<Control> {
   const { config, compute } = host;
   await using undo = new AsyncDisposableStack();
   const { controller, app } = assembleController(host, parts);
-  await controller.start(port);
+  // What serves the network, with Node's part for fetch, is loaded while the controller waits for the disk.
+  await Promise.all([controller.start(port), import('../http/app/server.ts')]);
   undo.defer(() => controller.stop({ keepNodes: keepsNodes() }));
   started('controller');
   await parts.beforeListening();
@@ -87,6 +88,7 @@ export async function newServer(app: App, parts: Pick<ControlParts, 'host' | 'po
   const { port, passing } = parts;
   const { config } = parts.host;
   const { host, ssl } = config.Server;
+  const { HttpServer } = await import('../http/app/server.ts');
   return new HttpServer(app, { host, port, tls: ssl ? await certificateOf(config) : undefined, passing });
 }
 
