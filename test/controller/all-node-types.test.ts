@@ -56,6 +56,8 @@ const TYPES = (vmx: string): [type: string, console: string, properties: object]
         hda_disk_image: 'disk.qcow2',
         hda_disk_interface: 'scsi',
         hda_disk_cache: 'none',
+        mtu: 9000,
+        offload: false,
         mac_address: '0c:11:22:33:44:00',
       },
       ...{ kernel_command_line: 'quiet', cpu_throttling: 50, process_priority: 'very low', on_close: 'save_vm_state' },

@@ -6,6 +6,7 @@ import { links } from '../../src/host/network/kernel-interfaces.ts';
 import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
 import type { TestEngine } from '../compute/docker-engine.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
+import { keeperOf, nodeLinks } from '../node-network.ts';
 import { watch } from '../watch.ts';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
@@ -151,10 +152,14 @@ interface Packet {
   checksum: string;
 }
 
-/** What a program that reads raw frames sees of TCP at a container's interface while `task` runs. */
-async function rawPackets(t: TestContext, process: number, task: () => Promise<void>): Promise<Packet[]> {
+/** What a program that reads raw frames sees of TCP at an interface in a process's network while `task` runs. */
+async function rawPackets(
+  t: TestContext,
+  [link, process]: [string, number | undefined],
+  task: () => Promise<void>,
+): Promise<Packet[]> {
   const words = ['-o', 'tcp.check_checksum:TRUE', '-T', 'fields', '-e', 'frame.len', '-e', 'tcp.checksum.status'];
-  const watching = await watch(t, 'eth0', 'tcp', words, process);
+  const watching = await watch(t, link, 'tcp', words, process);
   await task();
   // It prints what it has seen a moment later.
   for (let before = -1; before < watching.said().length; ) {
@@ -197,11 +202,56 @@ for (const kernel_links of ['automatic', 'off'] as const)
       inside(first, 'busybox wget -q -O /dev/null http://10.1.0.2:99/data');
       inside(second, 'busybox wget -q -O /dev/null http://10.1.0.1:99/data');
     };
-    const packets = await rawPackets(t, pid(second), streams);
+    const packets = await rawPackets(t, ['eth0', pid(second)], streams);
     const received = packets.filter(({ bytes }) => bytes > 3000);
     assert.ok(received.length > 50, `${received.length} long packets`);
     assert.deepEqual(packets.filter(({ bytes, checksum }) => bytes > 4014 || checksum !== '1').slice(0, 5), []);
     // The other one leaves checksums and the cutting to the link.
-    const others = await rawPackets(t, pid(first), streams);
+    const others = await rawPackets(t, ['eth0', pid(first)], streams);
     assert.ok(others.some(({ bytes, checksum }) => bytes > 4014 || checksum !== '1'));
+  });
+
+for (const kernel_links of ['automatic', 'off'] as const)
+  test(`a guest with an MTU has it from the start, and without offload gets complete frames (kernel_links ${kernel_links})`, {
+    skip: skip || missing('qemu-system-x86_64', 'tshark', 'nsenter') || noGuest,
+  }, async (t) => {
+    const engine = await engineFor(t);
+    if (typeof engine === 'string') return t.skip(engine);
+    const daemon = await startDaemon(t, {
+      ...withEngine(engine),
+      config: `[Server]\nkernel_links = ${kernel_links}\n`,
+    });
+    await guestImages(daemon);
+    const lab = await Lab.create(daemon);
+    const guest = await machine(lab, 'G1', { ...guestSettings('10.1.0.1/24'), mtu: 4000, offload: false });
+    const { properties: shown } = await daemon.get(`${lab.path}/nodes/${guest.node_id}`);
+    assert.deepEqual([shown.mtu, shown.offload], [4000, false]);
+    const start = "/bin/busybox sh -c 'ip addr add 10.1.0.2/24 dev eth0; exec /bin/sh'";
+    const link = await lab.link(guest, await container(lab, 'C2', { start_command: start, mtu: 4000 }));
+    await daemon.post(`${lab.path}/nodes/start`);
+    const typist = new Typist(t, guest.console);
+    await typist.until(/guest is ready/);
+    assert.match(await typist.run('cat /sys/class/net/eth0/mtu'), /\b4000\b/);
+    ping(engine, 'C2', '10.1.0.1', 3, 3900);
+    const { ends } = await daemon.get(`${lab.path}/links/${link.link_id}/statistics`);
+    assert.equal(ends[0].statistics.path.by, kernel_links === 'off' ? 'fabric' : 'kernel');
+
+    const share = 'cd /tmp && busybox dd if=/dev/zero of=data bs=64k count=8 && busybox httpd -p 99 -h /tmp';
+    engine.docker('exec', idOf(engine, 'C2'), '/gns3/bin/busybox', 'sh', '-c', share);
+    await typist.run(`mkdir -p /tmp; ${share}`);
+    const tap = nodeLinks(daemon.state).find(({ name, kind }) => kind === 'tun' && /^lw[0-9a-f]{8}-0$/.test(name))!;
+    const packets = await rawPackets(t, [tap.name, keeperOf(daemon.state)], async () => {
+      assert.match(await typist.run('wget -q -O /dev/null http://10.1.0.2:99/data && echo got it'), /\bgot it\r/);
+      const words = ['/gns3/bin/busybox', 'wget', '-q', '-O', '/dev/null', 'http://10.1.0.1:99/data'];
+      engine.docker('exec', idOf(engine, 'C2'), ...words);
+    });
+    const long = packets.filter(({ bytes }) => bytes > 3000);
+    assert.ok(long.length > 100, `${long.length} long packets`);
+    assert.deepEqual(packets.filter(({ bytes, checksum }) => bytes > 4014 || checksum !== '1').slice(0, 5), []);
+
+    await daemon.post(`${lab.path}/nodes/${guest.node_id}/stop`);
+    const { properties } = await daemon.put(`${lab.path}/nodes/${guest.node_id}`, {
+      properties: { mtu: 1500, offload: true },
+    });
+    assert.deepEqual([properties.mtu, properties.offload], [undefined, undefined], 'as of the release');
   });

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
+import { interfaceSettings } from './interface-settings.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { containerPorts } from './ports.ts';
 import {
@@ -41,17 +42,6 @@ export const dockerSettings = {
   environment: lines,
   extra_hosts: lines,
   extra_volumes: p(v.array(v.string()), { node: [], template: v.optional(v.array(v.unknown()), []) }),
-};
-
-/** What nodes have unless they say otherwise, as in the release, which does not have these. */
-export const INTERFACE_DEFAULTS = { mtu: 1500, offload: true } as const;
-
-const mtu = between(576, 65_521);
-
-/** Nodes with the default omit the member. */
-const interfaceSettings = {
-  mtu: p(mtu, { template: v.optional(mtu) }),
-  offload: p(v.boolean(), { template: v.optional(v.boolean()) }),
 };
 
 const dockerProperties = {

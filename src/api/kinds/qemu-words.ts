@@ -41,6 +41,12 @@ export const qemuWords: GroupedWords = {
     tpm: words('TPM', 'A trusted platform module; needs swtpm on the host.'),
   },
   Network: {
+    mtu: words('MTU', 'Longest packet of its virtio adapters; 1500 unless set.', { unit: 'bytes', absent: true }),
+    offload: words(
+      'Checksum offload',
+      'false: frames come to and from its virtio adapters with complete checksums, and none is longer than the MTU.',
+      { absent: true },
+    ),
     replicate_network_connection_state: words('Cables follow links', 'The guest sees a cable only where a link is.'),
     legacy_networking: words('Legacy networking', 'No QEMU of today has it.'),
   },

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
 import { isProgram } from './image-heads.ts';
+import { interfaceSettings } from './interface-settings.ts';
 import { type NodeKindFacts, OVERHEAD_MIB, type PassedRoute } from './kind.ts';
 import { adapterPorts } from './ports.ts';
 import {
@@ -161,6 +162,7 @@ const qemuProperties = {
   kernel_image_md5sum: checksum,
   ...qemuSettings,
   ...diskCaches,
+  ...interfaceSettings,
 };
 
 export const QemuCreate = createBody(qemuProperties);

@@ -1,12 +1,12 @@
 // The settings of a container's node, and their changes.
 
-import { type DockerCreate, type DockerUpdate, dockerSettings, INTERFACE_DEFAULTS } from '../../../api/kinds/docker.ts';
+import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
+import { changeInterfaces, type InterfaceSettings } from '../../../api/kinds/interface-settings.ts';
 import type { customAdapterRows, SettingsOf } from '../../../api/kinds/property.ts';
 import { Failure } from '../../../failures.ts';
 import { exception } from './engine.ts';
 
-/** Members with a default are absent if they have it. */
-export type Settings = SettingsOf<typeof dockerSettings> & { mtu?: number; offload?: boolean };
+export type Settings = SettingsOf<typeof dockerSettings> & InterfaceSettings;
 
 /** Settings that are not shown to clients with the others. */
 export type HiddenSettings = SettingsOf<typeof customAdapterRows>;
@@ -21,11 +21,7 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
     const value = body[member];
     if (value !== undefined) Object.assign(after, { [member]: value });
   }
-  for (const member of ['mtu', 'offload'] as const) {
-    const value = body[member];
-    if (value === INTERFACE_DEFAULTS[member]) delete after[member];
-    else if (value !== undefined) Object.assign(after, { [member]: value });
-  }
+  changeInterfaces(after, body);
   after.adapters ??= 1;
   after.mac_address ??= dockerSettings.mac_address.node(nodeId);
   after.console_resolution ??= '1024x768';

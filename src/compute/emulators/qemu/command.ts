@@ -15,6 +15,10 @@ import { escaped } from './split-options.ts';
 const VECTORED_ADAPTERS = 60;
 /** The descriptor of a program's first TAP. */
 const FIRST_TAP = 3;
+/** The guest neither gives nor gets frames without a checksum, or longer than the MTU. */
+const NO_OFFLOAD = ['csum', 'gso', 'guest_csum', 'guest_tso4', 'guest_tso6', 'guest_ecn', 'guest_ufo']
+  .map((feature) => `,${feature}=off`)
+  .join('');
 /** A machine needs neither child processes nor rights. */
 const SANDBOX = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
 
@@ -188,15 +192,22 @@ function adapterWords({ settings, hidden, disks, adapters, vhost, console, optio
     const place =
       at.bridge === undefined ? '' : `,bus=pci-bridge${at.bridge},addr=0x${at.slot.toString(16).padStart(2, '0')}`;
     const speed = type === 'virtio-net-pci' ? ',speed=10000,duplex=full' : '';
+    const link = type.startsWith('virtio-net') ? virtioWords(settings) : '';
     // An adapter without its own vectors shares an interrupt line.
     const vectors = type.startsWith('virtio-net') && number >= settings.cpus * VECTORED_ADAPTERS ? ',vectors=0' : '';
     words.push(
       '-device',
-      `${escaped(type)},mac=${adapterMac(settings.mac_address, number, hidden.custom_adapters)}${speed}${vectors}${place},netdev=gns3-${number}`,
+      `${escaped(type)},mac=${adapterMac(settings.mac_address, number, hidden.custom_adapters)}${speed}${link}${vectors}${place},netdev=gns3-${number}`,
     );
     words.push('-netdev', backend(number, adapter, vhost && type.startsWith('virtio')));
   }
   return words;
+}
+
+/** What a virtio adapter offers its guest, unless it is all that QEMU has. */
+function virtioWords({ mtu, offload }: Settings): string {
+  const largest = mtu === undefined ? '' : `,host_mtu=${mtu}`;
+  return offload === false ? `${largest}${NO_OFFLOAD}` : largest;
 }
 
 function backend(number: number, adapter: KeptAdapter, vhost: boolean): string {

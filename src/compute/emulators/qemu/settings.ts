@@ -1,5 +1,6 @@
 // The settings of a machine, and their changes.
 
+import { changeInterfaces, type InterfaceSettings } from '../../../api/kinds/interface-settings.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import type { SettingsOf } from '../../../api/kinds/property.ts';
 import {
@@ -31,7 +32,8 @@ export type ImageMember = (typeof IMAGE_MEMBERS)[number];
 export type Images = Record<ImageMember, Image>;
 
 /** Caches are absent unless given. */
-export type Settings = SettingsOf<typeof qemuSettings> & { [Name in `${Drive}_disk_cache`]?: DiskCache };
+export type Settings = SettingsOf<typeof qemuSettings> &
+  InterfaceSettings & { [Name in `${Drive}_disk_cache`]?: DiskCache };
 
 /** Kept, but not members of the object. */
 export type HiddenSettings = SettingsOf<typeof qemuHidden>;
@@ -45,6 +47,7 @@ export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate,
   }
   if (body.mac_address === null) settings['mac_address'] = qemuSettings.mac_address.node(nodeId);
   if (typeof body.options === 'string') settings['options'] = normalisedOptions(body.options);
+  changeInterfaces(settings, body);
   return settings as unknown as Settings;
 }
 
