@@ -1,6 +1,10 @@
 // What benches measure a daemon by: its CPU time and its memory, as the kernel counts them.
 import { readdirSync, readFileSync } from 'node:fs';
 
+export const SHORT = 'LABWIRE_BENCH_SHORT';
+/** Whether the bench is only to show that it works. */
+export const isShort = Boolean(process.env[SHORT]);
+
 /**
  * CPU time of a process in user and kernel, in milliseconds, all its threads together, to the nanosecond (field 1 of
  * /proc/PID/task/TID/schedstat; /proc/PID/stat counts hundredths of a second only).

@@ -1,11 +1,13 @@
-// Runs the benches one after another, each in a process of its own: npm run bench [-- [--only NAME] [--write]]
+// Runs the benches one after another, each in a process of its own: npm run bench [-- [--only NAME,NAME] [--short] [--write]]
 // With --write, what a bench prints goes into its part of docs/performance.md, and the picture of the fabric beside it.
+// With --short, benches of containers and guests measure once, for a second: it shows that they work, and no more.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { machine, OtherLoad } from '../other-load.ts';
 import { withPart } from '../written.ts';
+import { SHORT } from './measure.ts';
 
 const BENCHES =
   'start lab pcs fabric rest flood impairments containers kernel-links captures docker qemu qemu-frames routers iou placement cluster page'.split(
@@ -26,11 +28,21 @@ function write(name: string, printed: string, load: OtherLoad): void {
 }
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, svg: { type: 'string' }, write: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    svg: { type: 'string' },
+    short: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
 });
-const wanted = values.only === undefined ? BENCHES : [values.only];
-if (wanted.some((name) => !BENCHES.includes(name))) {
-  process.stderr.write(`There is no bench "${values.only}"; there are ${BENCHES.join(', ')}.\n`);
+const wanted = values.only === undefined ? BENCHES : values.only.split(',');
+const unknown = wanted.find((name) => !BENCHES.includes(name));
+if (unknown !== undefined) {
+  process.stderr.write(`--only: there is no bench "${unknown}". Use ${BENCHES.join(', ')}.\n`);
+  process.exit(2);
+}
+if (values.short && values.write) {
+  process.stderr.write('--short: its figures are not written. Leave out --write.\n');
   process.exit(2);
 }
 for (const name of wanted) {
@@ -40,6 +52,7 @@ for (const name of wanted) {
   const { status, stdout } = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...drawn], {
     stdio: ['inherit', values.write ? 'pipe' : 'inherit', 'inherit'],
     encoding: 'utf8',
+    env: { ...process.env, [SHORT]: values.short ? '1' : '' },
     maxBuffer: 2 ** 26,
   });
   if (values.write) process.stdout.write(stdout);
