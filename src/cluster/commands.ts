@@ -54,7 +54,7 @@ export interface ClusterCommand {
   nats?: string | undefined;
   credentials?: string | undefined;
   json: boolean;
-  /** For `join`: the host may be the controller. */
+  /** For `join`: whether the host may be the controller; without it, whether it runs NATS, as it has all rights then. */
   standby?: boolean | undefined;
 }
 
@@ -131,7 +131,7 @@ async function init(
   await beginCluster(files, { cluster: name, host: hostName, server, id: randomUUID(), servers });
   const storage = servers > 1;
   const line = await newJoinLine(files, await files.member(), { storage });
-  const waits = `The cluster works when ${Math.ceil(servers / 2)} of ${servers} hosts run NATS. `;
+  const waits = `This host has the labs again when ${Math.ceil(servers / 2)} of ${servers} hosts run NATS. `;
   const more = `("labwired cluster token${storage ? ' --storage' : ''}" prints a line for each further one)`;
   return `The cluster "${name}" begins with this host, ${hostName}. Start its NATS, and the server again:
 
@@ -275,9 +275,10 @@ function serverOf(address: string): string {
 
 async function join(
   files: ClusterFiles,
-  { argument = '', address, hostName = ownName(), standby = false }: ClusterCommand,
+  { argument = '', address, hostName = ownName(), standby: wanted }: ClusterCommand,
 ): Promise<string> {
   const { server, cluster, fingerprint, secret, storage } = parseJoinLine(argument);
+  const standby = wanted ?? storage;
   mustBeHostName(hostName);
   await files.requireNone();
   if (storage) await requireProgram('nats-server');
@@ -311,7 +312,7 @@ async function join(
     if (registry) await becomeServer(files, withServer, { certificate, key: signing.key, registry });
     await files.setMembership(withServer);
   } else await files.setMembership(membership);
-  return `This host, ${hostName}, has joined the cluster "${cluster}". Start ${storage ? 'its NATS, and ' : ''}the server again${standby ? ALSO_FIRST : ''}:
+  return `This host, ${hostName}, has joined the cluster "${cluster}". Start ${storage ? 'its NATS, and ' : ''}the server again${standby && !storage ? ALSO_FIRST : ''}:
 
   ${storage ? `${START_NATS} && ` : ''}${RESTART}
 `;

@@ -163,8 +163,8 @@ export class ClusterFiles {
   /** Whether hosts take turns at being the controller, and this one may be it. */
   async takesTurns({ controller, standby }: Membership): Promise<boolean> {
     if (!controller) return standby === true;
-    // Without the others, too, its labs are in the database of the cluster.
-    if (existsSync(this.path('replica'))) return true;
+    // Without the others, too, its labs are in the database of the cluster. Those that are to run NATS will follow.
+    if (existsSync(this.path('replica')) || ((await this.storage())?.servers ?? 1) > 1) return true;
     return (await this.hosts()).some((host) => host.standby);
   }
 

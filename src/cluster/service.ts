@@ -379,7 +379,7 @@ class Service implements Cluster {
     this.#found(run || undefined, asked);
   }
 
-  /** @param heard when it answered, or was asked in vain */
+  /** @param heard when it answered, or was asked without success */
   #found(run: string | undefined, heard: number): void {
     if (run !== undefined) this.#heard = heard;
     if (run !== this.#controllerRun)

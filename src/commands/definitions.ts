@@ -56,7 +56,7 @@ Options of serve, doctor, password, user, audit, cluster, recover and backup:
 /** Arguments of `labwired cluster`, by verb. */
 export const CLUSTER_VERBS: Readonly<Record<string, string>> = {
   init: '--name NAME --address ADDRESS[:PORT] [--servers 1|3|5] [--host-name NAME]',
-  join: "'lab://HOST:PORT#TOKEN' [--address ADDRESS[:PORT]] [--host-name NAME] [--standby]",
+  join: "'lab://HOST:PORT#TOKEN' [--address ADDRESS[:PORT]] [--host-name NAME] [--standby|--no-standby]",
   token: '[--storage]',
   status: '[--json]',
   forget: 'HOST',
@@ -78,7 +78,8 @@ ${Object.entries(CLUSTER_VERBS)
                         NATS, nats://HOST:PORT or tls://HOST:PORT
   --credentials FILE    with --nats: lets all hosts of the cluster in there
   --host-name NAME      of this host in the cluster; without it the system's name
-  --standby             this host takes over when the controller's host dies
+  --standby             this host takes over when the controller's host dies; as one that runs NATS does
+                        without --no-standby
 `;
 
 const OPTIONS_AT = HELP.indexOf('\nOptions of serve');
@@ -140,7 +141,14 @@ function checkUser([verb, name, ...more]: readonly string[], role: string | unde
 /** @throws WrongUsage unless the words after `labwired cluster` are a verb and its argument */
 function checkCluster(
   [verb, ...rest]: readonly string[],
-  given: { name?: string; address?: string; nats?: string; credentials?: string; standby?: boolean },
+  given: {
+    name?: string;
+    address?: string;
+    nats?: string;
+    credentials?: string;
+    standby?: boolean;
+    'no-standby'?: boolean;
+  },
 ): void {
   const verbs = Object.keys(CLUSTER_VERBS);
   if (verb === undefined) throw new WrongUsage(`Say what to do: labwired cluster ${verbs.join('|')}`);
@@ -158,8 +166,10 @@ function checkCluster(
   if (rest.length > expected) throw new WrongUsage(`"${rest[expected]}" is one argument too many. ${write}`);
   if (verb === 'init' && (given.name === undefined || (given.address === undefined && !isExisting)))
     throw new WrongUsage(`--name and --address are needed. ${write}`);
-  if (given.standby && verb !== 'join')
-    throw new WrongUsage(`--standby is an option of labwired cluster join. ${write}`);
+  if (given.standby && given['no-standby'])
+    throw new WrongUsage(`--standby and --no-standby contradict each other. ${write}`);
+  if ((given.standby || given['no-standby']) && verb !== 'join')
+    throw new WrongUsage(`--standby and --no-standby are options of labwired cluster join. ${write}`);
 }
 
 /** Flags that set a configuration key. */
@@ -206,6 +216,7 @@ const OTHER_FLAGS = {
   'password-file': { type: 'string' },
   role: { type: 'string' },
   standby: { type: 'boolean' },
+  'no-standby': { type: 'boolean' },
   user: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -273,8 +284,8 @@ export type Command =
       clusterName?: string;
       address?: string;
       hostName?: string;
-      /** Of `cluster join`: this host may be the controller. */
-      standby: boolean;
+      /** Of `cluster join`: whether this host may be the controller; without it, whether it runs NATS. */
+      standby?: boolean;
       /** Of `cluster`: how many hosts are to run NATS, and whether the next one is to be one of them. */
       servers?: string;
       /** Of `cluster`: an existing NATS, and the file with its credentials. */
@@ -350,7 +361,8 @@ export function parseCommand(words: readonly string[]): Command {
       | 'nats'
       | 'credentials'
       | 'storage'
-      | 'standby',
+      | 'standby'
+      | 'no-standby',
     ...commands: string[]
   ): void => {
     if (values[flag] === undefined || commands.includes(name)) return;
@@ -361,6 +373,7 @@ export function parseCommand(words: readonly string[]): Command {
   only('address', 'cluster');
   only('host-name', 'cluster');
   only('standby', 'cluster');
+  only('no-standby', 'cluster');
   only('servers', 'cluster');
   only('storage', 'cluster');
   only('nats', 'cluster');
@@ -384,7 +397,7 @@ export function parseCommand(words: readonly string[]): Command {
     json: values.json ?? false,
     fix: values.fix ?? false,
     generate: values.generate ?? false,
-    standby: values.standby ?? false,
+    ...(values.standby || values['no-standby'] ? { standby: values.standby ?? false } : {}),
     directory,
     words: own,
     ...(values.role === undefined ? {} : { role: values.role }),
