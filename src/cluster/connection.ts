@@ -1,8 +1,8 @@
 // Connections to the cluster's NATS.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
-import { connect as connectTls, getCACertificates, type PeerCertificate } from 'node:tls';
+import { connect as connectTcp, isIP } from 'node:net';
+import { checkServerIdentity, connect as connectTls, getCACertificates, type PeerCertificate } from 'node:tls';
 import {
   type ConnectionOptions,
   connect,
@@ -54,13 +54,23 @@ export async function connectNats(
   return dial({ servers: server, tls, ...options });
 }
 
-async function dial(options: ConnectionOptions): Promise<NatsConnection> {
+async function dial(options: ConnectionOptions, reasons = OWN_REASONS): Promise<NatsConnection> {
   try {
     return await connect({ timeout: TIMEOUT_MS, ignoreClusterUpdates: true, ...options });
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = reasonOf(error, reasons);
     throw new Failure('conflict', `NATS at ${options.servers} refuses the connection: ${reason}.`, { cause: error });
   }
+}
+
+/** The client compares the certificate of a server with "localhost" if it reaches that by its address. */
+function identityOf(servers: readonly string[]): typeof checkServerIdentity {
+  const addresses = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, '')).filter(isIP);
+  return (name, certificate) => {
+    const names = name === 'localhost' && addresses.length > 0 ? addresses : [name];
+    const problems = names.map((one) => checkServerIdentity(one, certificate));
+    return problems.includes(undefined) ? undefined : problems[0];
+  };
 }
 
 /** `nats://HOST[:PORT]`, or `tls://` for one that must have TLS. */
@@ -82,9 +92,10 @@ export async function connectExisting(
     : nkeyAuthenticator(new TextEncoder().encode(credentials.trim()));
   // Administrators add their own CA to the system's.
   const ca = [...getCACertificates('default'), ...getCACertificates('system')].join('\n');
+  const tls = { ca, checkServerIdentity: identityOf(servers) };
   const isSecure = servers.every((url) => url.toLowerCase().startsWith('tls:'));
   try {
-    return await dial({ servers, authenticator: user, ...(isSecure && { tls: { ca } }), ...options });
+    return await dial({ servers, authenticator: user, ...(isSecure && { tls }), ...options }, EXISTING_REASONS);
   } catch (error) {
     if (!/authorization|nkey|seed|credentials/i.test(String((error as Error).cause))) throw error;
     throw new Failure('conflict', `NATS at ${servers} does not accept the credentials: give those of a user of it.`);
@@ -138,19 +149,32 @@ export async function connectSystem(
   return { nats, [Symbol.asyncDispose]: () => nats.close() };
 }
 
+/** What is wrong with the certificate of the cluster's own NATS. */
+const OWN_REASONS = {
+  expired:
+    'its certificate has expired: run "labwired cluster renew" on its host, and compare the clocks of both hosts',
+  name: 'it belongs to another cluster',
+  signer: 'its certificate is not of the CA of this cluster',
+};
+const EXISTING_REASONS: typeof OWN_REASONS = {
+  expired: 'its certificate has expired: its administrator renews it; compare the clocks of both hosts',
+  name: 'its certificate is for another name: write that one with --nats',
+  signer:
+    'its certificate is not of a CA that this system trusts: add the CA (update-ca-certificates), and write tls://',
+};
+
 /** In words of the cluster what Node, OpenSSL or NATS say of a failed connection. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, { expired, name, signer } = OWN_REASONS): string {
   const causes = [error, (error as Error | undefined)?.cause].filter((cause) => cause instanceof Error);
   const codes = causes
     .map((cause) => `${(cause as NodeJS.ErrnoException).code ?? ''} ${cause.name} ${cause.message}`)
     .join(' ');
-  if (/CERT_HAS_EXPIRED|certificate has expired/.test(codes))
-    return 'its certificate has expired: run "labwired cluster renew" on the host of "init", and compare the clocks of both hosts';
+  if (/CERT_HAS_EXPIRED|certificate has expired/.test(codes)) return expired;
   if (/CERT_NOT_YET_VALID|not yet valid/.test(codes))
     return 'its certificate is not valid yet: compare the clocks of both hosts';
-  if (/ALTNAME_INVALID|altnames/.test(codes)) return 'it belongs to another cluster';
-  if (/SIGNATURE|UNABLE_TO|SELF_SIGNED|self.signed|unable to/i.test(codes))
-    return 'its certificate is not of the CA of this cluster';
+  if (/ALTNAME_INVALID|altnames/.test(codes)) return name;
+  if (/SIGNATURE|UNABLE_TO|SELF_SIGNED|self.signed|unable to/i.test(codes)) return signer;
+  if (/does not support 'tls'/.test(codes)) return 'it has no TLS: write nats://';
   if (/authorization/i.test(codes)) return 'it does not know this host: it was forgotten, or never joined';
   if (/ECONNREFUSED|refused/.test(codes)) return 'nothing listens there: check that labwire-nats.service runs';
   if (/TIMEOUT|timeout/i.test(codes)) return 'it does not answer';
