@@ -27,4 +27,6 @@ export interface Drained {
   moved: (DrainedNode & { compute_id: string; reason: string })[];
   /** Nodes that stay, each with the reason and the fix. */
   left: (DrainedNode & { reason: string })[];
+  /** The host that is the controller from now on: the drained one was it. */
+  next_controller?: string;
 }

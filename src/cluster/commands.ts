@@ -63,6 +63,8 @@ const NATS_PORT = 4222;
 const ANSWER_MS = 10_000;
 /** The same for its presence. */
 const FOUND_MS = 2_000;
+/** How long (ms) a host may take to end its role as the controller, and another one to begin. */
+const HANDED_MS = 30_000;
 /** How long (ms) until NATS has read its configuration, and how often that is tried. */
 const ADMITTED_MS = 10_000;
 /** How long (ms) to ask a host of `init` that does not answer, and the pause in between. */
@@ -81,6 +83,8 @@ export async function clusterCommand(command: ClusterCommand): Promise<string> {
       return `${await newJoinLine(files, await ownNatsOf(files), { storage: command.storage ?? false })}\n`;
     case 'status':
       return status(files, command.json);
+    case 'hand-over':
+      return handOver(files, command.argument);
     case 'forget':
       return forget(files, command.argument ?? '');
     case 'renew':
@@ -403,6 +407,42 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
     const who = controller === null ? 'no host is the controller now' : `the controller is ${controller}`;
     const about = `cluster ${membership.cluster}, seen from ${membership.host}: ${who}`;
     return `${[about, ...tableLines(headings, rows)].join('\n')}\n`;
+  } finally {
+    await nats.close();
+  }
+}
+
+/** Lets another host be the controller. */
+async function handOver(files: ClusterFiles, to: string | undefined): Promise<string> {
+  const membership = await files.member();
+  const { host, controller, standby, server, existing } = membership;
+  if (!(controller || standby || server !== undefined || existing))
+    throw new Failure(
+      'conflict',
+      'This host may not hand the role of the controller over: run the command on the host of "init", or on one that joined with --standby or --storage.',
+    );
+  const nats = await connectMember(files, membership, { reconnect: false });
+  try {
+    const asked = nats.request(subjects(host).handOver, to ?? '', { timeout: HANDED_MS });
+    const { refused, name } = await asked.then(
+      (message) => message.json<{ refused?: string; name?: string }>(),
+      (error: unknown) => ({
+        refused: `The controller does not answer (${messageOf(error)}): see labwired cluster status.`,
+        name: undefined,
+      }),
+    );
+    if (refused !== undefined) throw new Failure('conflict', refused);
+    const leases = await leasesOf(nats, false);
+    const deadline = performance.now() + HANDED_MS;
+    while ((await controllerName(nats, host, await readLeases(leases))) !== name) {
+      if (performance.now() > deadline)
+        throw new Failure(
+          'conflict',
+          `${name} does not begin as the controller: see its log, and labwired cluster status.`,
+        );
+      await sleep(LOOK_MS);
+    }
+    return `${name} is the controller now.\n`;
   } finally {
     await nats.close();
   }

@@ -6,6 +6,7 @@ import { type KV, type KvEntry, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { ignore } from '../failures.ts';
+import { KeyedLock } from '../host/values/keyed-lock.ts';
 import type { NamedHost } from './hosts.ts';
 import { replicasFor } from './replicas.ts';
 import { CONTROLLER_BUCKET, CONTROLLER_KEY } from './subjects.ts';
@@ -21,7 +22,7 @@ const HEADSTART_MS = 3_000;
 const ANSWER_MS = 2_000;
 
 const Holder = v.object({ id: v.string(), name: v.string(), run: v.string() });
-type Holder = v.InferOutput<typeof Holder>;
+export type Holder = v.InferOutput<typeof Holder>;
 
 export interface ElectionEvents {
   /** Whether this host could be the controller now. */
@@ -51,6 +52,8 @@ export class Election {
   #holds = false;
   #holder: NamedHost | undefined;
   #candidateFrom = 0;
+  #bucket: KV | undefined;
+  readonly #lock = new KeyedLock();
 
   constructor(own: Holder, events: ElectionEvents) {
     this.#own = own;
@@ -75,9 +78,10 @@ export class Election {
   /** Takes part until the connection ends or `signal` is aborted. The key is kept over a lost connection. */
   async run(nats: NatsConnection, signal: AbortSignal): Promise<void> {
     const bucket = await bucketOf(nats);
+    this.#bucket = bucket;
     const closed = nats.closed();
     while (!signal.aborted && !nats.isClosed()) {
-      await this.#round(bucket).catch(ignore);
+      await this.#lock.run('key', () => this.#round(bucket)).catch(ignore);
       await Promise.race([closed, sleep(ROUND_MS, undefined, { signal }).catch(ignore)]);
     }
   }
@@ -104,6 +108,20 @@ export class Election {
     if (!this.#holds) return;
     this.#holds = false;
     this.#events.lost(holder);
+  }
+
+  /** Gives the key to a host, or without one to whichever takes it first. Without it nothing happens. */
+  give(to: Holder | undefined): Promise<void> {
+    return this.#lock.run('key', async () => {
+      const bucket = this.#bucket;
+      if (!bucket || !this.#holds) return;
+      this.#holds = false;
+      this.#candidateFrom = performance.now() + KEY_MS;
+      const entry = await bucket.get(CONTROLLER_KEY);
+      if (!entry || holderOf(entry)?.id !== this.#own.id) return;
+      if (to) await bucket.update(CONTROLLER_KEY, JSON.stringify(to), entry.revision, ANSWER_MS);
+      else await bucket.delete(CONTROLLER_KEY, { previousSeq: entry.revision });
+    });
   }
 
   /** Lets another host have the key, or this one again when it is ready. */

@@ -26,6 +26,8 @@ export const Lease = v.object({
   cores: v.number(),
   kvm: v.boolean(),
   node_types: v.array(v.string()),
+  /** It may become the controller; `ready` when it has the whole log. */
+  standby: v.optional(v.picklist(['waiting', 'ready'])),
   /** How long after its last renewal the host keeps clouds and NATs connected; without it for ever. */
   outside_closes_after_seconds: v.optional(v.number()),
   /** They are cut off, until the controller has removed what other hosts run. */

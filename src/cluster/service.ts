@@ -13,7 +13,7 @@ import type { ClusterLog } from './cluster-log.ts';
 import { addressToward, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, renewLease } from './leases.ts';
+import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
 import { reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
@@ -30,6 +30,8 @@ const AGAIN_MS = 2_000;
 const MAJORITY_MS = 30_000;
 /** Parts of subjects. */
 const STREAM_PART = 3;
+const NO_STANDBY =
+  'No other host can be the controller: let one join with --standby, and restart labwired on the host of "init".';
 /** The other end of streams on hosts that are not the controller; no name of a host. */
 const CONTROLLER = '(controller)';
 
@@ -57,7 +59,7 @@ export interface ClusterParts {
   cluster: string;
   log: ClusterLog;
   /** What the lease says of this host. */
-  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address' | 'runs_nats'>>;
+  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address' | 'runs_nats' | 'standby'>>;
   /** This host's lease was renewed: since when that was tried, and whether it had been held until then. */
   renewed: (since: number, isContinued: boolean) => void;
   /** Serves a stream as a connection of HTTP to this host's compute. */
@@ -88,6 +90,13 @@ export interface Cluster {
   readonly relay: FrameRelay;
   /** Whether this host is the controller for certain, where hosts take turns. */
   readonly isCertain: boolean;
+  /**
+   * The host that can be the controller next.
+   * @throws Failure `conflict` with the reason if there is none, or not this one
+   */
+  next(to?: string): Promise<Lease>;
+  /** Makes it the controller; returns its name. */
+  handOver(to?: string): Promise<string>;
   /** This host is the controller now: those of these hosts that hold no lease are absent after a while. */
   expect(hosts: readonly NamedHost[]): void;
   /** Keeps files for the next controller; returns how many are too large. */
@@ -186,9 +195,9 @@ class Service implements Cluster {
             if (this.#nats) this.#hearClients(this.#nats);
             this.#nats?.publish(FOUND, this.#run);
           },
-          step: async () => {
+          step: async (isOrderly) => {
             this.#endClients();
-            await successor.step();
+            await successor.step(isOrderly);
             this.isController = false;
             this.#computes?.unsubscribe();
             this.#streams.break('this host is the controller no more', (host) => host !== CONTROLLER);
@@ -200,6 +209,30 @@ class Service implements Cluster {
 
   get isCertain(): boolean {
     return this.#succession?.isCertain === true;
+  }
+
+  async next(to?: string): Promise<Lease> {
+    if (!this.#succession || !this.isController) throw new Failure('conflict', NO_STANDBY);
+    const nats = this.#requireNats();
+    const leases = await readLeases(await leasesOf(nats, false));
+    const others = leases.filter(({ name, standby }) => name !== this.#membership.host && standby !== undefined);
+    if (to !== undefined && !others.some(({ name }) => name === to))
+      throw new Failure(
+        'conflict',
+        `${to} cannot be the controller: choose one of ${others.map(({ name }) => name).join(', ') || 'no host'}, which hold a lease and have joined with --standby.`,
+      );
+    const ready = others.find(({ name, standby }) => standby === 'ready' && name === (to ?? name));
+    if (ready) return ready;
+    throw new Failure(
+      'conflict',
+      others.length > 0 ? `${to ?? 'No other host'} has not read the whole log yet: try again.` : NO_STANDBY,
+    );
+  }
+
+  async handOver(to?: string): Promise<string> {
+    const { id, name, run } = await this.next(to);
+    await this.#succession?.handOver({ id, name, run });
+    return name;
   }
 
   expect(hosts: readonly NamedHost[]): void {
@@ -214,9 +247,13 @@ class Service implements Cluster {
     await this.#shared.restore(await this.#objects(), listing, signal);
   }
 
-  #objects(): Promise<ObjectStore> {
+  #requireNats(): NatsConnection {
     if (!this.#nats) throw new Failure('unavailable', 'NATS is not reached.');
-    return objectsOf(this.#nats, true);
+    return this.#nats;
+  }
+
+  async #objects(): Promise<ObjectStore> {
+    return objectsOf(this.#requireNats(), true);
   }
 
   async settled(): Promise<void> {
@@ -411,7 +448,8 @@ class Service implements Cluster {
     const runs_nats = this.#membership.server !== undefined;
     const said = await this.#parts.describe();
     const since = performance.now();
-    const lease = { ...said, id, run: this.#run, name, address, outside_address, runs_nats };
+    const standby = this.#succession && ({ standby: this.#succession.isReady ? 'ready' : 'waiting' } as const);
+    const lease = { ...said, ...standby, id, run: this.#run, name, address, outside_address, runs_nats };
     this.#parts.renewed(since, await renewLease(leases, lease));
   }
 
@@ -476,8 +514,17 @@ class Service implements Cluster {
 
   #hearClients(nats: NatsConnection): void {
     this.#endClients();
-    const { find, ask } = subjects('*');
+    const { find, ask, handOver } = subjects('*');
     this.#clients = [
+      nats.subscribe(handOver, {
+        callback: (_error, message) => {
+          const answer = (body: object): void => respond(message, inboxPrefix(senderOf(message)), JSON.stringify(body));
+          this.handOver(message.string() || undefined).then(
+            (name) => answer({ name }),
+            (error: unknown) => answer({ refused: messageOf(error) }),
+          );
+        },
+      }),
       nats.subscribe(find, {
         callback: (_error, message) => {
           // One that was held up does not know yet that another host is the controller.
@@ -541,7 +588,8 @@ class Service implements Cluster {
 
   async stop(): Promise<void> {
     // Others need not wait for the end of the lease.
-    await Promise.race([this.#leave?.().catch(() => {}), sleep(500)]);
+    const left = Promise.all([this.#leave?.(), this.#succession?.resign()]).catch(ignore);
+    await Promise.race([left, sleep(500)]);
     this.#ending.abort();
     await this.#succession?.stop();
     this.relay.stop();

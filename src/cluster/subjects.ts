@@ -43,6 +43,8 @@ export const subjects = (host: string) => ({
   leave: `labwire.leave.${host}`,
   /** The controller alone answers. */
   find: `labwire.find.${host}`,
+  /** A host asks the controller to hand its role over. */
+  handOver: `labwire.hand-over.${host}`,
   /** A host that runs NATS asks here for the registry. */
   registry: `labwire.registry.${host}`,
   /** From all hosts: followed by the sender and the port here. */

@@ -2,10 +2,10 @@
 // when this one is chosen.
 import { once } from 'node:events';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { ignore, messageOf } from '../failures.ts';
+import { Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
 import type { ClusterLog } from './cluster-log.ts';
-import { Election } from './election.ts';
+import { Election, type Holder } from './election.ts';
 import type { NamedHost } from './hosts.ts';
 import { changesStream, LogWriter } from './log.ts';
 import { objectsOf, Replica, storeCopy } from './replica.ts';
@@ -27,8 +27,11 @@ export interface Successor {
   lead: (database: Database, own: NamedHost) => Promise<void>;
   /** Called now and then with the copy of the database while another host is the controller. */
   followed: (database: Database, own: NamedHost, signal: AbortSignal) => Promise<void>;
-  /** It is the controller no more; all that would change the database has ended when this resolves. */
-  step: () => Promise<void>;
+  /**
+   * It is the controller no more; all that would change the database has ended when this resolves.
+   * @param isOrderly whether this host can still write, so that files can be kept for the next controller
+   */
+  step: (isOrderly: boolean) => Promise<void>;
 }
 
 export interface SuccessionParts {
@@ -59,7 +62,7 @@ export class Succession {
   constructor(parts: SuccessionParts) {
     this.#parts = parts;
     this.#election = new Election(parts.own, {
-      isReady: () => this.#replica?.isFollowing === true,
+      isReady: () => this.isReady,
       won: () => {
         this.#looking.abort();
         this.#next(() => this.#lead());
@@ -76,6 +79,11 @@ export class Succession {
   /** Whether this host is the controller for certain, so that changes are possible. */
   get isCertain(): boolean {
     return this.#election.isCertain;
+  }
+
+  /** Whether this host could be the controller now, or is it. */
+  get isReady(): boolean {
+    return this.#database !== undefined || this.#replica?.isFollowing === true;
   }
 
   set isReached(isReached: boolean) {
@@ -158,11 +166,38 @@ export class Succession {
   async #stepDown(reason: string): Promise<void> {
     if (!this.#database) return;
     this.#parts.log.warn('this host is the controller no more', { reason });
-    await this.#parts.successor.step();
+    await this.#parts.successor.step(false);
+    await this.#endRole(() => this.#election.release());
+  }
+
+  async #endRole(release: () => void | Promise<void>): Promise<void> {
     this.#database = undefined;
     this.#writer = undefined;
-    this.#election.release();
+    await release();
     await this.#follow();
+  }
+
+  /**
+   * Ends the role in order: pending changes finish first, and the key is kept until then.
+   * @throws Failure `conflict` if this host is not the controller
+   */
+  async handOver(to: Holder): Promise<void> {
+    const given = this.#turn.then(() => this.#handOver(to));
+    this.#next(() => given.catch(ignore));
+    await given;
+  }
+
+  async #handOver(to: Holder): Promise<void> {
+    if (!this.#database || !this.isCertain) throw new Failure('conflict', 'This host is not the controller now.');
+    this.#parts.log.info('this host hands the role of the controller over', { to: to.name });
+    await this.#parts.successor.step(true);
+    this.#writer?.refuse(`This host is the controller no more: ${to.name} is. Try again.`);
+    await this.#endRole(() => this.#election.give(to));
+  }
+
+  /** The server ends: another host need not wait for the end of the key. */
+  async resign(): Promise<void> {
+    await this.#election.give(undefined);
   }
 
   async #look(): Promise<void> {

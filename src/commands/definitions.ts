@@ -16,7 +16,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames
   labwired user add|remove|password|role|lock|unlock|list [NAME...]   accounts for people who share the host
   labwired audit   [--json]    who changed what, from where
-  labwired cluster init|join|token|status|forget|renew|leave   several hosts as one (labwired help cluster)
+  labwired cluster init|join|token|status|hand-over|forget|renew|leave   several hosts as one (labwired help cluster)
   labwired recover [options]   rebuild a damaged state database from its readable parts
   labwired backup DIR          copy the state directory and all projects, even while the server runs
   labwired version             print the version
@@ -59,6 +59,7 @@ export const CLUSTER_VERBS: Readonly<Record<string, string>> = {
   join: "'lab://HOST:PORT#TOKEN' [--address ADDRESS[:PORT]] [--host-name NAME] [--standby|--no-standby]",
   token: '[--storage]',
   status: '[--json]',
+  'hand-over': '[HOST]',
   forget: 'HOST',
   renew: '',
   leave: '',
@@ -163,7 +164,8 @@ function checkCluster(
     throw new WrongUsage(`--nats URL and --credentials FILE are given together. See labwired cluster --help`);
   const expected = verb === 'forget' || (verb === 'join' && !isExisting) ? 1 : 0;
   if (rest.length < expected) throw new WrongUsage(`An argument is missing. ${write}`);
-  if (rest.length > expected) throw new WrongUsage(`"${rest[expected]}" is one argument too many. ${write}`);
+  const most = verb === 'hand-over' ? 1 : expected;
+  if (rest.length > most) throw new WrongUsage(`"${rest[most]}" is one argument too many. ${write}`);
   if (verb === 'init' && (given.name === undefined || (given.address === undefined && !isExisting)))
     throw new WrongUsage(`--name and --address are needed. ${write}`);
   if (given.standby && given['no-standby'])

@@ -56,7 +56,7 @@ import type { Node } from './nodes/node.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { Checkpoints } from './placement/checkpoints.ts';
-import { Draining } from './placement/draining.ts';
+import { type ControllerRole, Draining } from './placement/draining.ts';
 import { Failover } from './placement/failover.ts';
 import { Fencing } from './placement/fencing.ts';
 import { Placement } from './placement/placement.ts';
@@ -131,6 +131,8 @@ export class Controller {
   readonly #entries: AccessList;
   readonly computes: Computes;
   readonly fencing: Fencing;
+  /** Where hosts of a cluster take turns at being the controller. */
+  role: ControllerRole | undefined;
   readonly #projects: Projects;
   readonly #placement: Placement;
   readonly #failover: Failover;
@@ -261,7 +263,7 @@ export class Controller {
     this.#placement = placement;
     this.#runningNodes = new RunningNodes(store.documents);
     const relocations = new Relocations({ computes, nodes: this.#nodes, placement });
-    const draining = new Draining({ computes, projects, relocations });
+    const draining = new Draining({ computes, projects, relocations, role: () => this.role });
     this.fencing = new Fencing({
       computes,
       failoverMs: config.Cluster.failover_seconds * 1_000,

@@ -78,7 +78,7 @@ class Turn implements Turns {
         begin: (path) => store.copyTo(path),
         lead: (database, own) => this.#lead(database, own),
         followed: (database, own, signal) => this.#follow(database, own, signal),
-        step: () => this.#step(),
+        step: (isOrderly) => this.#step(isOrderly),
       },
       noted: async ({ id, name, outsideLimitMs = null }) => {
         const documents = this.#labs?.documents;
@@ -114,6 +114,7 @@ class Turn implements Turns {
       beforeListening: async () => {},
       joined: async ({ controller }) => {
         controller.computes.takeOver(own.id);
+        controller.role = cluster;
         const listed = await labs.documents.list('cluster-hosts');
         const hosts = listed.map(({ id, body }) => ({ id, name: String(body['name']) }));
         const others = hosts.filter(({ id }) => id !== own.id);
@@ -133,7 +134,7 @@ class Turn implements Turns {
     const { Cluster: settings } = this.#parts.host.config;
     this.#keeping = setTimeout(async () => {
       await this.#keepFilesNow();
-      if (this.#labs) this.#keepFiles();
+      if (this.#labs && this.#control) this.#keepFiles();
     }, settings.checkpoint_seconds * 1_000).unref();
   }
 
@@ -170,14 +171,22 @@ class Turn implements Turns {
     await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents, signal);
   }
 
-  async #step(): Promise<void> {
-    this.#labs = undefined;
+  async #step(isOrderly: boolean): Promise<void> {
     clearTimeout(this.#keeping);
+    // Twice: little is left for the time in which no host answers.
+    if (isOrderly) await this.#keepFilesNow();
     await this.#control?.stop();
+    if (isOrderly) await this.#keepFilesNow();
+    this.#labs = undefined;
     this.#control = undefined;
   }
 
   async stop(): Promise<void> {
+    // Labs stay open on another host, if one can be the controller.
+    if (this.#control)
+      await this.#cluster
+        ?.handOver()
+        .catch((error: unknown) => log.info('no other host is the controller', { reason: messageOf(error) }));
     this.#isStopped = true;
     await this.#cluster?.settled();
     // Changes of the last moments still need the cluster.

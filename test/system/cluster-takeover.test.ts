@@ -1,78 +1,15 @@
 // The end of the controller's server: another host of the cluster is the controller, with every acknowledged change.
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Nats } from '../cluster/nats.ts';
-import { begun, noCluster, run } from './cluster-hosts.ts';
-import { type Daemon, eventually } from './daemon.ts';
-import { executable } from './executable.ts';
+import { noCluster } from './cluster-hosts.ts';
+import { type Ask, controls, type Placed, pair, placed } from './cluster-pair.ts';
+import { eventually } from './daemon.ts';
 import { Lab } from './lab.ts';
 import { type } from './pc-typing.ts';
-import { TwoHosts } from './two-daemons-network.ts';
 
 const skip = noCluster();
-const SETTINGS = '[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n';
-const CONTROLS = /this host is the controller now/g;
-
-interface Answer {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: objects of the API
-  body: any;
-}
-
-type Ask = (method: string, path: string, body?: object) => Promise<Answer>;
-
-/** The cluster of `a`, the controller, and `b`, which may be it. */
-async function pair(t: TestContext): Promise<{ a: Daemon; b: Daemon; nats: Nats; idOfB: string; onA: Ask; onB: Ask }> {
-  const hosts = TwoHosts.make(t);
-  const { inside } = hosts.compute;
-  const { a, b, nats, line } = await begun(t, hosts, inside, { settings: SETTINGS });
-  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--standby', '--state', b.state);
-  // Nodes go on, and the host begins to keep the log.
-  await a.end('SIGUSR2');
-  await a.start();
-  await controls(a, 1);
-  await b.start();
-  // A host that becomes the controller listens anew: one refused connection is not an answer.
-  const onA: Ask = async (method, path, body) => {
-    const { status, json } = await a
-      .ask(method, path, { ...(body && { body }) })
-      .catch(() => ({ status: 0, json: undefined }));
-    return { status, body: json };
-  };
-  /** Only its own host reaches the server of b. */
-  const onB: Ask = async (method, path, body) => {
-    const words = body ? ['--data', JSON.stringify(body), '-H', 'Content-Type: application/json'] : [];
-    const asked = ['curl', '--silent', '-X', method, ...words, '-w', '\n%{http_code}', `${b.url}${path}`];
-    const text = run(...inside, 'sh', '-c', '"$@" || true', 'sh', ...asked);
-    const at = text.lastIndexOf('\n');
-    const content = text.slice(0, at);
-    return { status: Number(text.slice(at + 1)), body: content === '' ? undefined : JSON.parse(content) };
-  };
-  const computes = await eventually(
-    'b',
-    async () => (await onA('GET', '/v2/computes')).body as { compute_id: string; name: string; connected: boolean }[],
-    (found) => found?.some(({ name, connected }) => name === 'b' && connected) === true,
-  );
-  return { a, b, nats, idOfB: computes.find(({ name }) => name === 'b')?.compute_id as string, onA, onB };
-}
-
-/** Waits until a host has become the controller so many times. */
-async function controls(host: Daemon, times: number): Promise<void> {
-  await eventually(
-    'the controller',
-    () => host.log.match(CONTROLS)?.length ?? 0,
-    (count) => count >= times,
-  );
-}
-
-type Placed = Record<string, [compute: string, status: string]>;
-
-async function placed(ask: Ask, path: string): Promise<Placed> {
-  const nodes = (await ask('GET', `${path}/nodes`)).body as { name: string; compute_id: string; status: string }[];
-  return Object.fromEntries((nodes ?? []).map((node) => [node.name, [node.compute_id, node.status]]));
-}
 
 test('another host is the controller after the death of the first one, with all that was acknowledged, and back again', {
   skip,

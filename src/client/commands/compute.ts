@@ -152,6 +152,8 @@ export const compute: Noun = {
           idOf(found),
           drained,
         );
+        const { next_controller: next } = drained;
+        if (next !== undefined) session.remark(`${next} is the controller from now on`);
         for (const { project_name: lab, name, compute_id: host } of moved)
           session.remark(`moved: ${name} of lab "${lab}" to ${host}`);
         for (const { project_name: lab, name, reason } of left)

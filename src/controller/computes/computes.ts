@@ -53,6 +53,8 @@ export class Computes {
   readonly #lock = new KeyedLock();
   readonly #options: ComputesOptions;
   readonly #listener: ComputeListener;
+  /** Ids of hosts of the cluster that were being drained before the start of this server, and are not known yet. */
+  readonly #drainedMembers = new Set<string>();
   /** The id of this host in its cluster, where another host may have been the controller before and called it so. */
   #hostId: string | undefined;
   /** `auto` as it was last announced. */
@@ -107,9 +109,11 @@ export class Computes {
       if (stored.success) this.#register(stored.output);
       else log.error('a stored compute is damaged; it is left out', { compute: id });
     }
+    // Hosts of the cluster become computes later.
     for (const { id } of await this.#options.documents.list('draining')) {
       const drained = this.#computes.get(id);
       if (drained) drained.draining = true;
+      else this.#drainedMembers.add(id);
     }
   }
 
@@ -280,6 +284,7 @@ export class Computes {
       const version = this.#options.config.Server.version.v2.number;
       const made = new Compute(description, { transport, version, consoleHost: address, listener: this.#listener });
       made.place = place;
+      made.draining = this.#drainedMembers.delete(id);
       this.#computes.set(id, made);
       this.#announce('compute.created', made);
       return made;

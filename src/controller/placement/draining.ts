@@ -1,16 +1,29 @@
 // Drains a host: it takes no new nodes, and its nodes are moved to other hosts.
-
 import type { Drained } from '../../api/placement.ts';
+import { messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Projects } from '../projects/projects.ts';
 import { nodeIn, type Relocations } from './relocation.ts';
 
+/** Between the answer and the end of this controller (ms). */
+const HAND_OVER_MS = 500;
+
+export interface ControllerRole {
+  /** The host that can be the controller next. @throws Failure with the reason if there is none */
+  next(): Promise<{ name: string }>;
+  /** Lets it be the controller. */
+  handOver(name: string): Promise<unknown>;
+}
+
 export interface DrainingOptions {
   computes: Computes;
   projects: Projects;
   relocations: Relocations;
+  /** The role of the controller, where hosts of a cluster take turns at it. */
+  role: () => ControllerRole | undefined;
 }
 
 export class Draining {
@@ -33,7 +46,21 @@ export class Draining {
       if (project.isOpen) await this.#drainLab(project, id, result, signal);
       else if (project.damaged === undefined) await this.#tellClosed(project, id, result);
     }
-    return result;
+    const next = compute.id === 'local' && !signal.aborted ? await this.#handOverLater() : undefined;
+    return { ...result, ...(next !== undefined && { next_controller: next }) };
+  }
+
+  /** This host is to have no part in the cluster: another one is the controller after the answer. Returns its name. */
+  async #handOverLater(): Promise<string | undefined> {
+    const role = this.#options.role();
+    const next = await role?.next().catch(() => undefined);
+    if (!role || !next) return undefined;
+    const handOver = (): Promise<unknown> =>
+      role.handOver(next.name).catch((error: unknown) => {
+        log.warn('the role of the controller stays on a drained host', { reason: messageOf(error) });
+      });
+    setTimeout(() => void handOver(), HAND_OVER_MS).unref();
+    return next.name;
   }
 
   async undrain(id: string): Promise<Drained> {

@@ -1,0 +1,120 @@
+// The role of the controller is handed over, by a command, by draining its host and by the end of its server: nothing acknowledged is lost.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { noCluster, run } from './cluster-hosts.ts';
+import { controls, type Pair, pair, placed } from './cluster-pair.ts';
+import { eventually } from './daemon.ts';
+import { executable } from './executable.ts';
+import { Lab } from './lab.ts';
+
+const skip = noCluster();
+const execute = promisify(execFile);
+
+/** Waits until a host can take over. */
+async function ready({ hosts, b }: Pair, name: string): Promise<void> {
+  await eventually(
+    `${name} ready`,
+    () => JSON.parse(run(...hosts.compute.inside, ...executable(), 'cluster', 'status', '--json', '--state', b.state)),
+    ({ hosts: found }) =>
+      found.some((host: Record<string, unknown>) => host['name'] === name && host['standby'] === 'ready'),
+  );
+}
+
+test('the role goes from host to host while clients change labs, and no acknowledged change is lost', {
+  skip,
+}, async (t) => {
+  const cluster = await pair(t);
+  const { a, b, hosts, onA, onB } = cluster;
+  const lab = await Lab.create(a, 'Open');
+  const pc = await lab.pc('Runs');
+  await lab.start(pc);
+  const [program = '', ...inside] = [...hosts.compute.inside, ...executable()];
+  const handOver = async (...words: string[]): Promise<string> =>
+    (await execute(program, [...inside, 'cluster', 'hand-over', ...words, '--state', b.state])).stdout;
+  await ready(cluster, 'b');
+  await assert.rejects(handOver('nowhere'), /nowhere cannot be the controller: choose one of b/);
+  const acknowledged: string[] = [];
+  let [isOver, tried, gap, last] = [false, 0, 0, performance.now()];
+  const changing = (async () => {
+    while (!isOver) {
+      const ask = tried % 2 === 0 ? onA : onB;
+      const name = `T${tried++}`;
+      const { status } = await ask('POST', '/v2/templates', { name, template_type: 'vpcs', compute_id: 'local' });
+      if (status !== 201) continue;
+      acknowledged.push(name);
+      gap = Math.max(gap, performance.now() - last);
+      last = performance.now();
+    }
+  })();
+  for (const [round, name] of ['b', 'a', 'b'].entries()) {
+    const begin = performance.now();
+    // Without a name the only other host gets it.
+    const said = round === 0 ? await handOver() : await handOver(name);
+    assert.equal(said, `${name} is the controller now.\n`);
+    t.diagnostic(`to ${name} in ${Math.round(performance.now() - begin)} ms`);
+    const count = acknowledged.length;
+    await eventually(
+      'changes',
+      () => acknowledged.length,
+      (now) => now > count + 10,
+    );
+  }
+  isOver = true;
+  await changing;
+  const names = new Set(((await onB('GET', '/v2/templates')).body as { name: string }[]).map(({ name }) => name));
+  assert.deepEqual(
+    acknowledged.filter((name) => !names.has(name)),
+    [],
+  );
+  t.diagnostic(`${acknowledged.length} of ${tried} changes acknowledged, ${Math.round(gap)} ms without one at most`);
+  // Nothing moves with the role.
+  await eventually(
+    'the node',
+    () => placed(onB, lab.path),
+    (nodes) => nodes['Runs']?.[1] === 'started',
+  );
+  assert.notEqual((await placed(onB, lab.path))['Runs']?.[0], 'local');
+  assert.doesNotMatch(b.log, /a host is gone/);
+});
+
+test('draining the host of the controller, and the end of its server, hand the role over', { skip }, async (t) => {
+  const cluster = await pair(t);
+  const { a, b, onA, onB } = cluster;
+  const lab = await Lab.create(a, 'Open');
+  await lab.pc('Moves');
+  await eventually(
+    'the role handed over by the drain',
+    async () => (await onA('POST', '/v2/computes/local/drain', {})).body,
+    (drained) => drained?.next_controller === 'b',
+  );
+  await controls(b, 1);
+  await eventually(
+    'the node',
+    () => placed(onB, lab.path),
+    (nodes) => nodes['Moves']?.[0] === 'local',
+  );
+  const idOfA = (
+    await eventually(
+      'a',
+      async () =>
+        ((await onB('GET', '/v2/computes')).body ?? []) as { name: string; compute_id: string; draining?: true }[],
+      (found) => found.some(({ name }) => name === 'a'),
+    )
+  ).find(({ name }) => name === 'a');
+  assert.equal(idOfA?.draining, true);
+  await onB('POST', `/v2/computes/${idOfA?.compute_id}/undrain`, {});
+  await ready(cluster, 'a');
+  // As `systemctl reload` for an update.
+  const begin = performance.now();
+  await b.end('SIGUSR2');
+  await controls(a, 2);
+  t.diagnostic(`a is the controller ${Math.round(performance.now() - begin)} ms after b was to end`);
+  await eventually(
+    'the lab',
+    async () => (await onA('GET', lab.path)).body?.status,
+    (status) => status === 'opened',
+  );
+});
