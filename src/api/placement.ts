@@ -30,3 +30,30 @@ export interface Drained {
   /** The host that is the controller from now on: the drained one was it. */
   next_controller?: string;
 }
+
+/** A host as its cluster sees it. */
+export interface ClusterHost {
+  compute_id: string;
+  name: string;
+  is_controller: boolean;
+  /** Since its lease was renewed last; null if this controller has not seen it. */
+  lease_age_seconds: number | null;
+  /** It may become the controller: `ready` when it has the whole log of changes. */
+  standby: 'waiting' | 'ready' | null;
+  runs_nats: boolean;
+  /** Nodes of open labs there. */
+  nodes: number;
+  running_nodes: number;
+  /** When the files of its nodes were last copied as a whole; null if they are not. */
+  checkpoint: string | null;
+  /** How frames of links with hosts in other networks go: directly by UDP, or through NATS. */
+  frames: 'udp' | 'relay';
+  /** Its clouds and NATs are cut off from networks outside of labs. */
+  outside_closed: boolean;
+}
+
+export interface ClusterObject {
+  /** Null outside of a cluster. */
+  name: string | null;
+  hosts: ClusterHost[];
+}

@@ -6,7 +6,6 @@ import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { LEASE_MS } from '../api/leases.ts';
 import { Failure, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { tableLines } from '../host/terminal/table.ts';
@@ -369,6 +368,11 @@ async function controllerName(nats: NatsConnection, host: string, leases: readon
   return leases.find((lease) => lease.run === run)?.name ?? null;
 }
 
+function roleOf({ name, standby }: Lease, controller: string | null): string {
+  if (name === controller) return 'controller';
+  return standby === undefined ? '' : standby === 'ready' ? 'standby' : 'standby, not ready';
+}
+
 async function status(files: ClusterFiles, json: boolean): Promise<string> {
   const membership = await files.member();
   const nats = await connectMember(files, membership, { reconnect: false });
@@ -390,11 +394,13 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
       ];
       return `${JSON.stringify({ cluster: membership.cluster, host: membership.host, controller, hosts }, undefined, 2)}\n`;
     }
-    const headings = ['HOST', 'LEASE', 'ADDRESS', 'RELEASE', 'FREE MEMORY', 'CORES', 'KVM', 'NATS'];
+    const headings = ['HOST', 'ROLE', 'LEASE', 'NODES', 'ADDRESS', 'RELEASE', 'FREE MEMORY', 'CORES', 'KVM', 'NATS'];
     const rows = [
       ...leases.map((lease) => [
         lease.name,
-        `${LEASE_MS / 1000} s`,
+        roleOf(lease, controller),
+        lease.outside_closed ? `${lease.age_seconds} s, cut off` : `${lease.age_seconds} s`,
+        lease.running_nodes === undefined ? '' : String(lease.running_nodes),
         `${lease.address}:${lease.port}`,
         lease.version,
         `${(lease.free_memory_bytes / 2 ** 30).toFixed(1)} GiB`,
@@ -402,7 +408,7 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
         lease.kvm ? 'yes' : 'no',
         lease.runs_nats ? 'yes' : 'no',
       ]),
-      ...absent.map(({ name }) => [name, 'none', '', '', '', '', '', '']),
+      ...absent.map(({ name }) => [name, '', 'none', ...headings.slice(3).map(() => '')]),
     ];
     const who = controller === null ? 'no host is the controller now' : `the controller is ${controller}`;
     const about = `cluster ${membership.cluster}, seen from ${membership.host}: ${who}`;

@@ -26,6 +26,7 @@ export const Lease = v.object({
   cores: v.number(),
   kvm: v.boolean(),
   node_types: v.array(v.string()),
+  running_nodes: v.optional(v.number()),
   /** It may become the controller; `ready` when it has the whole log. */
   standby: v.optional(v.picklist(['waiting', 'ready'])),
   /** How long after its last renewal the host keeps clouds and NATs connected; without it for ever. */
@@ -49,15 +50,18 @@ function parsed(entry: KvWatchEntry | { string(): string }): Lease | undefined {
   }
 }
 
-/** All valid leases, by name. */
-export async function readLeases(kv: KV): Promise<Lease[]> {
+/** All valid leases, by name, each with its age when the newest one was renewed: by the clock of NATS alone. */
+export async function readLeases(kv: KV): Promise<(Lease & { age_seconds: number })[]> {
   // A lease that is renewed meanwhile is listed twice.
   const names = new Set<string>();
   for await (const name of await kv.keys()) names.add(name);
-  const entries = await Promise.all([...names].map((name) => kv.get(name)));
+  const entries = (await Promise.all([...names].map((name) => kv.get(name)))).filter((entry) => entry !== null);
+  const newest = Math.max(...entries.map(({ created }) => created.getTime()));
   return entries
-    .map((entry) => (entry ? parsed(entry) : undefined))
-    .filter((lease) => lease !== undefined)
+    .flatMap((entry) => {
+      const lease = parsed(entry);
+      return lease ? [{ ...lease, age_seconds: Math.round((newest - entry.created.getTime()) / 100) / 10 }] : [];
+    })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

@@ -14,7 +14,7 @@ import { addressToward, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
-import { reloadNats, serverCounts, writeConfiguration } from './registry.ts';
+import { forgetHost, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
@@ -51,6 +51,9 @@ export interface Member {
   outsideLimitMs: number | undefined;
   /** They are cut off. */
   isOutsideClosed: boolean;
+  /** It may become the controller. */
+  standby: Lease['standby'];
+  runsNats: boolean;
 }
 
 export interface ClusterParts {
@@ -80,6 +83,7 @@ export interface ClusterParts {
 }
 
 export interface Cluster {
+  readonly name: string;
   /** Hosts that may hold a lease, other than this one. Empty on hosts that are not the controller. */
   known: readonly NamedHost[];
   /** A connection to the compute of a host; fails at once if that holds no lease. */
@@ -95,6 +99,8 @@ export interface Cluster {
    * @throws Failure `conflict` with the reason if there is none, or not this one
    */
   next(to?: string): Promise<Lease>;
+  /** Takes a host out of the cluster. @throws Failure */
+  forget(name: string): Promise<void>;
   /** Makes it the controller; returns its name. */
   handOver(to?: string): Promise<string>;
   /** This host is the controller now: those of these hosts that hold no lease are absent after a while. */
@@ -227,6 +233,19 @@ class Service implements Cluster {
       'conflict',
       others.length > 0 ? `${to ?? 'No other host'} has not read the whole log yet: try again.` : NO_STANDBY,
     );
+  }
+
+  get name(): string {
+    return this.#membership.cluster;
+  }
+
+  async forget(name: string): Promise<void> {
+    if (!this.#membership.controller)
+      throw new Failure(
+        'conflict',
+        `compute_id: only the host of "labwired cluster init" can forget hosts: run "labwired cluster forget ${name}" there.`,
+      );
+    await forgetHost(this.#files, this.#membership, name);
   }
 
   async handOver(to?: string): Promise<string> {
@@ -572,9 +591,10 @@ class Service implements Cluster {
         const isThisHost = id === own;
         const { outside_closes_after_seconds: seconds, outside_closed: isOutsideClosed = false } = lease;
         const outside = { outsideLimitMs: seconds === undefined ? undefined : seconds * 1_000, isOutsideClosed };
+        const role = { standby: lease.standby, runsNats: lease.runs_nats === true };
         const found = (): void => {
           if (!isThisHost) this.#hosts.held({ id, name });
-          this.#parts.held({ id, name, address, outsideAddress, port, isThisHost, ...outside });
+          this.#parts.held({ id, name, address, outsideAddress, port, isThisHost, ...outside, ...role });
         };
         // A forgotten host still has the credentials; only the host of `init` knows those that are in the cluster.
         if (!existing || !controller) found();

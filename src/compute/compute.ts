@@ -143,6 +143,14 @@ export class Compute {
     ];
   }
 
+  /** How many nodes run here. */
+  get runningNodes(): number {
+    return this.#projects
+      .list()
+      .flatMap((project) => [...project.nodes()])
+      .filter(({ status }) => status === 'started').length;
+  }
+
   /** From now on links may lead to hosts of the cluster that are reached by its relay only. */
   relayFrames(relay: FrameRelay): void {
     this.#services.frameRelay = relay;

@@ -1,6 +1,7 @@
 // The controller: labs as their users see them. Assembles its parts and their routes.
 
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import type { Relayed } from '../api/events.ts';
 import type { NodeCreate } from '../api/routes/nodes.ts';
 import type { NodeType } from '../api/vocabulary.ts';
@@ -56,6 +57,7 @@ import type { Node } from './nodes/node.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { Checkpoints } from './placement/checkpoints.ts';
+import { ClusterHosts, type HeldLease } from './placement/cluster-hosts.ts';
 import { type ControllerRole, Draining } from './placement/draining.ts';
 import { Failover } from './placement/failover.ts';
 import { Fencing } from './placement/fencing.ts';
@@ -82,6 +84,13 @@ import { templateRoutes } from './templates/routes.ts';
 import { Templates } from './templates/templates.ts';
 import { v3Routes } from './v3/routes.ts';
 import { TemplateNotes } from './v3/templates.ts';
+
+/** The cluster that the controller's host is in. */
+export interface ClusterMembership extends ControllerRole {
+  readonly name: string;
+  /** Takes a host out of it. @throws Failure */
+  forget(name: string): Promise<unknown>;
+}
 
 export interface ControllerOptions {
   config: Config;
@@ -131,8 +140,9 @@ export class Controller {
   readonly #entries: AccessList;
   readonly computes: Computes;
   readonly fencing: Fencing;
-  /** Where hosts of a cluster take turns at being the controller. */
-  role: ControllerRole | undefined;
+  /** The cluster that this host is in. */
+  cluster: ClusterMembership | undefined;
+  readonly #clusterHosts: ClusterHosts;
   readonly #projects: Projects;
   readonly #placement: Placement;
   readonly #failover: Failover;
@@ -263,7 +273,7 @@ export class Controller {
     this.#placement = placement;
     this.#runningNodes = new RunningNodes(store.documents);
     const relocations = new Relocations({ computes, nodes: this.#nodes, placement });
-    const draining = new Draining({ computes, projects, relocations, role: () => this.role });
+    const draining = new Draining({ computes, projects, relocations, role: () => this.cluster });
     this.fencing = new Fencing({
       computes,
       failoverMs: config.Cluster.failover_seconds * 1_000,
@@ -279,6 +289,7 @@ export class Controller {
       computes,
       projects,
     });
+    this.#clusterHosts = new ClusterHosts({ computes, projects, checkpoints: this.#checkpoints });
     const create = (project: Project, given: NodeCreate): Promise<Node> =>
       placement.create(project, given, (compute, one: NodeCreate) => this.#nodes.create(project, compute, one));
     this.access = new Access({
@@ -330,6 +341,7 @@ export class Controller {
       ...applianceRoutes(this.#appliances),
       ...computeRoutes({
         computes,
+        forget: async (name) => void (await this.cluster?.forget(name)),
         idlePc: new IdlePcSearches({ projects, nodes: this.#nodes }),
         operations,
         sharing,
@@ -352,7 +364,10 @@ export class Controller {
       ...duplicateRoutes({ projects, duplicates, sharing, entries, operations, local }),
       ...snapshotRoutes({ projects, snapshots, operations }),
       ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.computes, create }),
-      ...placementRoutes({ computes, projects, placement, draining, operations }),
+      ...placementRoutes({
+        ...{ computes, projects, placement, draining, operations },
+        cluster: () => this.#clusterHosts.json(this.cluster?.name ?? null),
+      }),
       ...linkRoutes({ projects: this.#projects, links }),
       ...drawingRoutes({ projects: this.#projects, drawings }),
       ...labRoutes({ projects: this.#projects, nodes: this.#nodes, links, drawings }),
@@ -443,6 +458,18 @@ export class Controller {
   #closeToOthers(): Promise<void> {
     const { config } = this.#options;
     return closeToOthers(config.state, config.Server.projects_path);
+  }
+
+  /** A host of the cluster holds its lease; called with each renewal. */
+  held(lease: HeldLease, dial: () => Duplex): void {
+    const { isThisHost, id: hostId, outsideLimitMs, isOutsideClosed, port, ...more } = lease;
+    const { name, address, outsideAddress } = more;
+    const place = { name, address, outsideAddress };
+    const id = isThisHost ? 'local' : hostId;
+    if (isThisHost) this.computes.placeLocal(place);
+    else void this.computes.admitMember({ ...place, id, port }, dial);
+    this.#clusterHosts.held(id, lease);
+    this.fencing.held(id, outsideLimitMs, isOutsideClosed);
   }
 
   /** Lets other hosts run the nodes of a lost one. Never rejects. */

@@ -49,6 +49,7 @@ export async function takePart(
   { controller, address, app }: { controller: Controller; address: AddressInfo; app: App },
 ): Promise<{ stop(): Promise<void> }> {
   const cluster = await join(host, { port: address.port, passing, app: () => app, controller: () => controller });
+  controller.cluster = cluster;
   await admit(cluster.known, cluster, controller);
   return cluster;
 }
@@ -117,18 +118,16 @@ export async function join(
       ]);
       return {
         ...{ version: version(), port, free_memory_bytes: memory, cores: processors },
-        ...{ kvm, node_types: kinds },
+        ...{ kvm, node_types: kinds, running_nodes: compute.runningNodes },
         ...(outside.limitMs !== undefined && { outside_closes_after_seconds: outside.limitMs / 1_000 }),
         ...(!outside.isOpen && { outside_closed: true }),
       };
     },
     renewed: (since, isContinued) => outside.renewed(since, isContinued),
-    held: ({ isThisHost, outsideLimitMs, isOutsideClosed, ...member }) => {
-      noted?.({ ...member, outsideLimitMs }).catch(ignore); // again at its next renewal
-      const { computes, fencing } = controller() ?? {};
-      if (isThisHost) computes?.placeLocal(member);
-      else void computes?.admitMember(member, () => cluster.dial(member.name));
-      fencing?.held(isThisHost ? 'local' : member.id, outsideLimitMs, isOutsideClosed);
+    held: (lease) => {
+      const { id, name, outsideLimitMs } = lease;
+      noted?.({ id, name, outsideLimitMs }).catch(ignore); // again at its next renewal
+      controller()?.held(lease, () => cluster.dial(name));
     },
     failoverMs: config.Cluster.failover_seconds * 1_000,
     absent: ({ id }) => void controller()?.replaceHost(id),

@@ -114,7 +114,7 @@ class Turn implements Turns {
       beforeListening: async () => {},
       joined: async ({ controller }) => {
         controller.computes.takeOver(own.id);
-        controller.role = cluster;
+        controller.cluster = cluster;
         const listed = await labs.documents.list('cluster-hosts');
         const hosts = listed.map(({ id, body }) => ({ id, name: String(body['name']) }));
         const others = hosts.filter(({ id }) => id !== own.id);

@@ -741,6 +741,28 @@ const ENGLISH = {
     draining: 'Takes no new nodes',
     askDrain: (name: string) => `${name} takes no new nodes, and its stopped nodes move to other hosts.`,
     leftThere: (nodes: string) => `These nodes stay there: ${nodes}`,
+    /** Of hosts of a cluster. */
+    cluster: {
+      forget: 'Forget',
+      askForget: (name: string) =>
+        `${name} leaves the cluster and cannot connect any more. Open labs with nodes there are closed.`,
+      nextController: (name: string) => `${name} is the controller from now on.`,
+      outsideClosed: 'Clouds and NATs there are cut off: the host has lost its lease, and others may run its nodes.',
+      role: 'Role',
+      controller: 'controller',
+      standby: { ready: 'takes over when the controller dies', waiting: 'standby, has not read all changes yet' },
+      computeOnly: 'runs nodes',
+      runsNats: 'runs NATS',
+      lease: 'Lease',
+      noLease: 'not seen since this controller began',
+      renewed: (seconds: number) => `renewed ${inNumbers(Math.round(seconds))} s ago`,
+      nodes: 'Nodes',
+      running: (running: number, all: number) => `${inNumbers(running)} of ${inNumbers(all)} in open labs run`,
+      checkpoint: 'Copy of files',
+      noCheckpoint: 'none yet',
+      frames: 'Links to other hosts',
+      ways: { udp: 'direct (UDP)', relay: 'through NATS where no direct way exists: slower' },
+    },
   },
   links: {
     notCaptured: 'Nothing captures this link.',

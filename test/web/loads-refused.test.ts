@@ -37,6 +37,7 @@ const QUIET: Readonly<Record<string, string>> = {
   'forms/images.ts /computes/{encodeURIComponent(host': 'names of images can be typed',
   'lab-context.ts path': 'the usual size of a symbol is taken',
   'hosts/hosts-screen.tsx /statistics': 'read again after five seconds',
+  'hosts/hosts-screen.tsx /cluster': 'the rest of each host is there',
   'panels/inspector/node/ports-table.tsx /computes/{node.compute_id}/network/interfaces':
     'names of interfaces can be typed',
 };
@@ -427,7 +428,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   assert.deepEqual([...known.difference(loadsOf())], [], 'what is not in the sources any more');
 
   refusing.begin(
-    /^GET .*\/(project-(changes|figures|sharing)|hindrances|operations|matches|dimensions|statistics|network\/interfaces|(qemu|docker|iou|dynamips)\/images)$/,
+    /^GET .*\/(project-(changes|figures|sharing)|hindrances|operations|matches|dimensions|statistics|cluster|network\/interfaces|(qemu|docker|iou|dynamips)\/images)$/,
     500,
   );
   for (const [where, there] of [

@@ -1,6 +1,6 @@
 // Placement of nodes on hosts: the bodies and the routes.
 import * as v from 'valibot';
-import { AUTO_ID } from '../placement.ts';
+import { AUTO_ID, type ClusterObject } from '../placement.ts';
 import { AnyObject, NodeType, Text } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
@@ -31,6 +31,9 @@ export const PLACEMENT_ROUTES = {
   'GET /v2/projects/{project_id}/placement':
     { access: 'watch', privilege: 'Project.Audit', answer: answers<object>(),
       summary: 'The host of each node, and why it was chosen (an extension)', errors: [404] },
+  'GET /v2/cluster':
+    { access: 'read', answer: answers<ClusterObject>(),
+      summary: 'The hosts of the cluster: leases, roles, nodes and checkpoints (an extension)' },
   'POST /v2/computes/{compute_id}/drain':
     { answer: answers<object>(),
       summary: 'Take no new nodes on a host, and move its nodes to other hosts (an extension; admins)',

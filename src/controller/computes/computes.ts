@@ -308,7 +308,7 @@ export class Computes {
     const { name } = this.get(id);
     throw new Failure(
       'conflict',
-      `compute_id: the host ${name} belongs to the cluster, which sets its address and name. To remove it, run "labwired cluster forget ${name}".`,
+      `compute_id: the host ${name} belongs to the cluster, which sets its address and name.`,
     );
   }
 
@@ -354,9 +354,12 @@ export class Computes {
     }
     if (this.autoNamed(id)) this.host(id); // refuses
     const compute = this.#computes.get(id);
-    if (!compute) return;
-    this.#mustNotBeMember(id);
-    await this.#remove(compute);
+    if (compute) await this.#remove(compute);
+  }
+
+  /** The host of the cluster with this id; undefined for other computes. */
+  memberNamed(id: string): Compute | undefined {
+    return this.#members.has(id) ? this.#computes.get(id) : undefined;
   }
 
   /** Removes a host that left the cluster; ignored if it is not known as one. */

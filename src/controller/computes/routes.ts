@@ -26,9 +26,12 @@ export interface ComputeRouteParts {
   operations: Operations;
   imageUsers: ImageUsers;
   sharing: Sharing;
+  /** Takes a host out of the cluster. */
+  forget: (name: string) => Promise<void>;
 }
 
-export function computeRoutes({ computes, idlePc, operations, imageUsers, sharing }: ComputeRouteParts): Route[] {
+export function computeRoutes(parts: ComputeRouteParts): Route[] {
+  const { computes, idlePc, operations, imageUsers, sharing, forget } = parts;
   const imagesOf = async (compute: Compute, emulator: string, signal: AbortSignal) => {
     const path = pathTo(emulator, 'images');
     return mustBeList(await compute.get(path, { limit: PASSED_ON_LIMIT_MS, signal }), `GET ${path}`);
@@ -68,7 +71,11 @@ export function computeRoutes({ computes, idlePc, operations, imageUsers, sharin
     ),
 
     route('DELETE /v2/computes/{compute_id}', async ({ params }) => {
-      await computes.delete(params.compute_id);
+      const { compute_id: id } = params;
+      const member = computes.memberNamed(id);
+      if (member) await forget(member.place?.name ?? member.name);
+      // Its open labs are closed.
+      await (member ? computes.forgetMember(id) : computes.delete(id));
       return undefined;
     }),
 

@@ -77,6 +77,8 @@ export class Checkpoints {
   readonly #confirmed = new WeakMap<Node, Date>();
   /** Last reported problem by host. */
   readonly #problems = new Map<string, string>();
+  /** When the files of all nodes of a host were last copied. */
+  readonly #taken = new WeakMap<Compute, Date>();
   readonly #diskProblems = new WeakMap<Node, string>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -104,6 +106,8 @@ export class Checkpoints {
       await this.#removeOld();
       let left = LARGEST_BYTES - (await bytesBelow(directory));
       for (const compute of hosts.filter(({ connected }) => connected)) {
+        const begin = new Date();
+        let isWhole = true;
         for (const project of projects.list().filter(({ isOpen }) => isOpen)) {
           if (project.nodesOn(compute).length === 0) continue;
           const problem = await this.#take(project, compute, left).then((bytes) => {
@@ -111,11 +115,18 @@ export class Checkpoints {
             return '';
           }, messageOf);
           this.#report(compute, problem);
+          isWhole &&= problem === '';
         }
+        if (isWhole) this.#taken.set(compute, begin);
       }
     } catch (error) {
       log.warn('checkpoints cannot be taken', { reason: messageOf(error) });
     }
+  }
+
+  /** When the files of all nodes of a host were last copied, apart from those that are too large. */
+  lastOf(compute: Compute): Date | undefined {
+    return this.#taken.get(compute);
   }
 
   #report({ id, name }: Compute, problem: string): void {

@@ -1,5 +1,6 @@
 // Placement over HTTP: where nodes would go, where they are and why, and draining of hosts (extensions).
 import { randomUUID } from 'node:crypto';
+import type { ClusterObject } from '../../api/placement.ts';
 import { PLACEMENT_ROUTES, type PlacementRequest } from '../../api/routes/placement.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
@@ -19,9 +20,11 @@ export interface PlacementRouteParts {
   placement: Placement;
   draining: Draining;
   operations: Operations;
+  cluster: () => ClusterObject;
 }
 
-export function placementRoutes({ computes, projects, placement, draining, operations }: PlacementRouteParts): Route[] {
+export function placementRoutes(parts: PlacementRouteParts): Route[] {
+  const { computes, projects, placement, draining, operations, cluster } = parts;
   const solved = async ({ nodes, links }: PlacementRequest, project?: Project) => {
     const fresh = nodes.map((node): NewNode => {
       const { node_id: id = randomUUID(), name, node_type: type, compute_id: compute, properties } = node;
@@ -52,6 +55,8 @@ export function placementRoutes({ computes, projects, placement, draining, opera
     route('GET /v2/projects/{project_id}/placement', async ({ params }) =>
       placement.of(await projects.settled(params.project_id)),
     ),
+
+    route('GET /v2/cluster', cluster),
 
     route('POST /v2/computes/{compute_id}/drain', async ({ params: { compute_id: id }, headers, signal }) =>
       operations.run({ kind: 'drain', name: computes.host(id).name, id: operationId(headers) }, (operation) =>

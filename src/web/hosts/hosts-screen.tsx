@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { HostLoad } from '../../api/node-loads.ts';
 import type { ComputeObject } from '../../api/objects.ts';
-import { AUTO_ID, type Drained } from '../../api/placement.ts';
+import { AUTO_ID, type ClusterHost, type ClusterObject, type Drained } from '../../api/placement.ts';
 import { hostMembers } from '../forms/document.ts';
 import { FormView } from '../forms/form-view.tsx';
 import { FormModel } from '../forms/model.ts';
@@ -33,12 +33,18 @@ export function HostsScreen() {
   const edited = useSignal<ComputeObject | 'new' | undefined>(undefined);
   const message = useSignal('');
   const statistics = useLoaded(() => api.get<HostLoad[]>('/statistics'), []);
+  const cluster = useLoaded(() => api.get<ClusterObject>('/cluster'), []);
   /** When each host last became reachable or unreachable while shown, by id. */
   const since = useMemo(() => new Map<string, Date>(), []);
   useEffect(() => {
     document.title = `${words.title} - Labwire`;
     hosts.events.start();
-    const timer = setInterval(() => !document.hidden && statistics.again(), EVERY_MS);
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      statistics.again();
+      // A server without a cluster is in none until it is restarted.
+      if (cluster.value.value?.name != null) cluster.again();
+    }, EVERY_MS);
     return () => {
       clearInterval(timer);
       hosts.events.stop();
@@ -49,8 +55,14 @@ export function HostsScreen() {
     if (known.has(id) && known.get(id) !== connected) since.set(id, new Date());
     known.set(id, connected);
   }
-  const remove = async ({ compute_id: id, name }: ComputeObject): Promise<void> => {
-    const question = { title: `${words.remove} ${name}`, text: words.askRemove(name), verb: words.remove };
+  const memberOf = ({ compute_id: id }: ComputeObject): ClusterHost | undefined =>
+    cluster.value.value?.hosts.find((host) => host.compute_id === id);
+  const remove = async (host: ComputeObject): Promise<void> => {
+    const { compute_id: id, name } = host;
+    const [verb, text] = memberOf(host)
+      ? [words.cluster.forget, words.cluster.askForget(name)]
+      : [words.remove, words.askRemove(name)];
+    const question = { title: `${verb} ${name}`, text, verb };
     if (!(await confirmed(question))) return;
     message.value = '';
     try {
@@ -66,8 +78,9 @@ export function HostsScreen() {
     message.value = '';
     try {
       const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
-      const { left } = await api.post<Drained>(path, {});
-      if (left.length > 0) message.value = words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; '));
+      const { left, next_controller: next } = await api.post<Drained>(path, {});
+      const stay = left.length > 0 ? words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; ')) : '';
+      message.value = [stay, next === undefined ? '' : words.cluster.nextController(next)].filter(Boolean).join(' ');
       await hosts.read();
     } catch (error) {
       message.value = sentenceOf(error);
@@ -106,6 +119,7 @@ export function HostsScreen() {
             <li key={host.compute_id}>
               <HostView
                 host={host}
+                member={memberOf(host)}
                 since={since.get(host.compute_id)}
                 statistics={statistics.value.value?.find(({ compute_id: id }) => id === host.compute_id)?.statistics}
               />
@@ -118,16 +132,18 @@ export function HostsScreen() {
               )}
               {host.compute_id !== 'local' && why === '' && (
                 <p class="tools">
-                  <button
-                    type="button"
-                    onClick={() => {
-                      edited.value = host;
-                    }}
-                  >
-                    {words.edit}
-                  </button>
+                  {!memberOf(host) && (
+                    <button
+                      type="button"
+                      onClick={() => {
+                        edited.value = host;
+                      }}
+                    >
+                      {words.edit}
+                    </button>
+                  )}
                   <button type="button" class="danger" onClick={() => void remove(host)}>
-                    {words.remove}
+                    {memberOf(host) ? words.cluster.forget : words.remove}
                   </button>
                 </p>
               )}
@@ -141,11 +157,13 @@ export function HostsScreen() {
 
 interface HostViewProps {
   host: ComputeObject;
+  /** What its cluster says of it. */
+  member: ClusterHost | undefined;
   since: Date | undefined;
   statistics: HostLoad['statistics'] | undefined;
 }
 
-function HostView({ host, since, statistics }: HostViewProps) {
+function HostView({ host, member, since, statistics }: HostViewProps) {
   const { name, protocol, host: address, port, connected, last_error: error, draining, capabilities } = host;
   const unavailable = useLoaded(
     () => (connected ? unavailableKindsOf(host.compute_id) : Promise.resolve([])),
@@ -162,6 +180,7 @@ function HostView({ host, since, statistics }: HostViewProps) {
         </small>
       </h2>
       {draining && <p class="reason">{words.draining}</p>}
+      {member?.outside_closed && <p class="reason">{words.cluster.outsideClosed}</p>}
       {error && <p class="problem">{error}</p>}
       <dl>
         <dt>{words.address}</dt>
@@ -178,6 +197,7 @@ function HostView({ host, since, statistics }: HostViewProps) {
           {words.memory(percent(host.memory_usage_percent), statistics ? bytesInWords(statistics.memory_total) : '–')},{' '}
           {words.disk(percent(statistics?.disk_usage_percent))}
         </dd>
+        {member && <MemberRows member={member} />}
       </dl>
       <details>
         <summary>{words.canRun}</summary>
@@ -191,6 +211,29 @@ function HostView({ host, since, statistics }: HostViewProps) {
         </ul>
       </details>
     </section>
+  );
+}
+
+function MemberRows({ member }: { member: ClusterHost }) {
+  const { is_controller: isController, standby, lease_age_seconds: age, runs_nats: runsNats, checkpoint } = member;
+  const texts = words.cluster;
+  const role = isController ? texts.controller : standby ? texts.standby[standby] : texts.computeOnly;
+  return (
+    <>
+      <dt>{texts.role}</dt>
+      <dd>
+        {role}
+        {runsNats && `, ${texts.runsNats}`}
+      </dd>
+      <dt>{texts.lease}</dt>
+      <dd>{age === null ? texts.noLease : texts.renewed(age)}</dd>
+      <dt>{texts.nodes}</dt>
+      <dd>{texts.running(member.running_nodes, member.nodes)}</dd>
+      <dt>{texts.checkpoint}</dt>
+      <dd>{checkpoint === null ? texts.noCheckpoint : timeInWords(new Date(checkpoint))}</dd>
+      <dt>{texts.frames}</dt>
+      <dd>{texts.ways[member.frames]}</dd>
+    </>
   );
 }
 

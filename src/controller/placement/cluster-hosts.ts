@@ -1,0 +1,60 @@
+// The hosts of the cluster as its controller sees them.
+import type { ClusterHost, ClusterObject } from '../../api/placement.ts';
+import type { Compute, Place } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Projects } from '../projects/projects.ts';
+import type { Checkpoints } from './checkpoints.ts';
+
+/** What a lease says of its host. */
+export interface HeldLease extends Place {
+  id: string;
+  port: number;
+  isThisHost: boolean;
+  standby: 'waiting' | 'ready' | undefined;
+  runsNats: boolean;
+  /** How long (ms) after its last renewal the host keeps clouds and NATs connected; undefined: for ever. */
+  outsideLimitMs: number | undefined;
+  isOutsideClosed: boolean;
+}
+
+export class ClusterHosts {
+  readonly #computes: Computes;
+  readonly #projects: Projects;
+  readonly #checkpoints: Checkpoints;
+  /** The last leases, and when they came, by compute. */
+  readonly #leases = new Map<string, { lease: HeldLease; at: number }>();
+
+  constructor(options: { computes: Computes; projects: Projects; checkpoints: Checkpoints }) {
+    this.#computes = options.computes;
+    this.#projects = options.projects;
+    this.#checkpoints = options.checkpoints;
+  }
+
+  held(computeId: string, lease: HeldLease): void {
+    this.#leases.set(computeId, { lease, at: performance.now() });
+  }
+
+  json(name: string | null): ClusterObject {
+    const members = this.#computes.list().filter(({ place }) => place !== undefined);
+    return { name, hosts: name === null ? [] : members.map((compute) => this.#host(compute)) };
+  }
+
+  #host(compute: Compute): ClusterHost {
+    const { id, name, place } = compute;
+    const { lease, at } = this.#leases.get(id) ?? {};
+    const nodes = this.#projects.list().flatMap((project) => (project.isOpen ? project.nodesOn(compute) : []));
+    return {
+      compute_id: id,
+      name: place?.name ?? name,
+      is_controller: id === 'local',
+      lease_age_seconds: at === undefined ? null : Math.round((performance.now() - at) / 100) / 10,
+      standby: lease?.standby ?? null,
+      runs_nats: lease?.runsNats === true,
+      nodes: nodes.length,
+      running_nodes: nodes.filter(({ status, lost }) => status === 'started' && !lost).length,
+      checkpoint: this.#checkpoints.lastOf(compute)?.toISOString() ?? null,
+      frames: place?.address === place?.outsideAddress ? 'udp' : 'relay',
+      outside_closed: lease?.isOutsideClosed === true,
+    };
+  }
+}
