@@ -109,6 +109,8 @@ export interface Cluster {
   keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
   /** Makes the files of labs here as the last controller kept them. */
   restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void>;
+  /** A line of the audit trail that this host has noted as the controller. */
+  sendAudit(line: object): void;
   /** This host does not become the controller any more; resolves when it neither becomes it nor stops being it. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -273,6 +275,10 @@ class Service implements Cluster {
 
   async #objects(): Promise<ObjectStore> {
     return objectsOf(this.#requireNats(), true);
+  }
+
+  sendAudit(line: object): void {
+    this.#succession?.sendAudit(line);
   }
 
   async settled(): Promise<void> {

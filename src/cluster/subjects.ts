@@ -59,6 +59,10 @@ export const FOUND = 'labwire.found';
 export const CHANGES_STREAM = 'labwire-changes';
 export const CHANGES = 'labwire.changes';
 
+/** The stream of the audit trail. */
+export const AUDIT_STREAM = 'labwire-audit';
+export const AUDIT = 'labwire.audit';
+
 /** The bucket whose one key says who is the controller, and the key. */
 export const CONTROLLER_BUCKET = 'labwire-controller';
 export const CONTROLLER_KEY = 'controller';

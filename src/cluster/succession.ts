@@ -1,9 +1,11 @@
 // Takes turns at being the controller with the other hosts that may: follows the log while another host is, and hands the server the database
 // when this one is chosen.
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
+import { AuditTrail, type AuditTrailParts } from './audit-trail.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { Election, type Holder } from './election.ts';
 import type { NamedHost } from './hosts.ts';
@@ -32,6 +34,8 @@ export interface Successor {
    * @param isOrderly whether this host can still write, so that files can be kept for the next controller
    */
   step: (isOrderly: boolean) => Promise<void>;
+  /** The audit trail of this host, to which lines of other controllers are added. */
+  audit: Pick<AuditTrailParts, 'add' | 'settled'>;
 }
 
 export interface SuccessionParts {
@@ -45,6 +49,7 @@ export interface SuccessionParts {
 export class Succession {
   readonly #parts: SuccessionParts;
   readonly #election: Election;
+  readonly #audit: AuditTrail;
   readonly #ending = new AbortController();
   #nats: NatsConnection | undefined;
   #replica: Replica | undefined;
@@ -61,6 +66,10 @@ export class Succession {
 
   constructor(parts: SuccessionParts) {
     this.#parts = parts;
+    const { directory, own, log, successor } = parts;
+    this.#audit = new AuditTrail({
+      ...{ path: join(directory, 'audit-position'), hostId: own.id, log, ...successor.audit },
+    });
     this.#election = new Election(parts.own, {
       isReady: () => this.isReady,
       won: () => {
@@ -109,7 +118,8 @@ export class Succession {
     if (!this.#database) this.#next(() => this.#follow());
     const looking = setInterval(() => this.#next(() => this.#look()), LOOK_MS);
     try {
-      await this.#election.run(nats, this.#ending.signal);
+      const { signal } = this.#ending;
+      await Promise.all([this.#election.run(nats, signal), this.#audit.run(nats, signal)]);
     } finally {
       clearInterval(looking);
     }
@@ -191,13 +201,19 @@ export class Succession {
     if (!this.#database || !this.isCertain) throw new Failure('conflict', 'This host is not the controller now.');
     this.#parts.log.info('this host hands the role of the controller over', { to: to.name });
     await this.#parts.successor.step(true);
+    await this.#audit.flush();
     this.#writer?.refuse(`This host is the controller no more: ${to.name} is. Try again.`);
     await this.#endRole(() => this.#election.give(to));
   }
 
+  /** The controller has noted a line of the audit trail. */
+  sendAudit(line: object): void {
+    this.#audit.send(line);
+  }
+
   /** The server ends: another host need not wait for the end of the key. */
   async resign(): Promise<void> {
-    await this.#election.give(undefined);
+    await Promise.all([this.#election.give(undefined), this.#audit.flush()]);
   }
 
   async #look(): Promise<void> {

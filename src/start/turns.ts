@@ -7,6 +7,7 @@ import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
 import type { Passing } from '../http/app/passing.ts';
 import type { HttpServer } from '../http/app/server.ts';
+import { AuditFile, type AuditLine } from '../store/audit.ts';
 import { Database } from '../store/database.ts';
 import { becomeLocal, localHost } from '../store/host-change.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
@@ -69,6 +70,7 @@ class Turn implements Turns {
     this.#address = await this.#server.start();
     await startLocally(this.#server, host.config);
     endUnclaimedLater(host.compute);
+    const audit = new AuditFile(host.config.state);
     this.#cluster = await join(host, {
       ...{ port: this.address.port, passing, app: () => this.app },
       controller: () => this.#control?.controller,
@@ -79,6 +81,7 @@ class Turn implements Turns {
         lead: (database, own) => this.#lead(database, own),
         followed: (database, own, signal) => this.#follow(database, own, signal),
         step: (isOrderly) => this.#step(isOrderly),
+        audit: { add: (line) => audit.add(line), settled: () => audit.settled() },
       },
       noted: async ({ id, name, outsideLimitMs = null }) => {
         const documents = this.#labs?.documents;
@@ -89,6 +92,8 @@ class Turn implements Turns {
       forgotten: async ({ id }) => this.#labs?.documents.delete('cluster-hosts', id),
     });
   }
+
+  readonly audited = (line: AuditLine): void => this.#cluster?.sendAudit(line);
 
   obstacle(): string | undefined {
     return this.#cluster?.isCertain ? undefined : NO_CONTROLLER;

@@ -33,6 +33,7 @@ export class AuditFile {
   /** `<state>/audit.log` */
   readonly path: string;
   readonly #largest: number;
+  readonly #noted: (line: AuditLine) => void;
   #waiting: string[] = [];
   #writing: Promise<void> | undefined;
   /** The number of lines that could not be written. */
@@ -43,9 +44,11 @@ export class AuditFile {
   readonly #refusals = new Map<string, Refusals>();
   #minute: NodeJS.Timeout | undefined;
 
-  constructor(stateDirectory: string, largest = LARGEST_BYTES) {
+  /** @param noted called with each line of this program, also for those that could not be written */
+  constructor(stateDirectory: string, largest = LARGEST_BYTES, noted: (line: AuditLine) => void = () => {}) {
     this.path = join(stateDirectory, 'audit.log');
     this.#largest = largest;
+    this.#noted = noted;
   }
 
   /**
@@ -54,6 +57,12 @@ export class AuditFile {
    */
   note(line: AuditLine): void {
     if (line.status >= REFUSED && this.#gathers(line)) return;
+    this.#append(line);
+    this.#noted(line);
+  }
+
+  /** Appends a line that another host has noted. */
+  add(line: AuditLine): void {
     this.#append(line);
   }
 
@@ -83,6 +92,7 @@ export class AuditFile {
       if (last === undefined) continue;
       Object.assign(refusals, { gathered: 0, last: undefined });
       this.#append({ ...last, refused: gathered });
+      this.#noted({ ...last, refused: gathered });
     }
   }
 

@@ -759,7 +759,7 @@ const ENGLISH = {
       nodes: 'Nodes',
       running: (running: number, all: number) => `${inNumbers(running)} of ${inNumbers(all)} in open labs run`,
       checkpoint: 'Copy of files',
-      noCheckpoint: 'none yet',
+      noCheckpoint: 'none',
       frames: 'Links to other hosts',
       ways: { udp: 'direct (UDP)', relay: 'through NATS where no direct way exists: slower' },
     },

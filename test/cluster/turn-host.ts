@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { AuditLine } from '../../src/api/objects.ts';
 import { connectMember } from '../../src/cluster/connection.ts';
 import type { ClusterFiles, Membership } from '../../src/cluster/layout.ts';
 import { Succession } from '../../src/cluster/succession.ts';
@@ -20,6 +21,8 @@ export class TurnHost {
   /** How often it has become the controller. */
   turns = 0;
   nats: NatsConnection | undefined;
+  /** Lines of other hosts. */
+  readonly audit: AuditLine[] = [];
   readonly #connect: () => Promise<NatsConnection>;
 
   constructor(t: Cleanup, id: string, files: ClusterFiles, member: Membership) {
@@ -42,6 +45,7 @@ export class TurnHost {
         step: async () => {
           this.database = undefined;
         },
+        audit: { add: (line) => void this.audit.push(line), settled: async () => {} },
       },
     });
     t.after(async () => {

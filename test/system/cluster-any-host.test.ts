@@ -21,7 +21,7 @@ const takesPart = (host: Daemon): Promise<unknown> =>
     (log) => log.includes('this host takes part in the cluster'),
   );
 
-/** Waits until three servers have all streams of the cluster, of which there are four. */
+/** Waits until three servers have all streams of the cluster, of which there are five. */
 async function copied(state: string): Promise<void> {
   const files = new ClusterFiles(state);
   const nats = await connectMember(files, await files.member());
@@ -33,7 +33,7 @@ async function copied(state: string): Promise<void> {
         found.push((cluster?.replicas ?? []).filter(({ current }) => current).length);
       return found;
     };
-    await eventually('three copies', copies, (counts) => counts.join() === '2,2,2,2');
+    await eventually('three copies', copies, (counts) => counts.join() === '2,2,2,2,2');
   } finally {
     await nats.close();
   }

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { noCluster, run } from './cluster-hosts.ts';
@@ -36,6 +38,12 @@ test('the role goes from host to host while clients change labs, and no acknowle
     (await execute(program, [...inside, 'cluster', 'hand-over', ...words, '--state', b.state])).stdout;
   await ready(cluster, 'b');
   await assert.rejects(handOver('nowhere'), /nowhere cannot be the controller: choose one of b/);
+  /** The first messages of the stream of events, as a client of a's port gets them. */
+  const events = (since: string): { action: string; sequence: string; event: { since?: string } }[] =>
+    run('sh', '-c', `curl --silent --max-time 1 '${a.url}/v2/notifications?since=${since}' || true`)
+      .split('\n')
+      .flatMap((text) => (text === '' ? [] : [JSON.parse(text)]));
+  const before = events('now')[0]?.sequence as string;
   const acknowledged: string[] = [];
   let [isOver, tried, gap, last] = [false, 0, 0, performance.now()];
   const changing = (async () => {
@@ -70,6 +78,13 @@ test('the role goes from host to host while clients change labs, and no acknowle
     [],
   );
   t.diagnostic(`${acknowledged.length} of ${tried} changes acknowledged, ${Math.round(gap)} ms without one at most`);
+  // A client that comes back to another controller learns that it must read all again.
+  const [, missed] = await eventually(
+    'the events',
+    () => events(before),
+    (found) => found.length > 1,
+  );
+  assert.deepEqual([missed?.action, missed?.event.since], ['notifications.gap', before]);
   // Nothing moves with the role.
   await eventually(
     'the node',
@@ -117,4 +132,48 @@ test('draining the host of the controller, and the end of its server, hand the r
     async () => (await onA('GET', lab.path)).body?.status,
     (status) => status === 'opened',
   );
+});
+
+test('each host that may be the controller has the audit trail of all controllers', { skip }, async (t) => {
+  const cluster = await pair(t);
+  const { a, b, hosts } = cluster;
+  const program = executable();
+  const password = join(a.state, '..', 'password');
+  writeFileSync(password, 'long enough 1');
+  run(...program, 'user', 'add', 'anna', '--role', 'admin', '--password-file', password, '--state', a.state);
+  const make = (name: string) =>
+    eventually(
+      name,
+      async () => {
+        const body = JSON.stringify({ name, template_type: 'vpcs', compute_id: 'local' });
+        const headers = { Authorization: `Basic ${btoa('anna:long enough 1')}` };
+        return fetch(`${a.url}/v2/templates`, { method: 'POST', headers, body }).then(
+          ({ status }) => status,
+          () => 0,
+        );
+      },
+      (status) => status === 201,
+    );
+  const trail = (state: string): string[] =>
+    run(...program, 'audit', '--json', '--state', state)
+      .split('\n')
+      .flatMap((text) => (text === '' ? [] : [JSON.parse(text)]))
+      .filter(({ account, action, status }) => account === 'anna' && action === 'POST /v2/templates' && status === 201)
+      .map(({ objects, address }) => `${objects.name} ${/through host/.test(address)}`);
+  const have = (lines: readonly string[]) =>
+    Promise.all(
+      [a, b].map(({ state }) =>
+        eventually(
+          'the trail',
+          () => trail(state).join(),
+          (found) => found === lines.join(),
+        ),
+      ),
+    );
+  await ready(cluster, 'b');
+  await make('One');
+  await have(['One false']);
+  run(...hosts.compute.inside, ...program, 'cluster', 'hand-over', 'b', '--state', b.state);
+  await make('Two');
+  await have(['One false', 'Two true']);
 });
