@@ -47,6 +47,8 @@ async function load(name: string): Promise<boolean> {
   }
   language = found;
   tag = name;
+  numbers.clear();
+  plurals = undefined;
   return true;
 }
 
@@ -73,13 +75,23 @@ export function chosenWords<Words>(part: keyof Language, english: Words): Words 
   return language ? (language[part](english) as Words) : english;
 }
 
+/** By digits. Formats are expensive to make, and the map of a large lab has thousands of numbers. */
+const numbers = new Map<number, Intl.NumberFormat>();
+let plurals: Intl.PluralRules | undefined;
+
 export function inNumbers(value: number, digits = 0): string {
-  return value.toLocaleString(tag, { maximumFractionDigits: digits });
+  let format = numbers.get(digits);
+  if (!format) {
+    format = new Intl.NumberFormat(tag, { maximumFractionDigits: digits });
+    numbers.set(digits, format);
+  }
+  return format.format(value);
 }
 
 /** The plural form for a number: English has `one` and `other`, other languages have more. */
 export function plural(count: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string {
-  return forms[new Intl.PluralRules(tag).select(count)] ?? forms.other;
+  plurals ??= new Intl.PluralRules(tag);
+  return forms[plurals.select(count)] ?? forms.other;
 }
 
 export function timeInWords(time: Date, options?: Intl.DateTimeFormatOptions): string {

@@ -2,6 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { writeShape } from '../../src/web/model/lab/drawing.ts';
+import { groupAround } from '../../src/web/model/lab/groups.ts';
 import { LabServer } from '../controller/lab-server.ts';
 import { startBrowser, visit } from './browser.ts';
 
@@ -51,6 +53,14 @@ test('pictures of the page, in light and in dark', async (t) => {
   const links = [];
   for (let at = 0; at < 8; at += 1) {
     links.push(await link(port(at < 4 ? 'Access1' : 'Access2', 1 + (at % 4)), port(`PC${at + 1}`, 0)));
+  }
+  const nodes = await server.expect(200, 'GET', `${path}/nodes`);
+  for (const names of [
+    ['Access1', 'PC1', 'PC2', 'PC3', 'PC4'],
+    ['Access2', 'PC5', 'PC6', 'PC7', 'PC8'],
+  ]) {
+    const { shape, x, y } = groupAround(nodes.filter(({ name }: { name: string }) => names.includes(name)));
+    await server.expect(201, 'POST', `${path}/drawings`, { x, y, z: 0, svg: writeShape(shape) });
   }
   await server.expect(204, 'POST', `${path}/nodes/start`);
   await server.expect(200, 'POST', `${path}/nodes/${ids.get('PC8')}/stop`);

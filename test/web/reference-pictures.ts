@@ -108,6 +108,15 @@ function twoFrames(page: Page): Promise<void> {
   );
 }
 
+/** Adds a style sheet to the page, which allows none in its document. */
+export function addStyle(page: Page, style: string): Promise<void> {
+  return page.evaluate((text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    document.adoptedStyleSheets.push(sheet);
+  }, style);
+}
+
 /** Takes pictures of a page in all sizes and schemes, and compares each with the kept one. */
 export class ReferencePictures {
   /** What differs or is missing, a line each. */
@@ -154,11 +163,7 @@ export class ReferencePictures {
     await twoFrames(page);
     await this.#one(page, `${name}-zoom`, []);
     await page.setViewportSize(SIZES[1]!);
-    await page.evaluate((style) => {
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync(style);
-      document.adoptedStyleSheets.push(sheet);
-    }, SPACED);
+    await addStyle(page, SPACED);
     await twoFrames(page);
     await settle();
     await twoFrames(page);
