@@ -1,5 +1,5 @@
 // The addresses that the two hosts of a link use for each other (as in release 2.2.57).
-import { lookup } from 'node:dns/promises';
+import dns from 'node:dns';
 import { isIP } from 'node:net';
 import { relayAddress } from '../../api/relay.ts';
 import { Failure } from '../../failures.ts';
@@ -18,7 +18,7 @@ interface Interface {
 async function addressOf(compute: Compute): Promise<string> {
   const plain = reachableHost(compute.description.host);
   if (isIP(plain)) return plain;
-  return lookup(plain).then(
+  return dns.promises.lookup(plain).then(
     ({ address }) => address,
     () => '0.0.0.0',
   );

@@ -1,5 +1,5 @@
 // NIO bodies: the ends of links that are plugged into a port (as in release 2.2.57).
-import { lookup } from 'node:dns/promises';
+import dns from 'node:dns';
 import { relayedHost } from '../../../api/relay.ts';
 import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import type { Cable, FramePath } from '../../../fabric/model.ts';
@@ -95,7 +95,7 @@ export function relayPath(nio: PluggableNio): FramePath | undefined {
 export async function resolved(host: string): Promise<string> {
   let address: string;
   try {
-    ({ address } = await lookup(host, { order: 'ipv4first' }));
+    ({ address } = await dns.promises.lookup(host, { order: 'ipv4first' }));
   } catch (thrown) {
     const fix = 'use an address, or a name that this host can resolve';
     throw new Failure('conflict', `rhost: "${host}" cannot be resolved (${messageOf(thrown)}); ${fix}.`, {
