@@ -1,6 +1,6 @@
 // The main thread's side of a worker: requests and answers, start and end. Replaces a crashed worker by an identical new one.
 
-import { writeSync } from 'node:fs';
+import { close, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
@@ -225,6 +225,10 @@ export class FabricThread {
         if (file === undefined) new CaptureChunk(memory).release();
         else file.append(memory, length);
       }
+      return;
+    }
+    if (report.kind === 'close') {
+      close(report.descriptor, () => {});
       return;
     }
     if (report.kind === 'message') {

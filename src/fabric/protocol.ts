@@ -67,6 +67,8 @@ export type Report =
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
   /** Whole records for capture files; the main thread owns each chunk until it releases it. */
   | { kind: 'captured'; chunks: { capture: number; memory: SharedArrayBuffer; length: number }[] }
+  /** The main thread has this one closed by another thread: see FramePlane.closeElsewhere. */
+  | { kind: 'close'; descriptor: number }
   /** A message of a device in memory, or a port's InterfaceChange. */
   | { kind: 'message'; device: number; message: unknown };
 

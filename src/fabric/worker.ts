@@ -4,7 +4,6 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { Failure, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/files/open-descriptors.ts';
 import { FrameCalls } from '../host/system-calls.ts';
-import type { PostChunks } from './plane/capture.ts';
 import { FramePlane } from './plane/frame-plane.ts';
 import { FabricVerbs } from './plane/verbs.ts';
 import { type Report, type Request, SIGNAL, type WorkerData } from './protocol.ts';
@@ -28,14 +27,14 @@ function answer(verbs: FabricVerbs, { id, verb, body }: Request): Report {
 
 /** Uses the native frame loop if it is enabled and can be loaded; otherwise returns the reason. */
 function makePlane(calls: FrameCalls): { plane: FramePlane; withoutLoop?: string } {
-  const post: PostChunks = (chunks) => report({ kind: 'captured', chunks });
   const withKernel = kernelLinks === 'automatic';
   const withoutLoop = { withLoop: false, withKernel };
-  if (frameLoop === 'off') return { plane: new FramePlane(calls, post, withoutLoop), withoutLoop: 'it is turned off' };
+  if (frameLoop === 'off')
+    return { plane: new FramePlane(calls, report, withoutLoop), withoutLoop: 'it is turned off' };
   try {
-    return { plane: new FramePlane(calls, post, { withLoop: true, withKernel }) };
+    return { plane: new FramePlane(calls, report, { withLoop: true, withKernel }) };
   } catch (error) {
-    return { plane: new FramePlane(calls, post, withoutLoop), withoutLoop: messageOf(error) };
+    return { plane: new FramePlane(calls, report, withoutLoop), withoutLoop: messageOf(error) };
   }
 }
 

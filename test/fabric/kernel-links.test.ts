@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Fabric, FabricPort } from '../../src/fabric/fabric.ts';
 import { findLink, links } from '../../src/host/network/kernel-interfaces.ts';
-import { type Container, container, KERNEL, linked, NOTHING, pathOf, startFabric } from './kernel-peers.ts';
+import { type Container, container, KERNEL, linked, NOTHING, pair, pathOf, startFabric } from './kernel-peers.ts';
 import { cannotMakeInterfaces, ip, transfer } from './namespaces.ts';
 import { ends, settled, until } from './peers.ts';
 
@@ -122,10 +122,20 @@ test('a closed port leaves nothing behind, and its node reaches no other', { ski
   await b.port.close();
   await assert.rejects(a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2'));
   await a.port.close();
-  assert.deepEqual(
-    links().filter(({ name }) => name.startsWith('lwr')),
-    [],
-  );
+  await until(async () => !links().some(({ name }) => name.startsWith('lwr')));
+});
+
+test('a closed port is answered before its interface is gone, as frames of other links would wait for that', {
+  skip,
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const ports: FabricPort[] = [];
+  for (let count = 0; count < 12; count++) ports.push((await pair(t, fabric)).port);
+  const relays = () => links().filter(({ name }) => name.startsWith('lwr')).length;
+  assert.equal(relays(), ports.length);
+  await Promise.all(ports.map((port) => port.close()));
+  assert.ok(relays() > 0);
+  await until(async () => relays() === 0);
 });
 
 test('with kernel links off frames go as before, and the reason is reported', { skip }, async (t) => {

@@ -5,7 +5,8 @@ import { FrameLoop } from '../../host/network/frame-loop.ts';
 import { findLink, keepFromHost, programAt } from '../../host/network/kernel-interfaces.ts';
 import { type FrameCalls, inNetworkOfAny, type SocketAddress, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, PacketAddress } from '../model.ts';
-import { Captures, type PostChunks } from './capture.ts';
+import type { Report } from '../protocol.ts';
+import { Captures } from './capture.ts';
 import { CounterMemory } from './counter-memory.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
 import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
@@ -29,6 +30,8 @@ interface Endpoint {
   receive(): void;
 }
 
+type PostToMain = (message: Extract<Report, { kind: 'captured' | 'close' }>) => void;
+
 export class FramePlane {
   readonly calls: FrameCalls;
   readonly turn: Turn;
@@ -47,6 +50,7 @@ export class FramePlane {
   kernelLinks: KernelLinks | undefined;
   /** Why the kernel forwards nothing; undefined if it may. */
   withoutKernel: string | undefined;
+  readonly #post: PostToMain;
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
   readonly #endpoints: (Endpoint | undefined)[] = [];
@@ -56,7 +60,7 @@ export class FramePlane {
    * `withLoop`: the native frame loop forwards plain frames. `withKernel`: the kernel does, between nodes' interfaces.
    * @throws if the loop cannot be loaded
    */
-  constructor(calls: FrameCalls, post: PostChunks, { withLoop = false, withKernel = false } = {}) {
+  constructor(calls: FrameCalls, post: PostToMain, { withLoop = false, withKernel = false } = {}) {
     this.calls = calls;
     if (!withKernel) this.withoutKernel = 'kernel_links is off';
     if (withLoop) {
@@ -65,7 +69,8 @@ export class FramePlane {
     }
     this.turn = new Turn(calls);
     this.segmentation = new Segmentation(calls, this.turn);
-    this.captures = new Captures(calls, post);
+    this.captures = new Captures(calls, (chunks) => post({ kind: 'captured', chunks }));
+    this.#post = post;
     this.wakeUp = calls.openEvent();
     this.#poller = calls.openPoller();
     calls.watch(this.#poller, this.wakeUp);
@@ -93,6 +98,17 @@ export class FramePlane {
   close(descriptor: number): void {
     this.#endpoints[descriptor] = undefined;
     this.calls.close(descriptor);
+  }
+
+  /**
+   * Has a watched descriptor closed by another thread. With the last one of a TAP the kernel removes the interface, which
+   * takes it some 10 ms or more; frames of all labs would wait here meanwhile.
+   */
+  closeElsewhere(descriptor: number): void {
+    this.#endpoints[descriptor] = undefined;
+    this.calls.unwatch(this.#poller, descriptor);
+    this.calls.release(descriptor);
+    this.#post({ kind: 'close', descriptor });
   }
 
   /**

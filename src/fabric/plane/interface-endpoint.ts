@@ -31,6 +31,8 @@ interface Plane {
   /** Calls `endpoint.receive` whenever the descriptor is readable. If this fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: { receive(): void }): void;
   close(descriptor: number): void;
+  /** The same by another thread, a little later. */
+  closeElsewhere(descriptor: number): void;
 }
 
 export interface InterfaceParts {
@@ -159,8 +161,12 @@ export abstract class InterfaceEndpoint extends RunSender {
   }
 
   #release(): void {
-    if (this.descriptor !== -1) this.parts.plane.close(this.descriptor);
+    if (this.descriptor !== -1) this.closeDescriptor(this.descriptor);
     this.descriptor = -1;
+  }
+
+  protected closeDescriptor(descriptor: number): void {
+    this.parts.plane.close(descriptor);
   }
 }
 

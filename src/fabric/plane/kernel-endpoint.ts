@@ -97,6 +97,11 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
     }
   }
 
+  /** Nothing depends on its name. */
+  protected override closeDescriptor(descriptor: number): void {
+    this.parts.plane.closeElsewhere(descriptor);
+  }
+
   protected override reopenDescriptor(): number {
     this.#leave();
     return this.openDescriptor();

@@ -35,6 +35,7 @@ const IPV6_V6ONLY = 26;
 const SOL_UDP = 17;
 const UDP_GRO = 104;
 const EPOLL_CTL_ADD = 1;
+const EPOLL_CTL_DEL = 2;
 const EPOLLIN = 1;
 /** Number of the system call epoll_pwait2, on every architecture; glibc has a function for it only since 2.35. */
 const SYS_EPOLL_PWAIT2 = 441;
@@ -161,6 +162,11 @@ export class FrameCalls extends FrameMemory {
     this.#libc.close(descriptor);
   }
 
+  /** Leaves the closing of the descriptor to the caller. */
+  release(descriptor: number): void {
+    this.#open?.delete(descriptor);
+  }
+
   /** Creates an eventfd(2) that another thread writes to and {@link drainEvent} drains. */
   openEvent(): number {
     return check('eventfd', this.#libc.eventfd(0, NONBLOCK | CLOEXEC));
@@ -183,6 +189,10 @@ export class FrameCalls extends FrameMemory {
     const event = this.control.address + this.#scratch;
     check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, event));
     this.#open?.add(descriptor);
+  }
+
+  unwatch(poller: number, descriptor: number): void {
+    check('epoll_ctl', this.#libc.epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, 0));
   }
 
   /**
