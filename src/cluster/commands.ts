@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure, messageOf } from '../failures.ts';
+import { Failure, ignore, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { tableLines } from '../host/terminal/table.ts';
 import { LEFT_LABS } from '../store/state-paths.ts';
@@ -23,6 +23,7 @@ import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, leasesOf, readLeases } from './leases.ts';
 import { joinUser, newUser } from './nats-users.ts';
 import {
+  becomeRegistrar,
   becomeServer,
   beginCluster,
   enterExisting,
@@ -99,7 +100,7 @@ async function controllerOf(files: ClusterFiles): Promise<Membership> {
   if (membership.controller) return membership;
   throw new Failure(
     'conflict',
-    `This host is not the controller of the cluster "${membership.cluster}": run the command on the host of "labwired cluster init".`,
+    `This host is not the controller of the cluster "${membership.cluster}": run the command on the host of "labwired cluster init". Where another NATS runs, "labwired cluster forget" of that host replaces it when it is gone for good.`,
   );
 }
 
@@ -455,15 +456,43 @@ async function handOver(files: ClusterFiles, to: string | undefined): Promise<st
 }
 
 async function forget(files: ClusterFiles, name: string): Promise<string> {
-  const membership = await controllerOf(files);
+  const storage = await files.storage();
+  const isFirst = storage !== undefined && storage.registrar === name;
+  const membership = isFirst ? await replacing(files, name) : await controllerOf(files);
   const reloaded = await forgetHost(files, membership, name);
   if (membership.existing)
     return `${name} is forgotten. It still has the credentials of NATS: change them if the host is not yours any more.\n`;
-  return `${name} is forgotten${reloaded ? ' and disconnected' : '; NATS does not run here, and reads this at its next start'}.\n`;
+  const replaced = isFirst ? `This host admits hosts from now on: ${RESTART}.\n` : '';
+  return `${replaced}${name} is forgotten${reloaded ? ' and disconnected' : '; NATS does not run here, and reads this at its next start'}.\n`;
+}
+
+/** Makes this host the one that admits others, if the one that did is gone. @throws Failure `conflict` */
+async function replacing(files: ClusterFiles, name: string): Promise<Membership> {
+  const membership = await files.member();
+  // Another message says why it cannot be forgotten.
+  if (membership.controller) return membership;
+  const nats = await connectMember(files, membership, { reconnect: false });
+  try {
+    const registry = await fetchRegistry(nats, membership.host).catch(ignore);
+    if (registry)
+      throw new Failure(
+        'conflict',
+        `${name} is there, and admits hosts: stop its server first. Another host replaces it when it is gone for good.`,
+      );
+  } finally {
+    await nats.close();
+  }
+  return becomeRegistrar(files, membership);
 }
 
 async function renew(files: ClusterFiles): Promise<string> {
-  await renewCertificate(files, await ownNatsOf(files));
+  const membership = await files.member();
+  if (membership.server === undefined)
+    throw new Failure(
+      'conflict',
+      'This host runs no NATS, and needs no certificate: run the command on one that does.',
+    );
+  await renewCertificate(files, membership);
   const reloaded = await reloadNats(files);
   return `NATS has a new certificate${reloaded ? '' : ' from its next start'}; hosts stay joined.\n`;
 }

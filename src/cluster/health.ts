@@ -27,7 +27,7 @@ export async function examineCluster(state: string, configured: string): Promise
       `[Cluster] name = ${configured}, but this host is in the cluster "${cluster}": the server does not start`,
       'correct the name, or remove it',
     );
-  const days = controller ? await certificateDays(files) : undefined;
+  const days = await certificateDays(files);
   if (days !== undefined && days < RENEWAL_DAYS) {
     const detail = days < 0 ? 'has expired: no host can connect' : `expires in ${Math.floor(days)} days`;
     return (days < 0 ? missing : warning)(`the certificate of NATS ${detail}`, commands('labwired cluster renew'));

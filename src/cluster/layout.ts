@@ -64,6 +64,9 @@ const Storage = v.object({
     join: v.string(),
     system: v.string(),
   }),
+  /** The host that admits others: the one of `init`, or one that has replaced it; and how often that has happened. */
+  registrar: v.optional(v.string(), ''),
+  term: v.optional(v.number(), 0),
   /** The users of hosts that were forgotten. */
   revoked: v.array(v.string()),
 });

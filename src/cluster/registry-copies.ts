@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
+import { Failure, ignore } from '../failures.ts';
 import { type ClusterFiles, type Membership, Registry } from './layout.ts';
 import { reloadNats, writeConfiguration } from './registry.ts';
 import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
@@ -33,6 +34,19 @@ export async function fetchRegistry(nats: NatsConnection, host: string, digest =
 export async function updateCopy(nats: NatsConnection, files: ClusterFiles, membership: Membership): Promise<void> {
   const own = await files.registry().then(JSON.stringify, () => '');
   const registry = await fetchRegistry(nats, membership.host, digestOf(own));
-  if (registry) await files.setRegistry(registry);
+  // One that was replaced may have come back.
+  const { term = 0 } = (await files.storage()) ?? {};
+  if (registry && registry.storage.term >= term) await files.setRegistry(registry);
   if (await writeConfiguration(files, membership)) await reloadNats(files);
+}
+
+/** @throws Failure `conflict` if another host admits hosts in the place of this one */
+export async function requireRegistrar(nats: NatsConnection, files: ClusterFiles, host: string): Promise<void> {
+  const own = await files.storage();
+  const found = (await fetchRegistry(nats, host).catch(ignore))?.storage;
+  if (own && found && found.term > own.term)
+    throw new Failure(
+      'conflict',
+      `${found.registrar} has replaced this host in the cluster: run "labwired cluster leave" here, and join again.`,
+    );
 }

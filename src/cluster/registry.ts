@@ -55,7 +55,7 @@ export async function beginCluster(
   });
   await files.write('ca-key.pem', authority.key);
   await files.write('ca.pem', authority.certificate);
-  await files.setStorage({ servers, keys, revoked: [] });
+  await files.setStorage({ servers, keys, registrar: host, term: 0, revoked: [] });
   const { seed, user } = newUser();
   await files.addHost({ name: host, id, user, joined: new Date().toISOString(), server });
   const claim = memberClaim(keys, { name: host, user, server });
@@ -164,7 +164,7 @@ export async function reloadNats(files: ClusterFiles): Promise<boolean> {
  */
 export async function newJoinLine(
   files: ClusterFiles,
-  { cluster, servers }: Membership,
+  { cluster, server, servers }: Membership,
   { lifetime = TOKEN_MS, storage = false }: { lifetime?: number; storage?: boolean } = {},
 ): Promise<string> {
   if (storage) await requireFreeServer(files);
@@ -172,7 +172,7 @@ export async function newJoinLine(
   const expires = new Date(Date.now() + lifetime).toISOString();
   await files.addToken(hashOf(secret), { expires, ...(storage && { storage }) });
   const fingerprint = fingerprintOf(await files.authorityCertificate());
-  return formatJoinLine({ server: servers[0] ?? '', cluster, fingerprint, secret, storage });
+  return formatJoinLine({ server: server ?? servers[0] ?? '', cluster, fingerprint, secret, storage });
 }
 
 /** How many hosts are to run NATS, and how many do. */
@@ -287,6 +287,15 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
   if (storage) await files.setStorage({ ...storage, revoked: [...storage.revoked, user] });
   await writeConfiguration(files, membership);
   return reloadNats(files);
+}
+
+/** Makes this host the one that admits others, in the place of one that is gone. */
+export async function becomeRegistrar(files: ClusterFiles, membership: Membership): Promise<Membership> {
+  const { storage } = await files.registry();
+  await files.setStorage({ ...storage, registrar: membership.host, term: storage.term + 1 });
+  const registrar = { ...membership, controller: true };
+  await files.setMembership(registrar);
+  return registrar;
 }
 
 /** Takes a NATS out of JetStream, which would count on it for a majority. */

@@ -15,7 +15,7 @@ import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
 import { forgetHost, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
-import { serveRegistry, updateCopy } from './registry-copies.ts';
+import { requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
@@ -340,6 +340,7 @@ class Service implements Cluster {
       if (controller) {
         // An older release wrote other permissions.
         if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
+        await requireRegistrar(nats, this.#files, host);
         this.#admissions.serve(nats);
         serveRegistry(nats, this.#files);
       }
@@ -461,7 +462,8 @@ class Service implements Cluster {
     // NATS says only those that run.
     const found = nats.info?.connect_urls?.toSorted() ?? [];
     if (found.length < 2 || found.join() === servers.toSorted().join()) return;
-    this.#membership = { ...this.#membership, servers: found };
+    // The command may have made this host the one that admits others.
+    this.#membership = { ...(await this.#files.member()), servers: found };
     await this.#files.setMembership(this.#membership);
   }
 

@@ -1,0 +1,51 @@
+// The host of `init` is gone for good: another one that runs NATS admits and forgets hosts in its place.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freeTcpPort } from '../free-tcp-port.ts';
+import { eventually } from '../system/daemon.ts';
+import { missing } from '../system/lab.ts';
+import { first, Host, refused } from './joined-host.ts';
+import { Nats } from './nats.ts';
+
+test('a host that runs NATS replaces the first one when that is gone, and not before', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { a, nats, line } = await first(t, { servers: '3' });
+  await a.start();
+  const [b, c, d] = ['b', 'c', 'd'].map((name) => new Host(t, name)) as [Host, Host, Host];
+  for (const host of [b, c]) {
+    const own = host === b ? line : (await a.run('token', undefined, { storage: true })).trim();
+    await host.run('join', own, { address: `127.0.0.1:${await freeTcpPort()}` });
+    await new Nats(t, host.files.path('nats.conf')).start();
+    await host.start();
+  }
+  await eventually('both', () => a.held.has('b') && a.held.has('c'));
+  assert.match(await b.run('renew'), /new certificate/);
+  await refused(b.run('token'), /not the controller.*"labwired cluster forget" of that host replaces it/);
+  await refused(b.run('forget', 'a'), /a is there, and admits hosts: stop its server first/);
+  // c has learned of itself, and so of the list.
+  await eventually('the list on b', async () => (await b.files.hostNames()).join() === 'a,b,c');
+
+  await a.cluster!.stop();
+  a.cluster = undefined;
+  await nats.stop();
+  assert.match(await b.run('forget', 'a'), /This host admits hosts from now on[\s\S]*a is forgotten/);
+  await b.cluster!.stop();
+  await b.start();
+  await eventually(
+    'd joins through b',
+    async () => d.run('join', (await b.run('token')).trim()).catch(String),
+    (said) => /has joined/.test(said),
+  );
+  await eventually('the list on c', async () => (await c.files.hostNames()).join() === 'b,c,d');
+
+  // Back, the first host neither admits others nor takes its list back.
+  await nats.start();
+  await a.start();
+  await eventually(
+    'the refusal of a',
+    () => a.said.join(),
+    (said) => /b has replaced this host|does not know this host/.test(said),
+  );
+  assert.deepEqual([await b.files.hostNames(), await c.files.hostNames()], Array(2).fill(['b', 'c', 'd']));
+});
