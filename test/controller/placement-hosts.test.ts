@@ -170,6 +170,20 @@ test('a drained host takes no new nodes; its stopped ones move, the others stay 
   assert.deepEqual([refused.status, /two is being drained/.test(refused.json.message)], [409, true]);
   await server.expect(409, 'POST', `${lab}/nodes/${b.node_id}/duplicate`, { x: 1, y: 1 });
   await server.expect(409, 'PUT', `${lab}/nodes/${c.node_id}`, { compute_id: 'two' });
+  const wrong = await server.call('POST', '/v2/computes/two/drain?running=off');
+  assert.deepEqual(
+    [wrong.status, /^running: expected leave or restart, got "off"/.test(wrong.json.message)],
+    [400, true],
+  );
+  const again = await server.expect(200, 'POST', '/v2/computes/two/drain?running=restart');
+  assert.deepEqual(
+    again.moved.map(({ name }: Record<string, string>) => name),
+    ['B'],
+  );
+  await until(async () => {
+    const { compute_id, status } = await server.expect(200, 'GET', `${lab}/nodes/${b.node_id}`);
+    return compute_id === 'local' && status === 'started';
+  }, 'the node runs on its new host');
   // It lasts across a restart.
   await server.stop();
   await server.start();

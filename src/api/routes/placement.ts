@@ -37,6 +37,7 @@ export const PLACEMENT_ROUTES = {
   'POST /v2/computes/{compute_id}/drain':
     { answer: answers<object>(),
       summary: 'Take no new nodes on a host, and move its nodes to other hosts (an extension; admins)',
+      query: { running: 'restart: stop running nodes, and start them on their new hosts; leave (default): they stay' },
       errors: [404, 409] },
   'POST /v2/computes/{compute_id}/undrain':
     { answer: answers<object>(), summary: 'Take new nodes on a host again (an extension; admins)', errors: [404, 409] },

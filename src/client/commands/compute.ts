@@ -140,10 +140,10 @@ export const compute: Noun = {
       name: 'drain',
       words: ['COMPUTE'],
       summary: 'moves the stopped nodes of a host to others; it takes no new ones',
-      flags: {},
-      run: async (session, [wanted]) => {
+      flags: { restart: { summary: 'also running nodes: they are stopped, moved and started again' } },
+      run: async (session, [wanted], { restart }) => {
         const found = await computeNamed(session, wanted);
-        const drained = await session.api.post<Drained>(`${pathOf(found)}/drain`);
+        const drained = await session.api.post<Drained>(`${pathOf(found)}/drain${restart ? '?running=restart' : ''}`);
         const { moved, left } = drained;
         if (left.length > 0) process.exitCode = 1;
         const stay = left.length > 0 ? `; ${counted(left.length, 'node')} left there` : '';

@@ -36,14 +36,15 @@ export class Draining {
   /**
    * Each move is complete or rolled back; nodes that cannot be moved stay and are reported. Repeating it goes on with
    * those that are left.
+   * @param restarts whether running nodes are stopped, moved and started again; otherwise they are left
    */
-  async drain(id: string, signal: AbortSignal): Promise<Drained> {
+  async drain(id: string, restarts: boolean, signal: AbortSignal): Promise<Drained> {
     const { computes, projects } = this.#options;
     const compute = await computes.setDraining(id, true);
     const result: Drained = { compute_id: id, name: compute.name, draining: true, moved: [], left: [] };
     for (const project of projects.list()) {
       await project.settled();
-      if (project.isOpen) await this.#drainLab(project, id, result, signal);
+      if (project.isOpen) await this.#drainLab({ project, id, restarts, signal }, result);
       else if (project.damaged === undefined) await this.#tellClosed(project, id, result);
     }
     const next = compute.id === 'local' && !signal.aborted ? await this.#handOverLater() : undefined;
@@ -68,7 +69,10 @@ export class Draining {
     return { compute_id: id, name: compute.name, draining: false, moved: [], left: [] };
   }
 
-  async #drainLab(project: Project, id: string, result: Drained, signal: AbortSignal): Promise<void> {
+  async #drainLab(
+    { project, id, restarts, signal }: { project: Project; id: string; restarts: boolean; signal: AbortSignal },
+    result: Drained,
+  ): Promise<void> {
     const compute = this.#options.computes.get(id);
     const nodes = project.nodesOn(compute);
     if (nodes.length === 0) return;
@@ -83,6 +87,7 @@ export class Draining {
       source: compute,
       nodes,
       why: `${compute.name} is being drained`,
+      restarts,
       stopped: () => (signal.aborted ? 'the drain was cancelled; repeat it to go on' : undefined),
       progressed: (expected) => (expected > 0 ? progress.expect(expected, 'nodes') : progress.advance(1, 'nodes')),
     });

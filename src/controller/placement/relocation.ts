@@ -1,13 +1,21 @@
 // Moves nodes of a lab away from a host, to hosts that are chosen for them.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Drained, DrainedNode } from '../../api/placement.ts';
 import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { messageOf } from '../../failures.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { act } from '../lab/actions.ts';
+import { nodeRun } from '../lab/claims.ts';
 import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Placement } from './placement.ts';
+
+/** How long (ms) a host may take to report that a node is stopped, and how often that is looked at. */
+const STOPPED_MS = 5_000;
+const LOOK_MS = 20;
 
 export type Relocated = Pick<Drained, 'moved' | 'left'>;
 
@@ -17,6 +25,8 @@ export interface Relocation {
   nodes: readonly Node[];
   /** Begins the reason that is kept for each moved node: `rack 2 is being drained`. */
   why: string;
+  /** Stops running nodes, and starts them where they are then. */
+  restarts?: boolean;
   /** Why the rest is left, once nothing more is to be moved. */
   stopped?: () => string | undefined;
   /** Called before the first move with their number, and after each with 0. */
@@ -35,7 +45,7 @@ export class Relocations {
   }
 
   /** Each move is complete or rolled back; nodes that cannot be moved are left, with the reason. */
-  async run({ project, source, nodes, why, stopped, progressed }: Relocation): Promise<Relocated> {
+  async run({ project, source, nodes, why, restarts = false, stopped, progressed }: Relocation): Promise<Relocated> {
     const result: Relocated = { moved: [], left: [] };
     const { choices, unplaceable } = await this.#placement.solve([], [], project, new Set(nodes));
     for (const { node, missing } of unplaceable) {
@@ -53,17 +63,43 @@ export class Relocations {
         result.left.push({ ...nodeIn(project, node), reason: halt });
         continue;
       }
+      const runs = restarts && canRestart(node);
       try {
+        if (runs) await stop(project, node);
         await this.#nodes.move(project, nodeId, this.#computes.get(host), { compute_id: host } as NodeUpdate);
         await this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]]));
         result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
       } catch (error) {
         result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
       }
+      if (runs) await this.#startAgain(project, node, result);
       progressed?.(0);
     }
     return result;
   }
+
+  /** On its new host, or after a failed move on the former one. */
+  async #startAgain(project: Project, node: Node, { left }: Relocated): Promise<void> {
+    try {
+      await project.changes.run(nodeRun(node.id), () => act(node, 'start'));
+    } catch (error) {
+      left.push({
+        ...nodeIn(project, node),
+        reason: `it was stopped and cannot be started on ${node.compute.name}: ${messageOf(error)}`,
+      });
+    }
+  }
+}
+
+function canRestart({ type, status, alwaysRunning }: Node): boolean {
+  return status === 'started' && !alwaysRunning && nodeKind(type).staysOnHost === undefined;
+}
+
+/** Resolves when its host has reported that the node is stopped. */
+async function stop(project: Project, node: Node): Promise<void> {
+  await project.changes.run(nodeRun(node.id), () => act(node, 'stop'));
+  const deadline = performance.now() + STOPPED_MS;
+  while (node.status !== 'stopped' && performance.now() < deadline) await sleep(LOOK_MS);
 }
 
 export function nodeIn(project: Project, { id, name }: Pick<Node, 'id' | 'name'>): DrainedNode {

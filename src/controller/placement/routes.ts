@@ -23,6 +23,12 @@ export interface PlacementRouteParts {
   cluster: () => ClusterObject;
 }
 
+/** @throws Failure `invalid` */
+function restartsNodes({ running = 'leave' }: Readonly<Record<string, string | undefined>>): boolean {
+  if (running === 'leave' || running === 'restart') return running === 'restart';
+  throw new Failure('invalid', `running: expected leave or restart, got "${running}".`);
+}
+
 export function placementRoutes(parts: PlacementRouteParts): Route[] {
   const { computes, projects, placement, draining, operations, cluster } = parts;
   const solved = async ({ nodes, links }: PlacementRequest, project?: Project) => {
@@ -58,9 +64,9 @@ export function placementRoutes(parts: PlacementRouteParts): Route[] {
 
     route('GET /v2/cluster', cluster),
 
-    route('POST /v2/computes/{compute_id}/drain', async ({ params: { compute_id: id }, headers, signal }) =>
+    route('POST /v2/computes/{compute_id}/drain', async ({ params: { compute_id: id }, query, headers, signal }) =>
       operations.run({ kind: 'drain', name: computes.host(id).name, id: operationId(headers) }, (operation) =>
-        draining.drain(id, AbortSignal.any([signal, operation.signal])),
+        draining.drain(id, restartsNodes(query), AbortSignal.any([signal, operation.signal])),
       ),
     ),
 
