@@ -44,7 +44,9 @@ export const COMPUTE_ROUTES = {
   'GET /v2/computes/{compute_id}': { access: 'read', answer: answers<object>(), summary: 'Read a compute' },
   'PUT /v2/computes/{compute_id}':
     { privilege: 'Compute.Modify', body: ComputeUpdate, settings: true, answer: answers<ComputeObject>(), summary: 'Update a compute' },
-  'DELETE /v2/computes/{compute_id}': { privilege: 'Compute.Allocate', status: 204, summary: 'Delete a compute' },
+  'DELETE /v2/computes/{compute_id}':
+    { privilege: 'Compute.Allocate', status: 204, summary: 'Delete a compute',
+      query: { forget: 'yes: also a host of the cluster, which it leaves for good (an extension)' }, errors: [409] },
   'GET /v2/computes/{compute_id}/ports':
     { answer: answers<object>(), summary: 'List ports of a compute', errors: [408, 409] },
   'POST /v2/computes/{compute_id}/auto_idlepc':

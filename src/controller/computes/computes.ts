@@ -308,7 +308,7 @@ export class Computes {
     const { name } = this.get(id);
     throw new Failure(
       'conflict',
-      `compute_id: the host ${name} belongs to the cluster, which sets its address and name.`,
+      `compute_id: the host ${name} belongs to the cluster, which sets its address and name. To remove it, run "labwired cluster forget ${name}".`,
     );
   }
 
@@ -354,7 +354,9 @@ export class Computes {
     }
     if (this.autoNamed(id)) this.host(id); // refuses
     const compute = this.#computes.get(id);
-    if (compute) await this.#remove(compute);
+    if (!compute) return;
+    this.#mustNotBeMember(id);
+    await this.#remove(compute);
   }
 
   /** The host of the cluster with this id; undefined for other computes. */

@@ -70,9 +70,9 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       (await computes.update(params.compute_id, body)).json(),
     ),
 
-    route('DELETE /v2/computes/{compute_id}', async ({ params }) => {
+    route('DELETE /v2/computes/{compute_id}', async ({ params, query }) => {
       const { compute_id: id } = params;
-      const member = computes.memberNamed(id);
+      const member = query['forget'] === 'yes' ? computes.memberNamed(id) : undefined;
       if (member) await forget(member.place?.name ?? member.name);
       // Its open labs are closed.
       await (member ? computes.forgetMember(id) : computes.delete(id));

@@ -66,7 +66,7 @@ export function HostsScreen() {
     if (!(await confirmed(question))) return;
     message.value = '';
     try {
-      await api.delete(`/computes/${encodeURIComponent(id)}`);
+      await api.delete(`/computes/${encodeURIComponent(id)}${memberOf(host) ? '?forget=yes' : ''}`);
       await hosts.read();
     } catch (error) {
       message.value = sentenceOf(error);
