@@ -204,7 +204,7 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
     .filter({ hasText: `${frames.length}` })
     .waitFor({ state: 'attached' });
   // Times, and the address of the capture, are others at each run.
-  await addStyle(page, '.packets td:nth-child(2), .inspector code { color: transparent }');
+  await addStyle(page, '.packets td:nth-child(2), .inspector pre { color: transparent }');
   await pictures.take(page, 'lab-packets', map);
 
   await lookAt(page, `${address}/labs/${region.id}`);
