@@ -27,6 +27,11 @@ test('a dragged node comes in line with another one, a group takes its nodes alo
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
   const picture = (name: string) => page.locator(`.node[aria-label^="${name},"] image`);
   await picture('C').waitFor();
+  const end = ({ node_id }: { node_id: string }) => ({ node_id, adapter_number: 0, port_number: 0 });
+  const overview = page.getByRole('complementary').getByRole('definition');
+  assert.deepEqual(await overview.allInnerTexts(), ['3 of 3 running', '0']);
+  await server.expect(201, 'POST', `${path}/links`, { nodes: [end(ids.A), end(ids.C)] });
+  await until(async () => String(await overview.allInnerTexts()) === '3 of 3 running,1', 'the number of links');
   /** Presses in the middle of the thing and moves; the caller drops it. */
   const drag = async (what: ReturnType<Page['locator']>, dx: number, dy: number): Promise<void> => {
     const { x, y, width, height } = (await what.boundingBox())!;

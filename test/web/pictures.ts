@@ -18,7 +18,7 @@ const NODES: readonly [name: string, type: string, x: number, y: number, symbol:
   ...Array.from({ length: 8 }, (_, index): [string, string, number, number, string] => [
     `PC${index + 1}`,
     'vpcs',
-    -425 + index * 125 - (index < 4 ? 0 : 25),
+    -425 + index * 125 - (index < 4 ? 25 : 0),
     175,
     ':/symbols/classic/vpcs_guest.svg',
   ]),

@@ -51,6 +51,7 @@ const CHANGING_HINTS = 2;
 /** Shown without a selection: the lab's notes, numbers and hints. */
 function Overview({ context }: { context: LabContext }) {
   const { lab } = context;
+  lab.changes.value; // its own, as a component with the same members is not redrawn with the one around it
   const nodes = [...lab.nodes.values()];
   const running = nodes.filter(({ status }) => status === 'started').length;
   const links = [...lab.links.values()];
