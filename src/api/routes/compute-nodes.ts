@@ -148,11 +148,11 @@ export const COMPUTE_NODE_ROUTES = {
   'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/impairments':
     { body: PortImpairments, answer: answers<object>(), summary: 'Impair each direction of the cable (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics':
-    { concurrent: true, answer: answers<object>(), summary: 'What was seen of the cable (an extension)' },
+    { concurrent: true, answer: answers<object>(), summary: 'What was seen of the cable (an extension)', errors: [409] },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':
     { status: 204, summary: 'Start counting what passes the cable from zero (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
-    { concurrent: true, answer: answers<object>(), summary: 'State of the schedule of impairments (an extension)' },
+    { concurrent: true, answer: answers<object>(), summary: 'State of the schedule of impairments (an extension)', errors: [409] },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
     { body: PortSchedule, status: 201, answer: answers<object>(),
       summary: 'Start a schedule of impairments (an extension)' },

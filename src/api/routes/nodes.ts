@@ -77,7 +77,7 @@ export const NODE_ROUTES = {
     { access: 'watch', privilege: 'Link.Audit', answer: answers<LinkObject[]>(), summary: 'List links of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/mac_table':
     { access: 'watch', privilege: 'Node.Audit', answer: answers<object>(),
-      summary: 'List the MAC addresses that an Ethernet switch has learned' },
+      summary: 'List the MAC addresses that an Ethernet switch has learned', errors: [409] },
   'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table':
     { access: 'change', privilege: 'Node.Modify', status: 204,
       summary: 'Have an Ethernet switch forget its MAC addresses', answerType: '' },

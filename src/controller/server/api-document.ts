@@ -4,7 +4,9 @@ import { settingWords } from '../../api/kinds/setting-words.ts';
 import type { RouteDefinition } from '../../api/routes/definition.ts';
 import type { Json } from '../../events/json.ts';
 import type { Route } from '../../http/app/route.ts';
+import { describedAnswers } from '../../http/openapi/answers.ts';
 import type { Dialect, Node } from '../../http/openapi/dialect.ts';
+import { V2_ANSWERS } from './api-objects.ts';
 
 const DESCRIPTION = `Labwire speaks the GNS3 API, version 2. Version 3 has a document of its own, /v3/openapi.json.
 
@@ -44,6 +46,7 @@ export const v2: Dialect = {
   withoutBody: [304, 401],
   described,
   statuses,
+  ...describedAnswers(V2_ANSWERS),
 };
 
 /** Error statuses that follow from the route's definition. */

@@ -1,8 +1,9 @@
 // What the OpenAPI document says of the API of release 3.0.6: of a route that translates one of 2.2.57 what the document of that one says, in
 // the form of 3.0.6. Loaded only for the document.
-import type { HttpRoute, Route } from '../../http/app/route.ts';
+import type { Route } from '../../http/app/route.ts';
+import { describedAnswers } from '../../http/openapi/answers.ts';
 import type { Dialect, Node } from '../../http/openapi/dialect.ts';
-import { answerSchema, objectSchemas } from './api-objects.ts';
+import { V3_ANSWERS } from './api-objects.ts';
 
 const DESCRIPTION = `Labwire speaks the GNS3 API, version 3, of which this document describes the controller. Version 2 has a document of its own,
 /v2/openapi.json.
@@ -85,6 +86,5 @@ export const v3: Dialect = {
   withoutBody: [304],
   statuses,
   body: (schema, route) => withoutLimits(BODIES[nameOf(route)]?.(schema) ?? schema),
-  answer: (route: HttpRoute) => answerSchema(nameOf(route)),
-  objects: objectSchemas,
+  ...describedAnswers(V3_ANSWERS),
 };

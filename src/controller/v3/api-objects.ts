@@ -1,34 +1,25 @@
-// The answers of release 3.0.6 for the OpenAPI document: objects have the members of the bodies that create them, and those that only the
-// server sets. Loaded only for the document.
-import type { Route } from '../../http/app/route.ts';
-import type { Node, SchemaOf } from '../../http/openapi/dialect.ts';
+// The answers of release 3.0.6 for the OpenAPI document. Loaded only for the document.
+import {
+  type AnswerTable,
+  id,
+  integer,
+  listOf,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  reference,
+  text,
+  truth,
+} from '../../http/openapi/answers.ts';
+import type { Node } from '../../http/openapi/dialect.ts';
 
-const text: Node = { type: 'string' };
-const number: Node = { type: 'number' };
-const integer: Node = { type: 'integer' };
-const truth: Node = { type: 'boolean' };
-const id: Node = { type: 'string', format: 'uuid' };
 const time: Node = { type: 'string', description: 'ISO 8601 without zone, UTC, whole seconds' };
-const object: Node = { type: 'object' };
-const oneOf = (...values: string[]): Node => ({ type: 'string', enum: values });
-const orNull = (schema: Node): Node => ({ anyOf: [schema, { type: 'null' }] });
-const listOf = (items: Node): Node => ({ type: 'array', items });
-const mapOf = (value: Node): Node => ({ type: 'object', additionalProperties: value });
-
-interface ObjectWords {
-  /** The route whose body has the other members. */
-  of?: string;
-  /** Members of the body that answers never have. */
-  without?: readonly string[];
-  /** Members that only the server sets, or that it may answer in another form. */
-  members: Readonly<Record<string, Node>>;
-  /** Those of `members` that may be missing. */
-  optional?: readonly string[];
-}
 
 const TIMES = { created_at: time, updated_at: time };
 
-const OBJECTS: Readonly<Record<string, ObjectWords>> = {
+const OBJECTS: AnswerTable['objects'] = {
   Token: { members: { access_token: text, token_type: { const: 'bearer' } } },
   Version: {
     members: { version: text, controller_host: orNull(text), local: truth },
@@ -152,8 +143,7 @@ const OBJECTS: Readonly<Record<string, ObjectWords>> = {
   Statistics: { members: { compute_id: text, compute_name: text, statistics: object } },
 };
 
-/** What routes answer that do not follow from the last noun of their path. */
-const ANSWERS: Readonly<Record<string, Node>> = {
+const ANSWERS: AnswerTable['answers'] = {
   'POST /v3/appliances/{appliance_id}/version': reference('Appliance'),
   'POST /v3/access/users/authenticate': reference('Token'),
   'POST /v3/access/users/login': reference('Token'),
@@ -173,61 +163,15 @@ const ANSWERS: Readonly<Record<string, Node>> = {
   'POST /v3/computes/{compute_id}/dynamips/auto_idlepc': object,
 };
 
-/** What is in a list, by the last noun of its path. */
-const NOUNS: Readonly<Record<string, string>> = {
-  ...{ users: 'User', groups: 'Group', members: 'User', roles: 'Role', privileges: 'Privilege', acl: 'Entry' },
-  ...{ pools: 'Pool', resources: 'Resource', images: 'Image', appliances: 'Appliance', templates: 'Template' },
-  ...{ projects: 'Project', nodes: 'Node', links: 'Link', drawings: 'Drawing', snapshots: 'Snapshot' },
-  ...{ symbols: 'Symbol', computes: 'Compute', engines: 'Engine', statistics: 'Statistics' },
+export const V3_ANSWERS: AnswerTable = {
+  objects: OBJECTS,
+  answers: ANSWERS,
+  nouns: {
+    ...{ users: 'User', groups: 'Group', members: 'User', roles: 'Role', privileges: 'Privilege', acl: 'Entry' },
+    ...{ pools: 'Pool', resources: 'Resource', images: 'Image', appliances: 'Appliance', templates: 'Template' },
+    ...{ projects: 'Project', nodes: 'Node', links: 'Link', drawings: 'Drawing', snapshots: 'Snapshot' },
+    ...{ symbols: 'Symbol', computes: 'Compute', engines: 'Engine', statistics: 'Statistics' },
+  },
+  single: { version: 'Version', iou_license: 'IouLicence', gns3vm: 'VirtualMachine' },
+  unknown: /\{(?:emulator|engine)\}|\/notifications$/,
 };
-/** The same of what there is one of. */
-const SINGLE: Readonly<Record<string, string>> = {
-  ...{ version: 'Version', iou_license: 'IouLicence', gns3vm: 'VirtualMachine' },
-};
-
-function reference(name: string): Node {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** The schema of what a route (method and pattern) answers, if it is known. */
-export function answerSchema(name: string): Node | undefined {
-  if (name in ANSWERS) return ANSWERS[name];
-  // What another server answers to a forwarded call, and streams.
-  if (/\{(?:emulator|engine)\}|\/notifications$/.test(name)) return undefined;
-  const [method, path] = name.split(' /v3/') as [string, string];
-  const words = path.split('/').filter((word) => !word.startsWith('{'));
-  const noun = words.findLast((word) => word in NOUNS || word in SINGLE);
-  if (noun === undefined) return undefined;
-  if (noun in SINGLE) return reference(SINGLE[noun]!);
-  const one = reference(NOUNS[noun]!);
-  return method === 'GET' && path.endsWith(noun) ? listOf(one) : one;
-}
-
-/** The schemas to which answers refer. */
-export function objectSchemas(routes: readonly Route[], schemaOf: SchemaOf): Node {
-  const bodyOf = (name: string): Node => {
-    const route = routes.find(({ method, pattern }) => `${method} ${pattern}` === name);
-    const body = route?.kind === 'http' ? route.definition.body : undefined;
-    if (body === undefined) throw new Error(`${name} has no body`);
-    return (schemaOf(body, route?.definition ?? {})['properties'] ?? {}) as Node;
-  };
-  return Object.fromEntries(
-    Object.entries(OBJECTS).map(([name, { of, without = [], members, optional = [] }]) => {
-      const given = Object.entries(of === undefined ? {} : bodyOf(of)).filter(([member]) => !without.includes(member));
-      const properties = {
-        ...Object.fromEntries(given.map(([member, schema]) => [member, answered(schema)])),
-        ...members,
-      };
-      const required = Object.keys(members).filter((member) => !optional.includes(member));
-      return [name, { type: 'object', properties, required }];
-    }),
-  );
-}
-
-/** The schema of a member of an answer: without what only bodies have. */
-function answered(schema: Node[string]): Node {
-  return JSON.parse(JSON.stringify(schema), (name, value) => {
-    if (name === 'default' || name === 'additionalProperties' || name.startsWith('x-')) return undefined;
-    return value;
-  });
-}

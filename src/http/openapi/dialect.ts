@@ -26,6 +26,6 @@ export interface Dialect {
   body?: (schema: Node, route: Route) => Node;
   /** The schema of an answer. */
   answer?: (route: HttpRoute) => Node | undefined;
-  /** Schemas to which answers refer. */
-  objects?: (routes: readonly Route[], schemaOf: SchemaOf) => Node;
+  /** Schemas to which these answers refer. Bodies are those of the routes. */
+  objects?: (answers: readonly Node[], routes: readonly Route[], schemaOf: SchemaOf) => Node;
 }

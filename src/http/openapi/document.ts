@@ -27,19 +27,22 @@ export function openApiRoute(routes: readonly Route[], options: OpenApiOptions):
     ...(open ? { open } : { query: { path: 'Only what it says of this path' } }),
   } as const;
   const own: HttpRoute = route(`GET ${address}`, definition, async ({ query: { path } }) => {
+    const all = [...routes, own];
     if (path !== undefined && !open) {
-      const wanted = [...routes, own].filter(({ pattern }) => pathOf(pattern) === path);
-      return new JsonText(await answerText(await openApiDocument(wanted, options)));
+      const wanted = all.filter(({ pattern }) => pathOf(pattern) === path);
+      return new JsonText(await answerText(await openApiDocument(wanted, options, all)));
     }
-    text ??= openApiDocument([...routes, own], options).then(answerText);
+    text ??= openApiDocument(all, options).then(answerText);
     return new JsonText(await text);
   });
   return own;
 }
 
+/** @param all the routes whose bodies have members of answers */
 export async function openApiDocument(
   routes: readonly Route[],
   { version, load }: Pick<OpenApiOptions, 'version' | 'load'>,
+  all = routes,
 ): Promise<Node> {
   // Loaded only when needed.
   const { toJsonSchema } = await import('@valibot/to-json-schema');
@@ -61,6 +64,7 @@ export async function openApiDocument(
     const path = pathOf(each.pattern);
     paths[path] = { ...paths[path], [each.method.toLowerCase()]: operation(each, dialect, schemaOf) };
   }
+  const answers = routes.map((each): Node => (each.kind === 'http' && dialect.answer?.(each)) || {});
   const { description, security, securitySchemes, refusals, withoutBody } = dialect;
   return {
     openapi: '3.1.0',
@@ -81,7 +85,7 @@ export async function openApiDocument(
           withoutBody.includes(Number(status)) ? { description } : refusal(description),
         ]),
       ),
-      schemas: { Refusal: dialect.refusal, ...dialect.objects?.(routes, schemaOf) },
+      schemas: { Refusal: dialect.refusal, ...dialect.objects?.(answers, all, schemaOf) },
     },
   };
 }

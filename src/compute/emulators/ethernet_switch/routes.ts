@@ -1,4 +1,6 @@
 // The MAC address table over HTTP. The release has no such routes, so its clients do not use them.
+import type { MacTableRow } from '../../../api/routes/compute-nodes.ts';
+import { answers } from '../../../api/routes/definition.ts';
 import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
 import type { SwitchNode } from './node.ts';
@@ -7,8 +9,10 @@ const TABLE = '/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}
 
 export function switchRoutes(find: FindNode<SwitchNode>): Route[] {
   return [
-    route(`GET ${TABLE}`, { summary: 'List the MAC addresses that an Ethernet switch has learned' }, ({ params }) =>
-      find(params).macTable(),
+    route(
+      `GET ${TABLE}`,
+      { answer: answers<MacTableRow[]>(), summary: 'List the MAC addresses that an Ethernet switch has learned' },
+      ({ params }) => find(params).macTable(),
     ),
     route(
       `DELETE ${TABLE}`,

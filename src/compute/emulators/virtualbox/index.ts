@@ -31,7 +31,7 @@ export const virtualbox = defineKind({
   change: (node: VirtualboxNode, body) => node.change(body),
   endUnclaimed: endLeft,
   hostRoutes: ({ config }) => [
-    route('GET /v2/compute/virtualbox/vms', { summary: 'List machines of VirtualBox' }, async () =>
+    route('GET /v2/compute/virtualbox/vms', { summary: 'List machines of VirtualBox', errors: [409] }, async () =>
       (await VBoxManage.find(config.VirtualBox.vboxmanage_path)).machines(),
     ),
   ],

@@ -41,7 +41,7 @@ export const vmware = defineKind({
     ),
   ],
   hostRoutes: ({ config }) => [
-    route('GET /v2/compute/vmware/vms', { summary: 'List machines of VMware' }, async () =>
+    route('GET /v2/compute/vmware/vms', { summary: 'List machines of VMware', errors: [409] }, async () =>
       machines(await Vmrun.find(config.VMware.vmrun_path)),
     ),
   ],
