@@ -198,6 +198,9 @@ class Service implements Cluster {
           begin: membership.controller ? successor.begin : undefined,
           lead: async (database, own) => {
             this.isController = true;
+            // The former controller ended in order: nothing else ends what was being passed on to it.
+            this.#streams.break('the controller is this host now', (host) => host === CONTROLLER);
+            this.#controllerRun = undefined;
             if (this.#nats) this.#hearComputes(this.#nats);
             await successor.lead(database, own);
             if (this.#nats) this.#hearClients(this.#nats);
