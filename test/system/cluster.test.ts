@@ -49,7 +49,7 @@ test('a host behind a masquerade joins, runs nodes with consoles and events, and
   assert.throws(() => onHidden('join', line, '--host-name', 'b'), /already in the cluster/);
   await b.start();
   const { compute_id } = await connected(a);
-  assert.match(onHidden('status'), /^a .*\nb +5 s +192\.168\.77\.2:/m);
+  assert.match(onHidden('status'), /^a +controller +.*\nb +[\d.]+ s +\d+ +192\.168\.77\.2:/m);
 
   const lab = await Lab.create(a, 'Hidden');
   const pc = await lab.pc('There', { compute_id, properties: { startup_script: 'ip 10.0.0.1/24\n' } });

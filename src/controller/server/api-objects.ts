@@ -195,6 +195,18 @@ const OBJECTS: AnswerTable['objects'] = {
       nodes: listOf(record({ node_id: id, name: text, compute_id: text, reason: text }, ['node_id'])),
     },
   },
+  Cluster: {
+    members: {
+      name: orNull(text),
+      hosts: listOf(
+        record({
+          ...{ compute_id: text, name: text, is_controller: truth, lease_age_seconds: orNull(number) },
+          ...{ standby: orNull(oneOf('waiting', 'ready')), runs_nats: truth, nodes: integer, running_nodes: integer },
+          ...{ checkpoint: orNull(isoTime), frames: oneOf('udp', 'relay'), outside_closed: truth },
+        }),
+      ),
+    },
+  },
   HostInterface: {
     members: {
       ...{ id: text, name: text, type: text, mac_address: text, ip_address: text, netmask: text, special: truth },
@@ -271,7 +283,13 @@ export const V2_ANSWERS: AnswerTable = {
   },
   single: {
     ...{ version: 'Version', account: 'OwnAccount', sharing: 'Sharing', schedule: 'Schedule', disk_use: 'DiskUse' },
-    ...{ placement: 'Placement', capabilities: 'Capabilities', iou_license: 'IouLicence', gns3vm: 'VirtualMachine' },
+    ...{
+      placement: 'Placement',
+      cluster: 'Cluster',
+      capabilities: 'Capabilities',
+      iou_license: 'IouLicence',
+      gns3vm: 'VirtualMachine',
+    },
   },
   // What other servers answer, and what has no members of its own.
   unknown: /\{action:|auto_idlepc|drain$|\{kind\}/,
