@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { ObjectStore } from '@nats-io/obj';
 import * as v from 'valibot';
 import { systemCode } from '../failures.ts';
@@ -30,6 +30,8 @@ export interface Shared {
   path: string;
   /** Names in the folder that are left out. */
   without?: readonly string[];
+  /** Name of files that refer to others: they are stored after those, and before what they no longer refer to is removed. */
+  last?: string;
 }
 
 export type FileListing = Pick<Documents, 'list' | 'put' | 'delete'>;
@@ -65,7 +67,7 @@ export class SharedFiles {
       const before = listed.get(path);
       return before?.size !== size || before.modified !== Math.trunc(mtimeMs);
     });
-    await eachOf(changed, AT_ONCE, async ([path, { size, mtimeMs, mode }]) => {
+    const store = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
       if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_BYTES) {
         left += 1;
         return;
@@ -80,7 +82,15 @@ export class SharedFiles {
       const entry: Entry = { sha256, size, modified: Math.trunc(mtimeMs), mode: mode & 0o777 };
       known.set(path, entry);
       await listing.put(KIND, path, entry);
-    });
+    };
+    const isLast = ([path]: [string, Stats]): boolean =>
+      shared.some((one) => one.last === basename(path) && this.#covers(one, path));
+    await eachOf(
+      changed.filter((one) => !isLast(one)),
+      AT_ONCE,
+      store,
+    );
+    await eachOf(changed.filter(isLast), AT_ONCE, store);
     for (const path of listed.keys()) {
       if (found.has(path)) continue;
       known.delete(path);

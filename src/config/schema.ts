@@ -162,6 +162,8 @@ const Cluster = v.strictObject({
   /** 0: never. */
   failover_seconds: v.optional(whole(0, 86_400), '15'),
   checkpoint_seconds: v.optional(whole(1, 86_400), '60'),
+  /** Hosts that are to have each image of a node. */
+  image_copies: v.optional(whole(1, 100), '2'),
 });
 
 /** Section name of the file -> its schema. */

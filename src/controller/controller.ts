@@ -61,6 +61,7 @@ import { ClusterHosts, type HeldLease } from './placement/cluster-hosts.ts';
 import { type ControllerRole, Draining } from './placement/draining.ts';
 import { Failover } from './placement/failover.ts';
 import { Fencing } from './placement/fencing.ts';
+import { ImageCopies } from './placement/image-copies.ts';
 import { Placement } from './placement/placement.ts';
 import { Relocations } from './placement/relocation.ts';
 import { placementRoutes } from './placement/routes.ts';
@@ -224,13 +225,14 @@ export class Controller {
       computes: this.computes,
     });
     this.#notes = new TemplateNotes(store.documents, this.#templates);
+    const images = new MissingImages({ computes: this.computes, announcer });
     this.#nodes = new Nodes({
       announcer,
       writer,
       links,
       symbols: this.#symbols,
       configs: { directory: config.Server.configs_path, local: config.Server.local },
-      images: new MissingImages({ computes: this.computes, announcer }),
+      images,
       numbers: new HostNumbers(() => this.#projects.list()),
       forwards,
       macNumbers: new MacNumbers(() => this.#projects.list()),
@@ -286,6 +288,7 @@ export class Controller {
       directory: join(config.state, 'checkpoints'),
       milliseconds: config.Cluster.checkpoint_seconds * 1_000,
       copiesAll: options.isSuccession === true,
+      images: new ImageCopies({ computes, projects, images, copies: config.Cluster.image_copies }),
       computes,
       projects,
     });

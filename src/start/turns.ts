@@ -154,9 +154,10 @@ class Turn implements Turns {
         without: open.has(id) ? [NODES_FILES] : [],
       }));
       const { symbols_path, configs_path } = config.Server;
-      const own = ['accounts.json', 'account.json', 'checkpoints'].map((name) => joinPath(config.state, name));
+      const own = ['accounts.json', 'account.json'].map((name) => joinPath(config.state, name));
       const others = [...own, symbols_path, configs_path].map((path) => ({ path }));
-      const left = await this.#cluster.keepFiles(labs.documents, [...projects, ...others]);
+      const checkpoints = { path: joinPath(config.state, 'checkpoints'), last: 'manifest.json' };
+      const left = await this.#cluster.keepFiles(labs.documents, [...projects, ...others, checkpoints]);
       this.#report(left === 0 ? '' : `${left} files are too large`);
     } catch (error) {
       this.#report(messageOf(error));

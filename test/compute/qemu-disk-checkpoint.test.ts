@@ -101,3 +101,24 @@ test('disks with more than is copied are refused, with the size, and the machine
   const { message } = await lab.expect(507, 'POST', `${path}/checkpoint`);
   assert.match(message, /changed by 60\d MiB/);
 });
+
+test('a running machine with its first copy is still saved in a snapshot, and copied again after it', {
+  skip,
+}, async (t) => {
+  const { lab, project, directory, images } = await machines(t);
+  await qemuImg('create', '-q', '-f', 'qcow2', join(images, 'base.qcow2'), '16M');
+  const body = { ...SMALL, name: 'Runs', hda_disk_image: 'base.qcow2', hda_disk_interface: 'ide' };
+  const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, body);
+  const path = `${project}/qemu/nodes/${node_id}`;
+  const own = join(directory, 'project-files/qemu', node_id);
+  await lab.expect(200, 'POST', `${path}/start`);
+  await lab.expect(204, 'POST', `${path}/checkpoint`);
+  await lab.expect(204, 'POST', `${path}/state`);
+  const saved = await qemuImg('snapshot', '-U', '-l', join(own, 'hda_disk.qcow2'));
+  assert.match(saved.output, /LABWIRE_RUNNING/);
+  await lab.expect(204, 'DELETE', `${path}/state`);
+  // Both at once: the second one waits for the first.
+  await Promise.all([1, 2].map(() => lab.expect(204, 'POST', `${path}/checkpoint`)));
+  assert.deepEqual(await readdir(join(own, 'disk-checkpoint')), ['manifest.json']);
+  await lab.expect(204, 'POST', `${path}/stop`);
+});

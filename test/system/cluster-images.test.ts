@@ -20,7 +20,7 @@ test('an image that another host has arrives once, goes on after a cut, and list
 }, async (t) => {
   const hosts = TwoHosts.make(t);
   const { inside } = hosts.compute;
-  const { a, b, line } = await begun(t, hosts, inside);
+  const { a, b, line } = await begun(t, hosts, inside, { settings: '[Cluster]\ncheckpoint_seconds = 1\n' });
   run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
   const content = randomBytes(256 * MIB);
   const md5 = createHash('md5').update(content).digest('hex');
@@ -47,4 +47,13 @@ test('an image that another host has arrives once, goes on after a cut, and list
   assert.deepEqual(sorted, [['only.img', ['local', compute_id].toSorted(), md5]]);
   const shown = run(...hosts.controller.inside, ...executable(), 'image', 'list', '--server', a.url);
   assert.match(shown, /^only\.img +qemu +256\.0 MiB +\S+, \S+ +3 nodes$/m);
+
+  // An image of a node on b alone is copied before it is needed, so that the node can run elsewhere.
+  writeFileSync(join(b.state, 'images/QEMU/second.img'), content.subarray(0, MIB));
+  await machine(lab, 'There', { hda_disk_image: 'second.img' }, { compute_id });
+  const second = async (): Promise<string[]> => {
+    const all = (await a.get('/v2/computes/auto/images')) as ImageObject[];
+    return all.find(({ filename }) => filename === 'second.img')?.computes?.toSorted() ?? [];
+  };
+  await eventually('a second copy', second, (ids) => ids.join() === ['local', compute_id].toSorted().join());
 });

@@ -1,12 +1,16 @@
 // The end of the controller's server: another host of the cluster is the controller, with every acknowledged change.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noCluster } from './cluster-hosts.ts';
 import { type Ask, controls, type Placed, pair, placed } from './cluster-pair.ts';
-import { eventually } from './daemon.ts';
-import { Lab } from './lab.ts';
+import { type Daemon, eventually } from './daemon.ts';
+import { Lab, missing } from './lab.ts';
+import { machine } from './machines.ts';
 import { type } from './pc-typing.ts';
 
 const skip = noCluster();
@@ -148,4 +152,35 @@ test('without NATS labs run on and are read, and changes are refused as a whole;
     () => placed(onA, lab.path).catch(() => ({})),
     (nodes: Placed) => 'More' in nodes && nodes['Runs']?.[1] === 'started',
   );
+});
+
+test('a machine of the dead controller runs on the next one, with its disk and the image that only the dead one had', {
+  skip: skip || missing('qemu-system-x86_64', 'qemu-img', 'qemu-io'),
+}, async (t) => {
+  const { a, b, idOfB, onB } = await pair(t);
+  mkdirSync(join(a.state, 'images/QEMU'), { recursive: true });
+  execFileSync('qemu-img', ['create', '-q', '-f', 'qcow2', join(a.state, 'images/QEMU/own.qcow2'), '8M']);
+  const lab = await Lab.create(a, 'Disks');
+  const guest = await machine(lab, 'Guest', { hda_disk_image: 'own.qcow2', hda_disk_interface: 'ide' });
+  await lab.start(guest);
+  await a.post(`${lab.path}/nodes/${guest.node_id}/stop`);
+  const disk = (host: Daemon): string =>
+    join(host.state, lab.path.replace('/v2/', ''), 'project-files/qemu', guest.node_id, 'hda_disk.qcow2');
+  execFileSync('qemu-io', ['-f', 'qcow2', '-c', 'write -q -P 90 4M 100k', disk(a)]);
+  const image = join(b.state, 'images/QEMU/own.qcow2');
+  await eventually('the image on b', () => existsSync(image));
+  await sleep(3_500); // two rounds of copies
+  await a.kill();
+  await controls(b, 1);
+  const moved = async (): Promise<string> => (await placed(onB, lab.path))['Guest']?.join(' ') ?? '';
+  await eventually(
+    'the machine on b',
+    moved,
+    (found) => found === `${idOfB} stopped` || found === 'local stopped',
+    60_000,
+  );
+  assert.equal((await onB('POST', `${lab.path}/nodes/${guest.node_id}/start`)).status, 200);
+  assert.equal((await onB('POST', `${lab.path}/nodes/${guest.node_id}/stop`)).status, 200);
+  const read = execFileSync('qemu-io', ['-f', 'qcow2', '-c', 'read -P 90 4M 100k', disk(b)], { encoding: 'utf8' });
+  assert.doesNotMatch(read, /failed/);
 });

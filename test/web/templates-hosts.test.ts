@@ -1,5 +1,7 @@
 // Templates, appliances and hosts in the page.
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
@@ -171,6 +173,22 @@ test('a host is added, found unreachable with the reason, mended and removed', {
   await rack.getByText('What it can run').click();
   await rack.getByText('TraceNG is a program of Windows').waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
+  // Of all hosts' images the page says who has them.
+  for (const [host, image] of [
+    [server, 'both.img'],
+    [other, 'both.img'],
+    [other, 'only.img'],
+  ] as const) {
+    const folder = join(host.state, 'images/QEMU');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, image), 'some image');
+  }
+  await page.goto(`http://127.0.0.1:${server.port}/images`);
+  await page.getByLabel('Host').selectOption({ label: 'Placed automatically' });
+  await page.getByRole('row', { name: /^only\.img .*rack/i }).waitFor();
+  await page.getByRole('row', { name: /^both\.img .*, rack/i }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.goBack();
   await page.getByRole('button', { name: 'Remove' }).click();
   await confirmIn(page, 'Remove');
   await rack.waitFor({ state: 'detached' });

@@ -9,7 +9,7 @@ import type { Announcer } from '../events.ts';
 import { ComputeRefusal } from './answers.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
-import { transferImage } from './image-transfer.ts';
+import { type ImageTransfer, transferImage } from './image-transfer.ts';
 import { PASSED_ON_LIMIT_MS } from './limits.ts';
 
 /** The most missing images per node: a machine has four disks, a CD and a kernel. */
@@ -25,6 +25,13 @@ export interface Need {
 
 const Images = v.array(v.object({ filename: v.string(), filesize: v.number(), md5sum: v.string() }));
 type Image = v.InferOutput<typeof Images>[number];
+
+/** The images of a kind of node on a host; empty if it does not say. */
+export async function imagesOf(host: Compute, type: NodeType): Promise<Image[]> {
+  const list = await host.get(`/${type}/images`, { limit: PASSED_ON_LIMIT_MS }).catch(() => undefined);
+  const images = v.safeParse(Images, list);
+  return images.success ? images.output : [];
+}
 
 interface Found {
   from: Compute;
@@ -64,10 +71,19 @@ export class MissingImages {
     const { compute, type } = need;
     const name = posix.basename(missing.replaceAll('\\', '/'));
     if (nodeKind(type).images === undefined || name === '') return false;
-    const key = [compute.id, type, name].join('\n');
+    return this.#once(compute, type, name, () => this.#transfer(need, name));
+  }
+
+  /** Sends an image of one host to another one that has no image of its name, without being asked. */
+  copy({ from, to, type, image }: ImageTransfer): Promise<boolean> {
+    return this.#once(to, type, image.filename, () => transferImage({ from, to, type, image }).then(() => true));
+  }
+
+  #once(to: Compute, type: NodeType, name: string, send: () => Promise<boolean>): Promise<boolean> {
+    const key = [to.id, type, name].join('\n');
     const known = this.#transfers.get(key);
     if (known) return known;
-    const transfer = this.#transfer(need, name).finally(() => this.#transfers.delete(key));
+    const transfer = send().finally(() => this.#transfers.delete(key));
     this.#transfers.set(key, transfer);
     return transfer;
   }
@@ -94,9 +110,7 @@ export class MissingImages {
       .toSorted((a, b) => Number(b.id === 'local') - Number(a.id === 'local'));
     let other: Found | undefined;
     for (const from of hosts) {
-      const list = await from.get(`/${type}/images`, { limit: PASSED_ON_LIMIT_MS }).catch(() => undefined);
-      const { output = [] } = v.safeParse(Images, list) as { output?: Image[] };
-      const image = output.find(({ filename }) => filename === name);
+      const image = (await imagesOf(from, type)).find(({ filename }) => filename === name);
       if (image && (checksums.length === 0 || checksums.includes(image.md5sum))) return { from, image };
       if (image) other ??= { from, image };
     }

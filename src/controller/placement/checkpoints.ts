@@ -27,6 +27,7 @@ import type { Restored } from '../lab/node-moves.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { ImageCopies } from './image-copies.ts';
 
 const MIB = 2 ** 20;
 /** Larger files, which are disks mostly, are left out. */
@@ -69,6 +70,8 @@ export interface CheckpointsOptions {
   projects: Projects;
   /** Whether the nodes of this host are copied, too. */
   copiesAll: boolean;
+  /** Without them no other host can run the nodes. */
+  images: ImageCopies;
 }
 
 export class Checkpoints {
@@ -80,6 +83,7 @@ export class Checkpoints {
   /** When the files of all nodes of a host were last copied. */
   readonly #taken = new WeakMap<Compute, Date>();
   readonly #diskProblems = new WeakMap<Node, string>();
+  #copying: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -102,6 +106,10 @@ export class Checkpoints {
     const { computes, projects, directory } = this.#options;
     const hosts = computes.list().filter((compute) => this.#isCopied(compute));
     if (hosts.length === 0) return;
+    // Not awaited: large images take longer than a round.
+    this.#copying ??= this.#options.images.round().finally(() => {
+      this.#copying = undefined;
+    });
     try {
       await this.#removeOld();
       let left = LARGEST_BYTES - (await bytesBelow(directory));

@@ -12,7 +12,9 @@ export function missingOn(host: Host, node: PlacedNode, sendable: Problem['senda
   const unavailable = host.unavailable.get(node.kind);
   if (unavailable !== undefined) return `${node.kind} is unavailable: ${unavailable}`;
   if (node.kvm && !host.kvm) return 'KVM is missing';
-  const image = node.images.find((one) => !host.images.has(one) && !sendable.has(one));
+  const isNear = (image: string): boolean =>
+    host.images.has(image) || sendable.has(image) || host.inCluster?.has(image) === true;
+  const image = node.images.find((one) => !isNear(one));
   if (image !== undefined) return `the image ${image} is missing`;
   const unconnected = node.interfaces.find((one) => !host.interfaces.has(one));
   if (unconnected !== undefined) return `there is no network interface ${unconnected}`;

@@ -37,7 +37,10 @@ export class HostFacts {
 
   /** All hosts, with what matters for these nodes; `committed` is subtracted. */
   async hosts(nodes: readonly PlacedNode[], committed: Committed): Promise<Host[]> {
-    return Promise.all(this.#computes.list().map((compute) => this.#host(compute, nodes, committed)));
+    const hosts = await Promise.all(this.#computes.list().map((compute) => this.#host(compute, nodes, committed)));
+    const members = new Set(this.#computes.list().flatMap(({ id, place }) => (place ? [id] : [])));
+    const inCluster = new Set(hosts.flatMap(({ id, images }) => (members.has(id) ? [...images] : [])));
+    return hosts.map((host) => (members.has(host.id) ? { ...host, inCluster } : host));
   }
 
   async #host(compute: Compute, nodes: readonly PlacedNode[], committed: Committed): Promise<Host> {

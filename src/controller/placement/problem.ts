@@ -19,6 +19,8 @@ export interface Host {
   kvm: boolean;
   /** Images there, as `qemu/disk.qcow2`. */
   images: ReadonlySet<string>;
+  /** Images that other hosts of its cluster send it. */
+  inCluster?: ReadonlySet<string>;
   diskPercent: number;
   /** Names of its network interfaces; empty unless a node needs one. */
   interfaces: ReadonlySet<string>;
@@ -53,7 +55,7 @@ export interface Problem {
   nodes: readonly PlacedNode[];
   /** Pairs of node ids. */
   links: readonly (readonly [string, string])[];
-  /** Images that the controller sends to a host that needs them. */
+  /** Images that the controller's own host sends to any host that needs them. */
   sendable: ReadonlySet<string>;
 }
 

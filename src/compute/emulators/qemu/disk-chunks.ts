@@ -148,6 +148,8 @@ async function* chunksOf(
   await using file = await open(path);
   for (const { start, length, depth, present, zero, offset } of extents) {
     if (depth !== 0 || present === false) continue;
+    if (zero && present === undefined)
+      throw new Failure('conflict', 'qemu-img is too old: from 6.1 on it says which parts a disk has');
     for (let at = 0; at < length; at += CHUNK_BYTES) {
       const index = String((start + at) / CHUNK_BYTES);
       if (zero || offset === undefined) {
