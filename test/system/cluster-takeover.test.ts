@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -169,7 +169,15 @@ test('a machine of the dead controller runs on the next one, with its disk and t
   execFileSync('qemu-io', ['-f', 'qcow2', '-c', 'write -q -P 90 4M 100k', disk(a)]);
   const image = join(b.state, 'images/QEMU/own.qcow2');
   await eventually('the image on b', () => existsSync(image));
-  await sleep(3_500); // two rounds of copies
+  const copies = join(a.state, 'checkpoints', String(lab.project.project_id), guest.node_id);
+  const texts = (): string =>
+    existsSync(copies)
+      ? readdirSync(copies)
+          .map((name) => readFileSync(join(copies, name), 'latin1'))
+          .join()
+      : '';
+  await eventually('the copy of the written part', texts, (all) => all.includes('"16":'));
+  await sleep(6_000); // rounds in which the next controller gets it
   await a.kill();
   await controls(b, 1);
   const moved = async (): Promise<string> => (await placed(onB, lab.path))['Guest']?.join(' ') ?? '';
