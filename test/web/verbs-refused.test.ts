@@ -268,8 +268,8 @@ test('every verb of the page that is refused or not answered says so, keeps what
     calls: ['dock/console.tsx api.post'],
     request: /^POST .*\/console\/reset$/,
     ask: async () => {
-      await page.locator('.action-menu summary').click();
-      await button('Reset console').click();
+      await page.locator('.opens-menu').click();
+      await page.getByRole('menuitem', { name: 'Reset console' }).click();
     },
     done: quiet,
   });
@@ -855,8 +855,8 @@ test('every verb of the page that is refused or not answered says so, keeps what
     .first()
     .waitFor();
   noBreak = 'sentence of a Break';
-  await page.locator('.action-menu summary').click();
-  await button('Send Break').click();
+  await page.locator('.opens-menu').click();
+  await page.getByRole('menuitem', { name: 'Send Break' }).click();
   await page.getByRole('alert').getByText(noBreak).waitFor();
   await pick(/^PC2 .* – S /);
   await page.getByRole('tab', { name: 'Impairments' }).click();
