@@ -89,6 +89,7 @@ test('pictures of the page, in light and in dark', async (t) => {
   }
   await list.getByRole('button', { name: 'PC1 on' }).click();
   await page.getByRole('complementary').getByRole('button', { name: 'Console' }).click();
+  await page.locator('textarea[aria-label="Console of PC1"]:focus').waitFor({ state: 'attached' });
   await page.keyboard.type('ping 10.0.0.5 -c 3\r');
   await page
     .locator('.console:not([hidden]) .xterm-rows')
