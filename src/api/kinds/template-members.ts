@@ -1,6 +1,6 @@
 // The members that templates of several kinds share.
 import * as v from 'valibot';
-import { CustomAdapter, Integer, NodeType, Text, Uuid } from '../vocabulary.ts';
+import { Integer, NodeType, Text, Uuid } from '../vocabulary.ts';
 import { ofTemplate } from './property.ts';
 
 /** Position is the number by which old clients name the category. */
@@ -49,7 +49,6 @@ export const portNameRows = {
   port_segment_size: ofTemplate(portNameMembers.port_segment_size),
 };
 
-export const customAdapters = v.optional(v.array(CustomAdapter), []);
 export const onClose = v.optional(v.picklist(['power_off', 'shutdown_signal', 'save_vm_state']), 'power_off');
 export const macAddress = v.optional(
   v.nullable(v.pipe(v.string(), v.regex(/^(([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})?$/, 'a MAC address xx:xx:xx:xx:xx:xx'))),
