@@ -136,12 +136,13 @@ export function testedByUnzip(archive: Buffer): string | undefined {
   }
 }
 
-/** Everything below a directory: path -> kind and size, or target. */
+/** Everything below a directory: path -> kind and size, or target; without the reserved space of a state directory, which a server fills after its start. */
 export async function tree(directory: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(directory.length + 1);
+    if (/^reserve(?:-inodes)?(?:\/|$)/.test(name)) continue;
     if (entry.isSymbolicLink()) found[name] = `-> ${await readlink(path)}`;
     else found[name] = entry.isDirectory() ? 'folder' : `${(await stat(path)).size} bytes`;
   }

@@ -1,20 +1,17 @@
 // The demonstration on a daemon of this process, with the built-in PCs.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runDemo } from '../../src/client/demo/demo.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { daemonHere } from '../daemon-here.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 /** Starts a daemon with these keys of [Server] and [VPCS]; gives its address. */
 async function daemon(t: TestContext, keys: Record<string, string> = {}): Promise<string> {
-  const state = await mkdtemp(join(tmpdir(), 'labwire-demo-'));
-  t.after(() => rm(state, { recursive: true, force: true }));
+  const state = await scratchDirectory(t);
   const environment = {
     LABWIRE_SERVER_PORT: '0',
     LABWIRE_SERVER_CONSOLE_START_PORT_RANGE: '18100',

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Check, type Finding, type Patient, runChecks } from '../../src/doctor/check.ts';
 import { runDoctor } from '../../src/doctor/doctor.ts';
@@ -20,14 +19,9 @@ import { Store } from '../../src/store/store.ts';
 import { noQemu, noTaps } from '../compute/qemu-support.ts';
 import { daemonHere } from '../daemon-here.ts';
 import { cannotUnshare } from '../host/missing.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
-
-async function scratch(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-doctor-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
 
 interface Asked {
   home: string;
@@ -55,7 +49,7 @@ async function program(directory: string, script: string, name = 'vpcs'): Promis
 }
 
 test('a complete host gets no complaint, and nothing on it is changed', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const path = await program(home, 'echo "Welcome to Virtual PC Simulator, version 0.8.3"');
   const before = await readdir(home);
   const { of, findings } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
@@ -73,7 +67,7 @@ test('a complete host gets no complaint, and nothing on it is changed', async (t
 });
 
 test('a missing program is named with its fix, and a script sees it by the exit code', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const { of, exitCode } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: '/nowhere/vpcs' } });
   assert.equal(exitCode, 1);
   assert.equal(of('vpcs')?.state, 'missing');
@@ -82,7 +76,7 @@ test('a missing program is named with its fix, and a script sees it by the exit 
 });
 
 test('how frames of QEMU travel is reported with the reason', { skip: noQemu }, async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const told = async (frames: string) =>
     (await ask({ home, environment: { LABWIRE_QEMU_FRAMES: frames } })).of('QEMU frames');
   assert.match((await told('udp'))?.detail ?? '', /by UDP: frames = udp in section \[Qemu\]$/);
@@ -95,7 +89,7 @@ test('how frames of QEMU travel is reported with the reason', { skip: noQemu }, 
 test('what only some machines need is named where it is missing, with the package, and is no fault', {
   skip: noQemu || cannotUnshare('mount namespaces', '--mount', 'true'),
 }, async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const hidden = ['cpulimit', 'mcopy', 'swtpm'].map((name) => `/usr/bin/${name}`);
   const hide = `for file in ${hidden.join(' ')}; do ! [ -e $file ] || mount --bind /dev/null $file; done
     ! [ -e /usr/share/OVMF ] || mount -t tmpfs tmpfs /usr/share/OVMF; exec "$@"`;
@@ -119,7 +113,7 @@ test('what only some machines need is named where it is missing, with the packag
 });
 
 test('VirtualBox and VMware are reported with their programs, or with the missing ones', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const absent = await ask({ home });
   const given = await ask({
     home,
@@ -142,7 +136,7 @@ test('VirtualBox and VMware are reported with their programs, or with the missin
 });
 
 test('a program that hangs is named; it does not hold up the report', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const path = await program(home, 'exec sleep 60');
   const { of } = await ask({ home, environment: { LABWIRE_VPCS_VPCS_PATH: path } });
   assert.equal(of('vpcs')?.state, 'missing');
@@ -150,7 +144,7 @@ test('a program that hangs is named; it does not hold up the report', async (t) 
 });
 
 test('a configuration that stops the server is reported with its place, an odd one with its line', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const file = join(home, 'gns3_server.conf');
   await writeFile(file, '[Server]\nport = many\n');
   const broken = await ask({ home, environment: { LABWIRE_SERVER_PORT: 'many' } });
@@ -171,7 +165,7 @@ test('a configuration that stops the server is reported with its place, an odd o
 });
 
 test('a port that another program has is distinguished from the one of the running server', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const listen =
     "require('net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
   const other = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -196,7 +190,7 @@ test('a port that another program has is distinguished from the one of the runni
 
 test('a pid file that a killed server has left behind is no running server', async (t) => {
   if (!existsSync('/proc/locks')) return t.skip('this kernel does not tell who holds locks');
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const state = join(home, 'state');
   await mkdir(state, { mode: 0o700 });
   await writeFile(join(state, 'labwired.pid'), `${process.pid}\n`);
@@ -206,7 +200,7 @@ test('a pid file that a killed server has left behind is no running server', asy
 });
 
 test('an address that the network can reach is not taken without a password, and consoles are warned of', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const open = { LABWIRE_SERVER_HOST: '0.0.0.0' };
   const refused = await ask({ home, environment: { ...open, LABWIRE_SERVER_AUTH: 'false' } });
   assert.equal(refused.of('listen address')?.state, 'missing');
@@ -228,7 +222,7 @@ test('an address that the network can reach is not taken without a password, and
 });
 
 test('a state directory that cannot be one, or that all users can read, is reported', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   await writeFile(join(home, 'file'), '');
   const file = await ask({ home, state: join(home, 'file/state') });
   assert.equal(file.of('state directory')?.state, 'missing');
@@ -242,7 +236,7 @@ test('a state directory that cannot be one, or that all users can read, is repor
 });
 
 test('a port range that is used up or narrow is reported before a lab finds out', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   t.after(() => other.close());
@@ -259,7 +253,7 @@ test('a port range that is used up or narrow is reported before a lab finds out'
 });
 
 test('a certificate that cannot be used is reported', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   assert.equal((await ask({ home })).of('certificate'), undefined);
   const files = { LABWIRE_SERVER_CERTFILE: join(home, 'c.pem'), LABWIRE_SERVER_CERTKEY: join(home, 'k.pem') };
   const { of } = await ask({ home, environment: { LABWIRE_SERVER_SSL: 'true', ...files } });
@@ -268,7 +262,7 @@ test('a certificate that cannot be used is reported', async (t) => {
 });
 
 test('the account, its first password and who may read them are reported', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const environment = { LABWIRE_SERVER_HOST: '0.0.0.0' };
   assert.equal((await ask({ home })).of('account'), undefined, 'nobody is asked on loopback');
   const before = (await ask({ home, environment })).of('account');
@@ -291,7 +285,7 @@ test('the account, its first password and who may read them are reported', async
 });
 
 test('accounts, the audit trail and the local socket are reported, with what keeps the server from them', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const state = join(home, 'state');
   await mkdir(state, { mode: 0o700 });
   const none = await ask({ home });
@@ -350,7 +344,7 @@ test('accounts, the audit trail and the local socket are reported, with what kee
 });
 
 test('a database that is damaged, of a later release, or open to others is reported, and left as it is', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const stateDirectory = join(home, 'state');
   assert.equal((await ask({ home })).of('database'), undefined);
   await (await Store.open({ stateDirectory })).close();
@@ -378,7 +372,7 @@ test('a database that is damaged, of a later release, or open to others is repor
 });
 
 test('programs that run on without a server, and a supervisor that others could reach, are reported', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const directory = join(home, 'state/supervisor');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(join(home, 'state'), 0o700);
@@ -458,7 +452,7 @@ test('the report for people is aligned, with what to do below each problem', () 
 });
 
 test('the command line reports its outcome by the exit code, and writes nothing but the report', async (t) => {
-  const home = await scratch(t);
+  const home = await scratchDirectory(t);
   const doctor = (...words: string[]) =>
     spawnSync(process.execPath, [main, 'doctor', ...words], {
       encoding: 'utf8',
