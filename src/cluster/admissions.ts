@@ -4,7 +4,7 @@ import { messageOf } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import type { ClusterFiles, Membership } from './layout.ts';
 import { admit, forgetHost } from './registry.ts';
-import { inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, respond, senderOf, subjects } from './subjects.ts';
+import { inboxPrefix, isRequest, JOIN_INBOX, JOIN_SUBJECT, respond, senderOf, subjects } from './subjects.ts';
 
 export interface AdmissionsParts {
   files: ClusterFiles;
@@ -25,6 +25,7 @@ export class Admissions {
   serve(nats: NatsConnection): void {
     const { files, membership, log } = this.#parts;
     const answer = (message: Msg, inbox: string, act: () => Promise<object>): void => {
+      if (!isRequest(message, inbox)) return;
       this.#turn = this.#turn.then(async () => {
         const body = await act().catch((error: unknown) => ({ refused: messageOf(error) }));
         respond(message, inbox, JSON.stringify(body));

@@ -179,13 +179,13 @@ async function initOnExisting(files: ClusterFiles, command: ClusterCommand, url:
   mustBeClusterName(name);
   await using found = await existingNats(files, command, url);
   const { nats, credentials, host } = found;
-  const leases = await leasesOf(nats, true).catch((error: unknown) => {
+  await leasesOf(nats, true).catch((error: unknown) => {
     throw new Failure(
       'conflict',
       `NATS at ${url} refuses a bucket for leases (${messageOf(error)}): its account needs JetStream.`,
     );
   });
-  const before = await readLeases(leases);
+  const before = await readLeases(nats);
   if (before.length > 0)
     throw new Failure(
       'conflict',
@@ -378,7 +378,7 @@ async function status(files: ClusterFiles, json: boolean): Promise<string> {
   const membership = await files.member();
   const nats = await connectMember(files, membership, { reconnect: false });
   try {
-    const leases = await readLeases(await leasesOf(nats, false)).catch((error: unknown) => {
+    const leases = await readLeases(nats).catch((error: unknown) => {
       throw new Failure(
         'conflict',
         `The leases of the cluster cannot be read (${messageOf(error)}): start labwired on the host of "init", and most of the NATS servers.`,
@@ -439,9 +439,8 @@ async function handOver(files: ClusterFiles, to: string | undefined): Promise<st
       }),
     );
     if (refused !== undefined) throw new Failure('conflict', refused);
-    const leases = await leasesOf(nats, false);
     const deadline = performance.now() + HANDED_MS;
-    while ((await controllerName(nats, host, await readLeases(leases))) !== name) {
+    while ((await controllerName(nats, host, await readLeases(nats))) !== name) {
       if (performance.now() > deadline)
         throw new Failure(
           'conflict',

@@ -5,7 +5,7 @@ import { messageOf } from '../failures.ts';
 import { commands, missing, ok, type Verdict, warning } from '../host/values/check-result.ts';
 import { connectMember } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { leasesOf, readLeases } from './leases.ts';
+import { readLeases } from './leases.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days before the end of the certificate on which it is time for a new one. */
@@ -35,7 +35,7 @@ export async function examineCluster(state: string, configured: string): Promise
   try {
     const nats = await connectMember(files, membership, { reconnect: false, timeout: CONNECT_MS });
     try {
-      const names = (await readLeases(await leasesOf(nats, false))).map(({ name }) => name);
+      const names = (await readLeases(nats)).map(({ name }) => name);
       const count = `${names.length} ${names.length === 1 ? 'host holds' : 'hosts hold'} a lease`;
       const found = `${cluster}, as ${host}${controller ? ' (the host of "init")' : ''}; ${count}`;
       if (names.includes(host)) return ok(found);

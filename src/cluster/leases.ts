@@ -1,12 +1,12 @@
 // Leases: each host keeps one key of the bucket, which NATS removes some seconds after its last renewal. Readers count the time since they
 // received a lease by their own clock, so that clocks that are apart do no harm.
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { LEASE_MS } from '../api/leases.ts';
 import { Failure } from '../failures.ts';
-import { BUCKET } from './subjects.ts';
+import { BUCKET, BUCKET_STREAM } from './subjects.ts';
 
 export const RENEWAL_MS = 1_500;
 
@@ -51,11 +51,14 @@ function parsed(entry: KvWatchEntry | { string(): string }): Lease | undefined {
 }
 
 /** All valid leases, by name, each with its age when the newest one was renewed: by the clock of NATS alone. */
-export async function readLeases(kv: KV): Promise<(Lease & { age_seconds: number })[]> {
-  // A lease that is renewed meanwhile is listed twice.
-  const names = new Set<string>();
-  for await (const name of await kv.keys()) names.add(name);
-  const entries = (await Promise.all([...names].map((name) => kv.get(name)))).filter((entry) => entry !== null);
+export async function readLeases(nats: NatsConnection): Promise<(Lease & { age_seconds: number })[]> {
+  const kv = await leasesOf(nats, false);
+  const { streams } = await jetstreamManager(nats, { timeout: RENEWAL_MS });
+  // Not `kv.keys()`: hosts may not create consumers.
+  const { state } = await streams.info(BUCKET_STREAM, { subjects_filter: '>' });
+  const names = Object.keys(state.subjects ?? {}).map((subject) => subject.split('.').slice(2).join('.'));
+  const found = await Promise.all(names.map((name) => kv.get(name)));
+  const entries = found.filter((entry) => entry?.operation === 'PUT') as KvEntry[];
   const newest = Math.max(...entries.map(({ created }) => created.getTime()));
   return entries
     .flatMap((entry) => {

@@ -4,7 +4,7 @@
 import { type Authenticator, type JwtAuth, jwtAuthenticator, nkeys } from '@nats-io/transport-node';
 import { Failure } from '../failures.ts';
 import type { Storage } from './layout.ts';
-import { BUCKET, FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
+import { BUCKET, BUCKET_STREAM, FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
 
 type Keys = Storage['keys'];
 
@@ -78,16 +78,18 @@ export function systemUser({ system }: Keys): Authenticator {
   return authenticator(all(system, user, 'labwired'), seed);
 }
 
-/** Users of NATS allow all subjects that are not named unless there is a list. */
+/**
+ * Users of NATS allow all subjects that are not named unless there is a list. NATS sends its answers to any subject that a request names,
+ * without a comparison with these permissions, so that no call is allowed whose answer has a content of the host's choice: consumers, and
+ * direct reads, with which a host could send what it wrote into its own lease in the controller's name.
+ */
 function memberPermissions(): { pub: object; sub: object } {
   const { up, down, ask, answer, find, leave, framesHere, framesOut } = subjects(OWN_NAME);
-  const stream = `KV_${BUCKET}`;
-  const calls = ['DIRECT.GET', 'CONSUMER.CREATE', 'CONSUMER.INFO', 'CONSUMER.DELETE'];
   return {
     pub: {
       allow: [
-        ...[`$KV.${BUCKET}.${OWN_NAME}`, '$JS.API.INFO', `$JS.API.STREAM.INFO.${stream}`],
-        ...[`$JS.API.STREAM.MSG.GET.${stream}`, ...calls.map((call) => `$JS.API.${call}.${stream}.>`)],
+        ...[`$KV.${BUCKET}.${OWN_NAME}`, '$JS.API.INFO'],
+        ...[`$JS.API.STREAM.INFO.${BUCKET_STREAM}`, `$JS.API.STREAM.MSG.GET.${BUCKET_STREAM}`],
         ...[`${up}.*`, `${ask}.*`, find, leave, framesOut],
       ],
     },

@@ -21,7 +21,7 @@ import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
 import { HostStreams } from './streams.ts';
-import { FOUND, inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
+import { FOUND, inboxPrefix, isRequest, respond, senderOf, subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
@@ -30,6 +30,8 @@ const AGAIN_MS = 2_000;
 const MAJORITY_MS = 30_000;
 /** Parts of subjects. */
 const STREAM_PART = 3;
+/** The run of a server. */
+const RUN = /^[\da-f-]{36}$/;
 const NO_STANDBY =
   'No other host can be the controller: let one join with --standby, and restart labwired on the host of "init".';
 /** The other end of streams on hosts that are not the controller; no name of a host. */
@@ -225,7 +227,7 @@ class Service implements Cluster {
   async next(to?: string): Promise<Lease> {
     if (!this.#succession || !this.isController) throw new Failure('conflict', NO_STANDBY);
     const nats = this.#requireNats();
-    const leases = await readLeases(await leasesOf(nats, false));
+    const leases = await readLeases(nats);
     const others = leases.filter(({ name, standby }) => name !== this.#membership.host && standby !== undefined);
     if (to !== undefined && !others.some(({ name }) => name === to))
       throw new Failure(
@@ -514,7 +516,8 @@ class Service implements Cluster {
     const { down, up, answer, framesHere } = subjects(host);
     nats.subscribe(FOUND, {
       callback: (_error, message) => {
-        if (!this.isController) this.#found(message.string(), performance.now());
+        const run = message.string();
+        if (!this.isController && RUN.test(run)) this.#found(run, performance.now());
       },
     });
     nats.subscribe(`${answer}.*`, { callback: (_error, message) => this.#take(message.subject, message) });
@@ -548,7 +551,9 @@ class Service implements Cluster {
     this.#clients = [
       nats.subscribe(handOver, {
         callback: (_error, message) => {
-          const answer = (body: object): void => respond(message, inboxPrefix(senderOf(message)), JSON.stringify(body));
+          const inbox = inboxPrefix(senderOf(message));
+          if (!isRequest(message, inbox)) return;
+          const answer = (body: object): void => respond(message, inbox, JSON.stringify(body));
           this.handOver(message.string() || undefined).then(
             (name) => answer({ name }),
             (error: unknown) => answer({ refused: messageOf(error) }),

@@ -6,6 +6,8 @@ export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 /** The bucket of leases: one key per host. */
 export const BUCKET = 'labwire-hosts';
+/** The stream in which NATS keeps it. */
+export const BUCKET_STREAM = `KV_${BUCKET}`;
 
 export const JOIN_SUBJECT = 'labwire.join';
 export const JOIN_INBOX = '_INBOX_JOIN';
@@ -14,11 +16,14 @@ export const JOIN_INBOX = '_INBOX_JOIN';
 export const inboxPrefix = (host: string): string => `_INBOX.${host}`;
 
 /**
- * Answers a request into the inbox of its sender alone. NATS does not compare the subject for the answer with the sender's permissions, so
- * that with another one the controller would publish in its place.
+ * Whether a message is a request of its sender: the answer goes into the sender's inbox. NATS does not compare the subject for an answer with
+ * permissions, so that the controller, or NATS itself, could be made to publish in the place of another host.
  */
+export const isRequest = ({ reply }: Msg, inbox: string): boolean => reply?.startsWith(`${inbox}.`) === true;
+
+/** Answers a request into the inbox of its sender alone. */
 export function respond(message: Msg, inbox: string, body: string): void {
-  if (message.reply?.startsWith(`${inbox}.`)) message.respond(body);
+  if (isRequest(message, inbox)) message.respond(body);
 }
 
 /** The host that sent a message of the form `labwire.WHAT.HOST`, with or without more parts. */

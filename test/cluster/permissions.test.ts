@@ -1,0 +1,47 @@
+// What NATS lets a joined host do that neither runs NATS nor may be the controller.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connectMember } from '../../src/cluster/connection.ts';
+import { leasesOf, readLeases, renewLease } from '../../src/cluster/leases.ts';
+import { missing } from '../system/lab.ts';
+import { threeMembers } from './hosts.ts';
+import { Nats } from './nats.ts';
+
+const about = { version: '1', address: '192.0.2.1', port: 3080, free_memory_bytes: 1, cores: 1, kvm: false };
+
+test('a host reads all leases, and cannot let NATS send what it has written to another host or into the log', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const [a, b] = (await Promise.all(members.slice(0, 2).map((member) => connectMember(files, member)))) as [
+    Awaited<ReturnType<typeof connectMember>>,
+    Awaited<ReturnType<typeof connectMember>>,
+  ];
+  t.after(() => Promise.all([a.close(), b.close()]));
+  await leasesOf(a, true);
+  const node_types = ['written by b'];
+  await renewLease(await leasesOf(b, false), { ...about, node_types, id: 'b', run: 'b', name: 'b' });
+  assert.deepEqual(
+    (await readLeases(b)).map(({ name }) => name),
+    ['b'],
+  );
+  const arrived: string[] = [];
+  a.subscribe('labwire.>', { callback: (_error, message) => void arrived.push(message.string()) });
+  await a.flush();
+  const [stream, subject] = ['KV_labwire-hosts', '$KV.labwire-hosts.b'];
+  const config = { name: 'x', deliver_subject: 'labwire.down.c.x', deliver_policy: 'all', ack_policy: 'none' };
+  const calls: [string, object?][] = [
+    [`DIRECT.GET.${stream}.${subject}`],
+    [`DIRECT.GET.${stream}`, { last_by_subj: subject }],
+    [`CONSUMER.CREATE.${stream}`, { stream_name: stream, config: { ...config, name: undefined } }],
+    [`CONSUMER.CREATE.${stream}.x`, { stream_name: stream, config }],
+    [`CONSUMER.DURABLE.CREATE.${stream}.x`, { stream_name: stream, config: { ...config, durable_name: 'x' } }],
+  ];
+  for (const reply of ['labwire.down.c.x', 'labwire.changes'])
+    for (const [call, body] of calls) b.publish(`$JS.API.${call}`, body && JSON.stringify(body), { reply });
+  // A call that is allowed comes after those that are not.
+  await b.request('$JS.API.INFO');
+  await readLeases(b);
+  assert.deepEqual(arrived, []);
+});
