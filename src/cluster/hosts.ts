@@ -43,6 +43,11 @@ export class Hosts {
     return this.#held.has(name);
   }
 
+  /** Whether a host with another name has this id. NATS lets a host write under its own name only, but any id. */
+  isTaken({ id, name }: NamedHost): boolean {
+    return [...this.#known].some(([other, known]) => known === id && other !== name);
+  }
+
   held(host: NamedHost): void {
     const { id, name } = host;
     this.#known.set(name, id);

@@ -11,7 +11,8 @@ import { BUCKET, BUCKET_STREAM } from './subjects.ts';
 export const RENEWAL_MS = 1_500;
 
 export const Lease = v.object({
-  id: v.string(),
+  /** `local` and `auto` are computes of the controller. */
+  id: v.pipe(v.string(), v.uuid()),
   /** Of the host's running server: a second one with the same id is a copy. */
   run: v.string(),
   name: v.string(),
@@ -42,9 +43,11 @@ export async function leasesOf(nats: NatsConnection, controller: boolean): Promi
   return controller ? kvm.create(BUCKET, { ttl: LEASE_MS, history: 1 }) : kvm.open(BUCKET);
 }
 
-function parsed(entry: KvWatchEntry | { string(): string }): Lease | undefined {
+/** Undefined if it is no lease, or says that it is another host's: NATS lets hosts write to the key with their own name only. */
+function parsed(entry: Pick<KvEntry, 'key' | 'string'>): Lease | undefined {
   try {
-    return v.parse(Lease, JSON.parse(entry.string()));
+    const lease = v.parse(Lease, JSON.parse(entry.string()));
+    return lease.name === entry.key ? lease : undefined;
   } catch {
     return undefined;
   }

@@ -174,6 +174,8 @@ class Service implements Cluster {
   /** From which NATS sees this host. */
   #outsideAddress: string | undefined;
   #reason = '';
+  /** Names of hosts that were reported because their leases have the id of another host. */
+  readonly #taken = new Set<string>();
   /** Sessions that failed. A server of NATS that does not answer some requests is passed over by the next one. */
   #failures = 0;
   readonly #admissions: Admissions;
@@ -601,10 +603,14 @@ class Service implements Cluster {
   }
 
   async #watch(leases: KV): Promise<LeaseWatch> {
-    const { id: own, existing, controller } = this.#membership;
+    const { id: own, host, existing, controller } = this.#membership;
     const watch = new LeaseWatch(leases, {
       held: ({ id, name, address, outside_address: outsideAddress = address, port, ...lease }) => {
-        const isThisHost = id === own;
+        const isThisHost = name === host;
+        if (isThisHost !== (id === own) || this.#hosts.isTaken({ id, name })) {
+          this.#reportTaken(name);
+          return;
+        }
         const { outside_closes_after_seconds: seconds, outside_closed: isOutsideClosed = false } = lease;
         const outside = { outsideLimitMs: seconds === undefined ? undefined : seconds * 1_000, isOutsideClosed };
         const role = { standby: lease.standby, runsNats: lease.runs_nats === true };
@@ -620,6 +626,12 @@ class Service implements Cluster {
     });
     await watch.start();
     return watch;
+  }
+
+  #reportTaken(name: string): void {
+    if (this.#taken.has(name)) return;
+    this.#taken.add(name);
+    this.#parts.log.warn('a host says that it is another one; it takes no part', { host: name });
   }
 
   async stop(): Promise<void> {

@@ -22,6 +22,8 @@ export class Host {
   readonly said: string[] = [];
   /** Names of the hosts that have held a lease, and of those among them that were forgotten, as the controller sees it. */
   readonly held = new Set<string>();
+  /** What their leases said: id and address, by name. */
+  readonly leases = new Map<string, string>();
   readonly forgotten: string[] = [];
   readonly absent: string[] = [];
   /** Names of the hosts that passed clients on, one for each connection. */
@@ -55,7 +57,10 @@ export class Host {
         accept(stream);
       },
       renewed: () => {},
-      held: ({ name }) => void this.held.add(name),
+      held: ({ id, name, address }) => {
+        this.held.add(name);
+        this.leases.set(name, `${id} ${address}`);
+      },
       failoverMs: 500,
       absent: ({ name }) => void this.absent.push(name),
       forgotten: ({ name }) => void this.forgotten.push(name),

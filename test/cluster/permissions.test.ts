@@ -1,16 +1,21 @@
 // What NATS lets a joined host do that neither runs NATS nor may be the controller.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { leasesOf, readLeases, renewLease } from '../../src/cluster/leases.ts';
+import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { threeMembers } from './hosts.ts';
+import { first, Host } from './joined-host.ts';
 import { Nats } from './nats.ts';
 
 const about = { version: '1', address: '192.0.2.1', port: 3080, free_memory_bytes: 1, cores: 1, kvm: false };
 
+const skip = missing('nats-server', 'openssl');
+
 test('a host reads all leases, and cannot let NATS send what it has written to another host or into the log', {
-  skip: missing('nats-server', 'openssl'),
+  skip,
 }, async (t) => {
   const { files, members } = await threeMembers(t);
   await new Nats(t, files.path('nats.conf')).start();
@@ -21,7 +26,7 @@ test('a host reads all leases, and cannot let NATS send what it has written to a
   t.after(() => Promise.all([a.close(), b.close()]));
   await leasesOf(a, true);
   const node_types = ['written by b'];
-  await renewLease(await leasesOf(b, false), { ...about, node_types, id: 'b', run: 'b', name: 'b' });
+  await renewLease(await leasesOf(b, false), { ...about, node_types, id: randomUUID(), run: 'b', name: 'b' });
   assert.deepEqual(
     (await readLeases(b)).map(({ name }) => name),
     ['b'],
@@ -44,4 +49,34 @@ test('a host reads all leases, and cannot let NATS send what it has written to a
   await b.request('$JS.API.INFO');
   await readLeases(b);
   assert.deepEqual(arrived, []);
+});
+
+test('a host that takes the name or the id of another one in its lease takes no part', { skip }, async (t) => {
+  const { a, line } = await first(t);
+  await a.takePart();
+  const [b, c] = [new Host(t, 'b'), new Host(t, 'c')];
+  await b.run('join', line);
+  await c.run('join', await a.line());
+  for (const host of [b, c]) await host.start();
+  await eventually('both', () => a.held.has('b') && a.held.has('c'));
+  await b.cluster!.stop();
+  b.cluster = undefined;
+  const known = new Map(a.leases);
+  const nats = await connectMember(b.files, await b.files.member());
+  t.after(() => nats.close());
+  const [ofFirst, own, ofThird] = await Promise.all([a, b, c].map(async ({ files }) => (await files.member()).id));
+  for (const said of [
+    { name: 'c', id: ofThird },
+    { name: 'c', id: randomUUID() },
+    { name: 'b', id: 'local' },
+    { name: 'a', id: ofFirst },
+    { name: 'b', id: ofFirst },
+    { name: 'b', id: ofThird },
+    // One that is right comes last.
+    { name: 'b', id: own, address: 'after' },
+  ])
+    nats.publish('$KV.labwire-hosts.b', JSON.stringify({ ...about, node_types: [], run: 'x', ...said }));
+  await eventually('the last lease', () => a.leases.get('b') === `${own} after`);
+  assert.deepEqual(a.leases, known.set('b', `${own} after`));
+  assert.match(a.said.join(), /a host says that it is another one.*"b"/);
 });
