@@ -40,7 +40,13 @@ export type Lease = v.InferOutput<typeof Lease>;
 /** Opens the bucket; the controller creates it. */
 export async function leasesOf(nats: NatsConnection, controller: boolean): Promise<KV> {
   const kvm = new Kvm(jetstream(nats, { timeout: RENEWAL_MS }));
-  return controller ? kvm.create(BUCKET, { ttl: LEASE_MS, history: 1 }) : kvm.open(BUCKET);
+  if (!controller) return kvm.open(BUCKET);
+  const bucket = await kvm.create(BUCKET, { ttl: LEASE_MS, history: 1 });
+  const { streams } = await jetstreamManager(nats, { timeout: RENEWAL_MS });
+  const { config } = await streams.info(BUCKET_STREAM);
+  // By a header a host could remove the leases of all others with its own.
+  if (config.allow_rollup_hdrs) await streams.update(BUCKET_STREAM, { allow_rollup_hdrs: false });
+  return bucket;
 }
 
 /** Undefined if it is no lease, or says that it is another host's: NATS lets hosts write to the key with their own name only. */
