@@ -1,6 +1,6 @@
 // Admits hosts to the cluster, and lets them leave; on the host of `init`.
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { messageOf } from '../failures.ts';
+import { ignore, messageOf } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import type { ClusterFiles, Membership } from './layout.ts';
 import { admit, forgetHost } from './registry.ts';
@@ -19,6 +19,14 @@ export class Admissions {
 
   constructor(parts: AdmissionsParts) {
     this.#parts = parts;
+  }
+
+  /** Takes a host out of the cluster; one at a time, as each writes the list of all that were. @throws Failure */
+  forget(name: string): Promise<unknown> {
+    const { files, membership } = this.#parts;
+    const forgotten = this.#turn.then(() => forgetHost(files, membership(), name));
+    this.#turn = forgotten.catch(ignore);
+    return forgotten;
   }
 
   /** Answers hosts that ask to join, one at a time. */
@@ -45,7 +53,7 @@ export class Admissions {
           const name = senderOf(message);
           // The answer must leave before the host's connection is ended.
           setTimeout(() => {
-            forgetHost(files, membership(), name).catch((error: unknown) =>
+            this.forget(name).catch((error: unknown) =>
               log.error('a host that leaves cannot be forgotten', { host: name, reason: messageOf(error) }),
             );
           }, 50);

@@ -1,6 +1,7 @@
 // On hosts that run NATS: the CA, the hosts that may connect, and the tokens for more of them. The controller changes them, the others have
 // a copy.
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { Failure, messageOf } from '../failures.ts';
 import { createCertificate, createSigningRequest, signCertificate } from '../host/network/self-signed-certificate.ts';
@@ -17,6 +18,7 @@ const CERTIFICATE_DAYS = 825;
 const TOKEN_MS = 24 * 60 * 60 * 1000;
 /** How long (ms) JetStream may take to agree on a new leader. */
 const ELECTION_MS = 20_000;
+const AGAIN_MS = 500;
 const FIX = 'install openssl (apt install openssl)';
 
 /** @throws Failure `invalid` */
@@ -218,13 +220,22 @@ export async function admit(
   const parsed = v.safeParse(JoinRequest, asked);
   if (!parsed.success)
     throw new Failure('invalid', 'The request to join is damaged: use the same release on all hosts.');
-  const { name, id, user, server, standby, request: signing } = parsed.output;
+  const { name, id, user, server, standby = false, request: signing } = parsed.output;
   const token = membership.existing ? undefined : await tokenOf(files, membership, parsed.output);
-  const known = (await files.hosts()).find((host) => host.name === name);
+  const hosts = await files.hosts();
+  const known = hosts.find((host) => host.name === name);
   if (known && known.user !== user)
     throw new Failure(
       'conflict',
       `There is already a host "${name}" in this cluster: choose another with --host-name, or run "labwired cluster forget ${name}" first.`,
+    );
+  const before = hosts.find((host) => host.user === user);
+  const isOther = before && (before.name !== name || before.id !== id || (before.standby ?? false) !== standby);
+  // A request can be repeated by who has learned of it.
+  if (isOther || (await files.storage())?.revoked.includes(user))
+    throw new Failure(
+      'conflict',
+      'The host with this key has joined otherwise, or was forgotten: join again with a new line of "labwired cluster token".',
     );
   const isServer = server !== undefined && signing !== undefined;
   if (isServer !== (token?.record.storage ?? false))
@@ -282,9 +293,10 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
   }
   const { user, server } = host;
   if (server !== undefined) await removeServer(files, membership, serverIdOf(membership.cluster, name));
-  await files.removeHost(name);
   const storage = await files.storage();
-  if (storage) await files.setStorage({ ...storage, revoked: [...storage.revoked, user] });
+  // First: after a crash in between the host can be forgotten again.
+  if (storage) await files.setStorage({ ...storage, revoked: [...new Set([...storage.revoked, user])] });
+  await files.removeHost(name);
   await writeConfiguration(files, membership);
   return reloadNats(files);
 }
@@ -310,7 +322,10 @@ async function removeServer(files: ClusterFiles, membership: Membership, peer: s
       if (!error || /not found|not a member/i.test(error.description)) return;
       throw new Error(error.description);
     } catch (error) {
-      if (performance.now() < deadline) continue;
+      if (performance.now() < deadline) {
+        await sleep(AGAIN_MS);
+        continue;
+      }
       throw new Failure(
         'conflict',
         `JetStream still counts on the NATS of this host (${messageOf(error)}): run the command again when most of the others run.`,

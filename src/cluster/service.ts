@@ -14,7 +14,7 @@ import { addressToward, connectMember } from './connection.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
-import { forgetHost, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
+import { reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
@@ -254,7 +254,7 @@ class Service implements Cluster {
         'conflict',
         `compute_id: only the host of "labwired cluster init" can forget hosts: run "labwired cluster forget ${name}" there.`,
       );
-    await forgetHost(this.#files, this.#membership, name);
+    await this.#admissions.forget(name);
   }
 
   async handOver(to?: string): Promise<string> {

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
+import { nkeys } from '@nats-io/transport-node';
 import { connectNats, pinnedAuthority } from '../../src/cluster/connection.ts';
 import type { ClusterFiles } from '../../src/cluster/layout.ts';
 import { joinUser } from '../../src/cluster/nats-users.ts';
@@ -66,6 +67,17 @@ test('a host joins by a token that is used once; every refusal says its reason',
   const request = { name: 'd', id: randomUUID(), user: 'no key', cluster, secret: parseJoinLine(fresh).secret };
   const answer = await stranger.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: 10_000 });
   assert.match(answer.json<{ refused: string }>().refused, /request to join is damaged/);
+  // A request that is known to others gets no second host, and no more rights.
+  const { seed, id: idOfB } = await b.files.member();
+  const user = nkeys.fromSeed(new TextEncoder().encode(seed)).getPublicKey();
+  const again = async (more: object): Promise<string | undefined> => {
+    const repeated = { name: 'b', id: idOfB, user, cluster, secret, ...more };
+    const said = await stranger.request(JOIN_SUBJECT, JSON.stringify(repeated), { timeout: 10_000 });
+    return said.json<{ refused?: string }>().refused;
+  };
+  for (const more of [{ name: 'x' }, { standby: true }, { id: randomUUID() }])
+    assert.match((await again(more)) ?? '', /has joined otherwise/);
+  assert.equal(await again({}), undefined);
   // Nothing of the refused attempts is left, and the token that was not used is valid.
   assert.match(await c.run('join', fresh), /c, has joined/);
   assert.equal(
@@ -99,6 +111,7 @@ test('a host joins by a token that is used once; every refusal says its reason',
   assert.match(await b.run('leave'), /has left the cluster "lab"\. Start the server again/);
   await eventually('a without b', () => a.forgotten.includes('b'));
   assert.deepEqual([a.forgotten, await a.files.hostNames()], [['b'], ['a']]);
+  assert.match((await again({})) ?? '', /was forgotten/);
   assert.equal(await pinnedAuthority(server, fingerprint), await a.files.authorityCertificate());
 });
 
