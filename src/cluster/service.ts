@@ -212,11 +212,14 @@ class Service implements Cluster {
           },
           step: async (isOrderly) => {
             this.#endClients();
-            await successor.step(isOrderly);
-            this.isController = false;
-            this.#computes?.unsubscribe();
-            this.#streams.break('this host is the controller no more', (host) => host !== CONTROLLER);
-            if (this.#nats) void this.#findController(this.#nats);
+            try {
+              await successor.step(isOrderly);
+            } finally {
+              this.isController = false;
+              this.#computes?.unsubscribe();
+              this.#streams.break('this host is the controller no more', (host) => host !== CONTROLLER);
+              if (this.#nats) void this.#findController(this.#nats);
+            }
           },
         },
       });

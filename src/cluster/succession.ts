@@ -161,30 +161,42 @@ export class Succession {
       await successor.lead(database, this.#parts.own);
       log.info('this host is the controller now');
     } catch (error) {
-      return this.#lose(`it cannot start: ${messageOf(error)}`);
+      // Another host may be able to.
+      return this.#lose(`it cannot start: ${messageOf(error)}`, () => this.#election.give(undefined));
     }
     this.#isStored = false;
     await this.#keepCopy(database);
   }
 
   /** Called by the election and by the log; the role ends once. */
-  #lose(reason: string): void {
+  #lose(reason: string, release: () => void | Promise<void> = () => this.#election.release()): void {
     this.#writer?.refuse(`This host is the controller no more: ${reason}. Try again.`);
-    this.#next(() => this.#stepDown(reason));
+    this.#next(() => this.#stepDown(reason, release));
   }
 
-  async #stepDown(reason: string): Promise<void> {
+  async #stepDown(reason: string, release: () => void | Promise<void>): Promise<void> {
     if (!this.#database) return;
     this.#parts.log.warn('this host is the controller no more', { reason });
-    await this.#parts.successor.step(false);
-    await this.#endRole(() => this.#election.release());
+    await this.#step(false);
+    await this.#endRole(release);
+  }
+
+  /** Never rejects: whatever could not be ended, this host is the controller no more. */
+  async #step(isOrderly: boolean): Promise<void> {
+    const { successor, log } = this.#parts;
+    await successor.step(isOrderly).catch((error: unknown) => {
+      log.error('the controller did not end in order', { reason: messageOf(error) });
+    });
   }
 
   async #endRole(release: () => void | Promise<void>): Promise<void> {
     this.#database = undefined;
     this.#writer = undefined;
-    await release();
-    await this.#follow();
+    try {
+      await release();
+    } finally {
+      await this.#follow();
+    }
   }
 
   /**
@@ -200,7 +212,7 @@ export class Succession {
   async #handOver(to: Holder): Promise<void> {
     if (!this.#database || !this.isCertain) throw new Failure('conflict', 'This host is not the controller now.');
     this.#parts.log.info('this host hands the role of the controller over', { to: to.name });
-    await this.#parts.successor.step(true);
+    await this.#step(true);
     await this.#audit.flush();
     this.#writer?.refuse(`This host is the controller no more: ${to.name} is. Try again.`);
     await this.#endRole(() => this.#election.give(to));

@@ -181,10 +181,13 @@ class Turn implements Turns {
     clearTimeout(this.#keeping);
     // Twice: little is left for the time in which no host answers.
     if (isOrderly) await this.#keepFilesNow();
-    await this.#control?.stop();
-    if (isOrderly) await this.#keepFilesNow();
-    this.#labs = undefined;
-    this.#control = undefined;
+    try {
+      await this.#control?.stop();
+      if (isOrderly) await this.#keepFilesNow();
+    } finally {
+      this.#labs = undefined;
+      this.#control = undefined;
+    }
   }
 
   async stop(): Promise<void> {

@@ -42,3 +42,31 @@ test('one host is the controller, goes on with another connection, and is follow
   );
   assert.deepEqual([a.turns, b.turns], [2, 1]);
 });
+
+test('a host that cannot begin as the controller leaves it to another one, and one that cannot end in order gives it away', async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => new TurnHost(t, id, files, members[0]!)) as [
+    TurnHost,
+    TurnHost,
+    TurnHost,
+  ];
+  await a.connect();
+  await (await a.leads()).run(PUT, 'one');
+  await b.connect();
+  await eventually('b', () => b.succession.isReady);
+  a.isBroken = true;
+  await a.succession.handOver({ id: 'b', name: 'b', run: 'b' });
+  await b.leads();
+  // a takes the key first, as it alone is ready, and c when a has given it back.
+  await eventually('a', () => a.succession.isReady);
+  await b.nats?.close();
+  await eventually(
+    'a to try',
+    () => a.succession.controller?.id,
+    (id) => id === 'a',
+  );
+  await c.connect();
+  assert.deepEqual(await (await c.leads()).all('SELECT id FROM document'), [{ id: 'one' }]);
+  assert.equal(a.turns, 1);
+});

@@ -21,6 +21,8 @@ export class TurnHost {
   /** How often it has become the controller. */
   turns = 0;
   nats: NatsConnection | undefined;
+  /** It can neither begin nor end as the controller in order. */
+  isBroken = false;
   /** Lines of other hosts. */
   readonly audit: AuditLine[] = [];
   readonly #connect: () => Promise<NatsConnection>;
@@ -38,12 +40,14 @@ export class TurnHost {
         schema: MIGRATIONS.length,
         begin: id === 'a' ? async (path) => (await Database.open(path, MIGRATIONS)).close() : undefined,
         lead: async (database) => {
+          if (this.isBroken) throw new Error('broken');
           this.database = database;
           this.turns += 1;
         },
         followed: async () => {},
         step: async () => {
           this.database = undefined;
+          if (this.isBroken) throw new Error('broken');
         },
         audit: { add: (line) => void this.audit.push(line), settled: async () => {} },
       },
