@@ -18,6 +18,7 @@ import {
   connectNats,
   NATS_URL,
   pinnedAuthority,
+  UNKNOWN_HOST,
 } from './connection.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, leasesOf, readLeases } from './leases.ts';
@@ -35,7 +36,7 @@ import {
   requestCertificate,
   SERVER,
 } from './registry.ts';
-import { fetchRegistry } from './registry-copies.ts';
+import { fetchRegistry, replacedBy } from './registry-copies.ts';
 import { JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
 import { parseJoinLine } from './token.ts';
 
@@ -343,7 +344,7 @@ async function ownServer(nats: NatsConnection, server: string, given: string | u
   return `${here.includes(':') ? `[${here}]` : here}:${addressOf(server).port}`;
 }
 
-/** A connection as this host, once NATS knows it. */
+/** A connection as this host, once NATS knows it, and has read its configuration. */
 async function admitted(
   files: ClusterFiles,
   membership: Membership,
@@ -470,18 +471,16 @@ async function replacing(files: ClusterFiles, name: string): Promise<Membership>
   const membership = await files.member();
   // Another message says why it cannot be forgotten.
   if (membership.controller) return membership;
-  const nats = await connectMember(files, membership, { reconnect: false });
-  try {
-    const registry = await fetchRegistry(nats, membership.host).catch(ignore);
-    if (registry)
-      throw new Failure(
-        'conflict',
-        `${name} is there, and admits hosts: stop its server first. Another host replaces it when it is gone for good.`,
-      );
-  } finally {
-    await nats.close();
-  }
-  return becomeRegistrar(files, membership);
+  await using member = await admitted(files, membership);
+  const registry = await fetchRegistry(member.nats, membership.host).catch(ignore);
+  if (!registry) return becomeRegistrar(files, membership);
+  const { registrar } = registry.storage;
+  throw new Failure(
+    'conflict',
+    registrar === name
+      ? `${name} is there, and admits hosts: stop its server first. Another host replaces it when it is gone for good.`
+      : `${registrar} admits hosts in the place of ${name}: run the command there.`,
+  );
 }
 
 async function renew(files: ClusterFiles): Promise<string> {
@@ -496,12 +495,25 @@ async function renew(files: ClusterFiles): Promise<string> {
   return `NATS has a new certificate${reloaded ? '' : ' from its next start'}; hosts stay joined.\n`;
 }
 
+/** Whether another host admits hosts in the place of this one, which is known to the cluster no more. */
+async function isReplaced(files: ClusterFiles, membership: Membership): Promise<boolean> {
+  if (membership.existing) return false;
+  try {
+    await using member = await admitted(files, membership);
+    return (await replacedBy(member.nats, files, membership.host)) !== undefined;
+  } catch (error) {
+    // Its claim has been refused for a while: NATS refuses all for a moment when it reads its configuration.
+    return messageOf(error).includes(UNKNOWN_HOST);
+  }
+}
+
 async function leave(files: ClusterFiles): Promise<string> {
   const membership = await files.member();
-  const { controller, host, cluster, server } = membership;
+  const { host, cluster, server } = membership;
+  const others = (await files.hosts()).filter(({ name }) => name !== host).map(({ name }) => name);
+  const controller = membership.controller && (others.length === 0 || !(await isReplaced(files, membership)));
   let remaining = '';
   if (controller) {
-    const others = (await files.hosts()).filter(({ name }) => name !== host).map(({ name }) => name);
     if (others.length > 0)
       throw new Failure(
         'conflict',

@@ -163,6 +163,8 @@ const EXISTING_REASONS: typeof OWN_REASONS = {
     'its certificate is not of a CA that this system trusts: add the CA (update-ca-certificates), and write tls://',
 };
 
+export const UNKNOWN_HOST = 'it does not know this host: it was forgotten, or never joined';
+
 /** In words of the cluster what Node, OpenSSL or NATS say of a failed connection. */
 function reasonOf(error: unknown, { expired, name, signer } = OWN_REASONS): string {
   const causes = [error, (error as Error | undefined)?.cause].filter((cause) => cause instanceof Error);
@@ -175,7 +177,7 @@ function reasonOf(error: unknown, { expired, name, signer } = OWN_REASONS): stri
   if (/ALTNAME_INVALID|altnames/.test(codes)) return name;
   if (/SIGNATURE|UNABLE_TO|SELF_SIGNED|self.signed|unable to/i.test(codes)) return signer;
   if (/does not support 'tls'/.test(codes)) return 'it has no TLS: write nats://';
-  if (/authorization/i.test(codes)) return 'it does not know this host: it was forgotten, or never joined';
+  if (/authorization/i.test(codes)) return UNKNOWN_HOST;
   if (/ECONNREFUSED|refused/.test(codes)) return 'nothing listens there: check that labwire-nats.service runs';
   if (/TIMEOUT|timeout/i.test(codes)) return 'it does not answer';
   return messageOf(error);

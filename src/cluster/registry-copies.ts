@@ -40,13 +40,19 @@ export async function updateCopy(nats: NatsConnection, files: ClusterFiles, memb
   if (await writeConfiguration(files, membership)) await reloadNats(files);
 }
 
-/** @throws Failure `conflict` if another host admits hosts in the place of this one */
-export async function requireRegistrar(nats: NatsConnection, files: ClusterFiles, host: string): Promise<void> {
+/** The host that admits hosts in the place of this one, if there is one. Of two that replaced the same one it is the first to begin. */
+export async function replacedBy(nats: NatsConnection, files: ClusterFiles, host: string): Promise<string | undefined> {
   const own = await files.storage();
   const found = (await fetchRegistry(nats, host).catch(ignore))?.storage;
-  if (own && found && found.term > own.term)
-    throw new Failure(
-      'conflict',
-      `${found.registrar} has replaced this host in the cluster: run "labwired cluster leave" here, and join again.`,
-    );
+  return own && found && found.term >= own.term && found.registrar !== host ? found.registrar : undefined;
+}
+
+/** @throws Failure `conflict` if another host admits hosts in the place of this one */
+export async function requireRegistrar(nats: NatsConnection, files: ClusterFiles, host: string): Promise<void> {
+  const other = await replacedBy(nats, files, host);
+  if (other === undefined) return;
+  throw new Failure(
+    'conflict',
+    `${other} has replaced this host in the cluster: run "labwired cluster leave" here, and join again.`,
+  );
 }

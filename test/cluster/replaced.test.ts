@@ -47,5 +47,6 @@ test('a host that runs NATS replaces the first one when that is gone, and not be
     () => a.said.join(),
     (said) => /b has replaced this host|does not know this host/.test(said),
   );
+  assert.match(await a.run('leave'), /has left the cluster/);
   assert.deepEqual([await b.files.hostNames(), await c.files.hostNames()], Array(2).fill(['b', 'c', 'd']));
 });
