@@ -183,6 +183,21 @@ test('a group holds the nodes with their middle in it and the drawings within it
   assert.deepEqual(held(drawing('round', 0, 0, { ...newShape('ellipse'), width: 200, height: 100, isGroup: true })), [
     'half',
   ]);
+  // A drawing goes along where it is seen, not where it would be without the rotations.
+  const [lying, turned] = [drawing('lying', -50, 20, small), drawing('turned', 20, 20, small, { rotation: 180 })];
+  assert.deepEqual(held(drawing('rotated', 0, 0, area, { rotation: 90 }), [within, lying]), ['left', 'lying']);
+  assert.deepEqual(held(drawing('group', 0, 0, area), [turned]), ['in', 'half']);
+  const corner = drawing('corner', 0, 0, small);
+  assert.deepEqual(
+    held(drawing('round', 0, 0, { ...newShape('ellipse'), width: 200, height: 100, isGroup: true }), [corner]),
+    ['half'],
+  );
+  // One of the same size lies in it, whatever the rotation.
+  const same = [0, 30, 45, 200].map((rotation) => {
+    const [outer, inner] = ['outer', 'inner'].map((id) => drawing(id, 900, 900, area, { rotation }));
+    return held(outer!, [inner!]);
+  });
+  assert.deepEqual(same, Array(4).fill(['inner']));
 
   // Other clients find one rectangle.
   const { shape, ...at } = groupAround(nodes.slice(0, 2));

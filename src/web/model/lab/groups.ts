@@ -3,10 +3,11 @@ import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, NodeObject } from '../server/types.ts';
 import { type Filled, newShape, pictureSize, readShape } from './drawing.ts';
 import { type MapThings, nodeTakes } from './free-place.ts';
-import { type Box, isWithin, type Point } from './geometry.ts';
+import type { Point } from './geometry.ts';
 
 /** Pixels between the border of a new group and what it holds. */
 const MARGIN = 20;
+const ROUNDING = 1e-6;
 
 /** A group around these nodes and their names. */
 export function groupAround(nodes: readonly NodeObject[]): Point & { shape: Filled } {
@@ -27,28 +28,38 @@ export function inGroups(
     return shape && 'isGroup' in shape && shape.isGroup && !group.locked ? [{ group, shape }] : [];
   });
   if (shapes.length === 0) return { nodes: [], drawings: [] };
-  const holds = (is: (group: DrawingObject, shape: Filled) => boolean): boolean =>
-    shapes.some(({ group, shape }) => is(group, shape));
+  const hold = (points: readonly Point[], itself?: DrawingObject): boolean =>
+    shapes.some(({ group, shape }) => group !== itself && points.every((point) => isInside(point, group, shape)));
   return {
-    nodes: [...nodes.values()].filter((node) => holds((group, shape) => isInside(centreOf(node), group, shape))),
-    drawings: [...drawings.values()].filter((drawing) =>
-      holds((group) => group !== drawing && isWithin(boxOf(drawing), boxOf(group))),
-    ),
+    nodes: [...nodes.values()].filter((node) => hold([centreOf(node)])),
+    drawings: [...drawings.values()].filter((drawing) => hold(cornersOf(drawing), drawing)),
   };
 }
 
-function boxOf({ x, y, svg }: DrawingObject): Box {
-  return { x, y, ...pictureSize(svg) };
+function cornersOf({ x, y, rotation, svg }: DrawingObject): Point[] {
+  const { width, height } = pictureSize(svg);
+  const corners = [
+    { x: 0, y: 0 },
+    { x: width, y: 0 },
+    { x: 0, y: height },
+    { x: width, y: height },
+  ];
+  return corners.map((corner) => {
+    const at = turned(corner, rotation);
+    return { x: x + at.x, y: y + at.y };
+  });
+}
+
+function isInside(point: Point, { x, y, rotation }: DrawingObject, { kind, width, height }: Filled): boolean {
+  const at = turned({ x: point.x - x, y: point.y - y }, -rotation);
+  if (kind === 'ellipse') return Math.hypot((at.x * 2) / width - 1, (at.y * 2) / height - 1) <= 1;
+  // Rounding must not move what lies on the border out.
+  return at.x >= -ROUNDING && at.y >= -ROUNDING && at.x <= width + ROUNDING && at.y <= height + ROUNDING;
 }
 
 /** A drawing rotates around its upper left corner. */
-function isInside(point: Point, { x, y, rotation }: DrawingObject, { kind, width, height }: Filled): boolean {
-  const turn = (-rotation * Math.PI) / 180;
-  const [right, down] = [point.x - x, point.y - y];
-  const at = {
-    x: right * Math.cos(turn) - down * Math.sin(turn),
-    y: right * Math.sin(turn) + down * Math.cos(turn),
-  };
-  if (kind === 'ellipse') return Math.hypot((at.x * 2) / width - 1, (at.y * 2) / height - 1) <= 1;
-  return at.x >= 0 && at.y >= 0 && at.x <= width && at.y <= height;
+function turned({ x, y }: Point, degrees: number): Point {
+  const angle = (degrees * Math.PI) / 180;
+  const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
+  return { x: x * cos - y * sin, y: x * sin + y * cos };
 }
