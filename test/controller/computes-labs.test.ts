@@ -167,6 +167,19 @@ async function vanish(it: StandIn, server: LabServer): Promise<void> {
   }, 'the loss');
 }
 
+test('a host of another release knows no addresses of its running nodes; other failures are reported', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  it.answers['POST /projects/[^/]+/vpcs/nodes'] = { status: 'started', console: 5000, console_type: 'telnet' };
+  const { node_id } = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, pc());
+  const path = `/v2/projects/${project.project_id}/nodes/${node_id}/addresses`;
+  assert.deepEqual(await server.expect(200, 'GET', path), []);
+  it.answers['GET /projects/.*/addresses'] = ['10.0.0.2/24'];
+  assert.deepEqual(await server.expect(200, 'GET', path), ['10.0.0.2/24']);
+  it.answers['GET /projects/.*/addresses'] = refusing(409);
+  await server.expect(409, 'GET', path);
+});
+
 test('a lab whose host is lost stays open: its nodes there are stopped and say why, the others go on', async (t) => {
   const { it, server } = await pair(t);
   const project = await server.project();

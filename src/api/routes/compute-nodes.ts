@@ -106,7 +106,7 @@ export const COMPUTE_NODE_ROUTES = {
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/disk_use':
     { answer: answers<DiskUse>(), summary: "Disk space of a node's files" },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/addresses':
-    { answer: answers<string[]>(), summary: 'Addresses that a running node has now (an extension)' },
+    { concurrent: true, answer: answers<string[]>(), summary: 'Addresses that a running node has now (an extension)' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state':
     { status: 204, summary: 'Keep what a running node is doing in its files, and have it stand still (an extension)' },
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state':

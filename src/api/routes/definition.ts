@@ -58,7 +58,7 @@ export interface RouteDefinition {
   readonly status?: number;
   /** The body is not parsed: it is a file or missing. */
   readonly raw?: true;
-  /** A stream: it does not wait for its turn at its node. */
+  /** It does not wait for its turn at its node: a stream, or a request that only reads. */
   readonly concurrent?: true;
   /** Without it the answer is a file, a stream or empty. */
   readonly answer?: Answers<unknown>;

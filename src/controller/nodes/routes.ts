@@ -12,7 +12,7 @@ import {
   routesOf,
 } from '../../http/app/route.ts';
 import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets/message-socket.ts';
-import { refusalOf } from '../computes/answers.ts';
+import { ComputeRefusal, refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import {
   type Action,
@@ -51,6 +51,12 @@ type NodePath = Record<'project_id' | 'node_id', string>;
 /** The path with the parameters that it names. */
 function filled(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name]!));
+}
+
+/** Servers of another release do not have the route. */
+function withoutAnswer(error: unknown): string[] {
+  if (error instanceof ComputeRefusal && error.status === 404) return [];
+  throw error;
 }
 
 export function nodeRoutes({
@@ -168,8 +174,8 @@ export function nodeRoutes({
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}/addresses', async ({ params }) => {
       return inTurn(params, nodePresence, async (node) => {
-        const isKnown = nodeKind(node.type).hasLiveAddresses && node.status !== 'stopped';
-        return isKnown ? ((await node.compute.get(`${node.path}/addresses`)) as string[]) : [];
+        if (!nodeKind(node.type).hasLiveAddresses || node.status === 'stopped') return [];
+        return (await node.compute.get(`${node.path}/addresses`).catch(withoutAnswer)) as string[];
       });
     }),
 

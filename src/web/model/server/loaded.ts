@@ -11,24 +11,32 @@ export interface Loaded<T> {
   again(): void;
 }
 
-/** Loads now, and again when one of `inputs` changes. */
-export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
+/**
+ * Loads now, and again when one of `inputs` changes. With `everyMs` it also polls while the page is visible; a slow answer delays the next
+ * request.
+ */
+export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[], everyMs?: number): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const problem = useSignal('');
   const latest = useRef(load);
   latest.current = load;
   const readings = useRef(0);
+  const isReading = useRef(false);
   const again = useCallback(() => {
     readings.current += 1;
     const reading = readings.current;
+    isReading.current = true;
     latest.current().then(
       (read) => {
         if (reading !== readings.current) return;
+        isReading.current = false;
         value.value = read;
         problem.value = '';
       },
       (error: unknown) => {
-        if (reading === readings.current) problem.value = sentenceOf(error);
+        if (reading !== readings.current) return;
+        isReading.current = false;
+        problem.value = sentenceOf(error);
       },
     );
   }, [value, problem]);
@@ -38,5 +46,10 @@ export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[])
       readings.current += 1;
     };
   }, [again, ...inputs]);
+  useEffect(() => {
+    if (everyMs === undefined) return;
+    const timer = setInterval(() => !document.hidden && !isReading.current && again(), everyMs);
+    return () => clearInterval(timer);
+  }, [again, everyMs]);
   return { value, problem, again };
 }

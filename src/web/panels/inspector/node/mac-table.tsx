@@ -1,6 +1,5 @@
 // The MAC addresses learned by a switch, polled every two seconds while shown.
 
-import { useEffect } from 'preact/hooks';
 import type { MacTableRow } from '../../../../api/routes/compute-nodes.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
@@ -16,11 +15,7 @@ const EVERY_MS = 2_000;
 
 export function MacTable({ context, object: node }: TabProps<NodeObject>) {
   const path = `${context.lab.path}/nodes/${node.node_id}/mac_table`;
-  const { value, problem, again } = useLoaded(() => api.get<MacTableRow[]>(path), [path]);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && again(), EVERY_MS);
-    return () => clearInterval(timer);
-  }, [again]);
+  const { value, problem, again } = useLoaded(() => api.get<MacTableRow[]>(path), [path], EVERY_MS);
   const addresses = value.value ?? [];
   return (
     <>
