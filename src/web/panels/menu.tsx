@@ -55,7 +55,8 @@ export function Menu({ label, at, bottom, entries, back, note = '', close }: Men
     element.style.top = `${Math.max(0, top)}px`;
     const entry = open === undefined && left.current !== undefined ? `[data-menu="${left.current}"]` : undefined;
     left.current = open;
-    element.querySelector<HTMLElement>(entry ?? `${ENTRIES}:not(.back)`)?.focus();
+    // Without an entry that can be used the menu itself takes Escape.
+    (element.querySelector<HTMLElement>(entry ?? `${ENTRIES}:not(.back)`) ?? element).focus();
   }, [at, bottom, open]);
 
   useEffect(() => {
