@@ -69,6 +69,8 @@ export interface VisitOptions {
   credentials?: Credentials | null;
   /** The password is given when the server asks, by `httpCredentials`: downloads, which no page sends, get it only so. */
   isAsked?: boolean;
+  /** Language and time zone, whatever the machine has. */
+  place?: { locale: string; timezoneId: string };
 }
 
 let shared: Promise<Browser> | undefined;
@@ -113,10 +115,17 @@ const OF_A_SLOW_MACHINE = /^task queue exceeded allotted deadline by \d+ms$/;
 
 /** A page of its own, without the cookies and stores of others. */
 export async function visit(browser: Browser, address: string, options: VisitOptions = {}): Promise<Visit> {
-  const { viewport = { width: 1280, height: 800 }, scale = 1, credentials = CREDENTIALS, isAsked = false } = options;
+  const {
+    viewport = { width: 1280, height: 800 },
+    scale = 1,
+    credentials = CREDENTIALS,
+    isAsked = false,
+    place,
+  } = options;
   const context = await browser.newContext({
     viewport,
     deviceScaleFactor: scale,
+    ...place,
     ...(credentials && isAsked && { httpCredentials: { username: credentials.user, password: credentials.password } }),
     ...(credentials && !isAsked && { extraHTTPHeaders: { Authorization: basicHeader(credentials) } }),
   });

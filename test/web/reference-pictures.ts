@@ -101,11 +101,18 @@ async function compare([seen, kept, options]: readonly [string, string | undefin
   return result;
 }
 
-/** The page has drawn what has changed. */
-function twoFrames(page: Page): Promise<void> {
-  return page.evaluate(
-    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+/** The page has drawn what has changed, and has the pictures that are in view. */
+async function drawn(page: Page): Promise<void> {
+  const twoFrames = () =>
+    page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+  await twoFrames();
+  await page.waitForFunction(() =>
+    [...document.images].every((image) => {
+      const { top, bottom, height } = image.getBoundingClientRect();
+      return image.complete || height === 0 || bottom < 0 || top > innerHeight;
+    }),
   );
+  await twoFrames();
 }
 
 /** Adds a style sheet to the page, which allows none in its document. */
@@ -142,9 +149,9 @@ export class ReferencePictures {
   async take(page: Page, name: string, settle: () => Promise<unknown> = async () => {}, hidden: Locator[] = []) {
     for (const size of SIZES) {
       await page.setViewportSize(size);
-      await twoFrames(page);
+      await drawn(page);
       await settle();
-      await twoFrames(page);
+      await drawn(page);
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await this.#one(page, `${name}-${size.width}-${colorScheme}`, hidden);
@@ -158,15 +165,15 @@ export class ReferencePictures {
   async takeForReaders(page: Page, name: string, settle: () => Promise<unknown> = async () => {}) {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
     await page.setViewportSize(LARGEST_ZOOM);
-    await twoFrames(page);
+    await drawn(page);
     await settle();
-    await twoFrames(page);
+    await drawn(page);
     await this.#one(page, `${name}-zoom`, []);
     await page.setViewportSize(SIZES[1]!);
     await addStyle(page, SPACED);
-    await twoFrames(page);
+    await drawn(page);
     await settle();
-    await twoFrames(page);
+    await drawn(page);
     await this.#one(page, `${name}-spaced`, []);
     await page.evaluate(() => void document.adoptedStyleSheets.pop());
     await page.setViewportSize(SIZES[0]!);
