@@ -96,7 +96,7 @@ test('selected labs are closed, opened and deleted together, after one question;
   await bar(page).getByRole('button', { name: 'Close', exact: true }).waitFor();
   assert.deepEqual(await states(), ['opened', 'opened', 'opened', 'opened']);
 
-  // An archive of each, one after another; a lab that cannot be exported is named, and the others are there.
+  // An archive of each, one after another.
   const names: string[] = [];
   page.on('download', (download) => names.push(download.suggestedFilename()));
   await bar(page).getByRole('button', { name: 'Export' }).click();

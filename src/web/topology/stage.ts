@@ -227,9 +227,11 @@ export class Stage {
       const now = lab[`${kind}s`].get(id);
       return now && (now.x !== x || now.y !== y) ? [{ kind, id, fields: { x, y } }] : [];
     });
-    const ids = [...this.held.keys()];
-    if (updates.length === 0) this.release(ids);
-    else void attempt(() => history.update(updates)).then(() => this.release(ids));
+    const sent = [...this.held];
+    // What has been taken up again meanwhile stays held.
+    const release = (): void => this.release(sent.flatMap(([id, at]) => (this.held.get(id) === at ? [id] : [])));
+    if (updates.length === 0) release();
+    else void attempt(() => history.update(updates)).then(release);
   }
 
   /** Sends the new shape of a drawing to the server. */
