@@ -224,6 +224,7 @@ export class LabContext implements PageContext {
 
   /** Creates a drawing, centred in the view unless a position is given, and selects it. */
   readonly draw = (shape: Shape, at?: Point): void => {
+    const tool = this.drawing.value;
     this.drawing.value = undefined;
     // Deselect first: a Delete key pressed before the answer must not hit the old selection.
     this.select({});
@@ -238,7 +239,7 @@ export class LabContext implements PageContext {
       if (isText) this.editing.value = id;
     }).then((isMade) => {
       // The shape can be drawn again.
-      if (!isMade && shape.kind !== 'text') this.drawing.value ??= shape.kind;
+      if (!isMade) this.drawing.value ??= tool;
     });
   };
 
