@@ -1,10 +1,19 @@
 // Copies of a machine's disks: what they have, and disks that are made of them.
 import assert from 'node:assert/strict';
-import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { changesOfRunning } from '../../src/compute/emulators/qemu/disk-changes.ts';
+import { takeCheckpoint } from '../../src/compute/emulators/qemu/disk-checkpoint.ts';
+import { DiskTool } from '../../src/compute/emulators/qemu/disk-tool.ts';
+import { Qmp } from '../../src/compute/emulators/qemu/qmp.ts';
+import { IMAGE_MEMBERS, type Images } from '../../src/compute/emulators/qemu/settings.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { runProgram } from '../../src/host/processes/run-program.ts';
+import { failure, fill, scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { machines, noQemu, qemuImg, SMALL } from './qemu-support.ts';
 
 const skip = noQemu || ((await findProgram('qemu-io')) === undefined ? 'qemu-io is not installed' : false);
@@ -121,4 +130,107 @@ test('a running machine with its first copy is still saved in a snapshot, and co
   await Promise.all([1, 2].map(() => lab.expect(204, 'POST', `${path}/checkpoint`)));
   assert.deepEqual(await readdir(join(own, 'disk-checkpoint')), ['manifest.json']);
   await lab.expect(204, 'POST', `${path}/stop`);
+});
+
+test('a host without space for a copy takes none, and takes it when there is space again', { skip }, async (t) => {
+  const disk = await scratchFileSystem(t, '64m');
+  if (disk === undefined) return;
+  const [image, directory] = [join(disk, 'base.img'), join(disk, 'node')];
+  await mkdir(directory);
+  await writeFile(image, '');
+  await truncate(image, 80 * 2 ** 30);
+  const own = join(directory, 'hda_disk.qcow2');
+  await qemuImg('create', '-q', '-f', 'qcow2', '-b', image, '-F', 'raw', own);
+  await io(own, `write -P 65 0 ${8 * CHUNK}`);
+  const none = { shown: '', path: '', md5sum: null };
+  const images = Object.fromEntries(IMAGE_MEMBERS.map((member) => [member, none])) as Images;
+  images.hda_disk_image = { ...none, path: image };
+  const options = { directory, tool: await DiskTool.beside('/usr/bin/qemu-system-x86_64'), images, qmp: undefined };
+  const ballast = join(disk, 'ballast');
+  fill(ballast);
+  await assert.rejects(takeCheckpoint(options), failure('out-of-space', /only \d MB are free; make room/));
+  assert.deepEqual(await readdir(directory), ['hda_disk.qcow2']);
+  await rm(ballast);
+  await takeCheckpoint(options);
+  assert.equal((await readdir(join(directory, 'disk-checkpoint'))).length, 2);
+
+  // Zeros take no space, but each place some of the server's memory.
+  const gibibytes = Array.from({ length: 66 }, (_, index) => `write -z ${index}G 1G`);
+  await io(own, ...gibibytes);
+  await assert.rejects(takeCheckpoint(options), failure('out-of-space', /hda has changed at more than 262144 places/));
+});
+
+test('a disk that names other files is neither copied nor started', { skip }, async (t) => {
+  const { lab, project, directory, images } = await machines(t);
+  await qemuImg('create', '-q', '-f', 'qcow2', join(images, 'base.qcow2'), '1M');
+  const body = { ...SMALL, name: 'Reads', hda_disk_image: 'base.qcow2', hda_disk_interface: 'ide' };
+  const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, body);
+  const path = `${project}/qemu/nodes/${node_id}`;
+  const own = join(directory, 'project-files/qemu', node_id);
+  const secret = join(images, '..', 'secret');
+  await writeFile(secret, Buffer.alloc(1024 * 1024, 65));
+  await mkdir(own, { recursive: true });
+  const disk = join(own, 'hda_disk.qcow2');
+  await qemuImg('create', '-q', '-f', 'qcow2', '-o', `data_file=${secret},data_file_raw=on`, disk, '1M');
+  await writeFile(secret, Buffer.alloc(1024 * 1024, 65));
+  for (const verb of ['checkpoint', 'start']) {
+    const { message } = await lab.expect(409, 'POST', `${path}/${verb}`);
+    assert.match(message, /its data are in another file/);
+  }
+  await qemuImg('create', '-q', '-f', 'qcow2', '-b', secret, '-F', 'raw', disk);
+  const { message } = await lab.expect(409, 'POST', `${path}/checkpoint`);
+  assert.match(message, /on another image than the node's until the next start/);
+  assert.deepEqual((await readdir(own)).sort(), ['disk-checkpoint', 'hda_disk.qcow2']);
+});
+
+test('a copy that cannot be used now stays for the next start', { skip }, async (t) => {
+  const { lab, project, directory, images } = await machines(t);
+  const base = join(images, 'base.img');
+  await writeFile(base, Buffer.alloc(2 * CHUNK, 7));
+  const body = { ...SMALL, hda_disk_image: 'base.img', hda_disk_interface: 'ide' };
+  const { node_id: id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, { ...body, name: 'One' });
+  const path = `${project}/qemu/nodes/${id}`;
+  const own = join(directory, 'project-files/qemu', id);
+  await lab.expect(200, 'POST', `${path}/start`);
+  await lab.expect(204, 'POST', `${path}/stop`);
+  await io(join(own, 'hda_disk.qcow2'), `write -P 65 0 ${CHUNK}`);
+  await lab.expect(204, 'POST', `${path}/checkpoint`);
+  await rename(join(own, 'disk-checkpoint'), join(own, 'restored-disks'));
+  await rename(join(own, 'hda_disk.qcow2'), join(directory, 'before.qcow2'));
+  await rename(base, join(images, 'away.img'));
+  await lab.expect(409, 'POST', `${path}/start`);
+  await rename(join(images, 'away.img'), base);
+  await lab.expect(200, 'POST', `${path}/start`);
+  await lab.expect(204, 'POST', `${path}/stop`);
+  await qemuImg('compare', join(directory, 'before.qcow2'), join(own, 'hda_disk.qcow2'));
+});
+
+test('what a killed server has left in a machine is removed by the next copy', { skip }, async (t) => {
+  const directory = await scratchDirectory(t);
+  const disk = join(directory, 'hda_disk.qcow2');
+  const [left, socket] = [join(directory, 'left'), join(directory, 'qmp')];
+  for (const path of [disk, left]) await qemuImg('create', '-q', '-f', 'qcow2', path, '1M');
+  const listening = createServer().listen(socket);
+  await once(listening, 'listening');
+  const words = ['-machine', 'accel=tcg', '-m', '16', '-nodefaults', '-display', 'none', '-S'];
+  const drive = [
+    '-drive',
+    `file=${disk},if=ide`,
+    '-chardev',
+    `socket,id=qmp,path=${socket}`,
+    '-mon',
+    'qmp,mode=control',
+  ];
+  const machine = spawn('/usr/bin/qemu-system-x86_64', [...words, ...drive], { stdio: 'ignore' });
+  t.after(() => machine.kill('SIGKILL'));
+  const [connection] = (await once(listening, 'connection')) as [Socket];
+  listening.close();
+  const qmp = await Qmp.open(connection);
+  const file = { driver: 'file', filename: left };
+  await qmp.run('blockdev-add', { driver: 'qcow2', 'node-name': 'labwire-changes-1234abcd-0', file });
+  const tool = await DiskTool.beside('/usr/bin/qemu-system-x86_64');
+  const changes = await changesOfRunning(qmp, { tool, directory, whole: true });
+  assert.equal(changes?.disks.length, 1);
+  assert.doesNotMatch(JSON.stringify(await qmp.run('query-named-block-nodes', { flat: true })), /labwire-changes/);
+  qmp.close();
 });

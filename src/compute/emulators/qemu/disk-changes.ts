@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
+import { ignore } from '../../../failures.ts';
 import { CHUNK_BYTES, type DiskChanges } from './disk-chunks.ts';
 import type { DiskTool } from './disk-tool.ts';
 import { copyOf } from './disks.ts';
@@ -12,6 +13,8 @@ import type { Qmp } from './qmp.ts';
 
 const BITMAP = 'labwire-checkpoint';
 const JOB = 'labwire-checkpoint-';
+/** QEMU's names of the files with the changes; a name has 31 characters at most. */
+const TARGET = 'labwire-changes-';
 
 /** The file with the changes of a drive. */
 export const changesFile = (directory: string, drive: Drive): string => join(directory, `changes-${drive}`);
@@ -53,7 +56,7 @@ export async function changesOfRunning(
   qmp: Qmp,
   { tool, directory, whole: wanted }: ChangesOptions,
 ): Promise<DiskChanges | undefined> {
-  if (wanted) await endJobs(qmp, JOB);
+  if (wanted) await endInterrupted(qmp);
   const disks = await disksOf(qmp);
   const whole = wanted || disks.some(({ dirty }) => dirty === undefined);
   const changed = disks.filter(({ dirty }) => whole || dirty !== 0);
@@ -61,7 +64,7 @@ export async function changesOfRunning(
   const id = randomUUID();
   const backups = changed.map((disk, index) => ({
     ...disk,
-    target: `labwire-${id.slice(0, 8)}-${index}`,
+    target: `${TARGET}${id.slice(0, 8)}-${index}`,
     job: `${JOB}${id}-${index}`,
     path: changesFile(directory, disk.drive),
   }));
@@ -70,7 +73,7 @@ export async function changesOfRunning(
     await rm(path, { force: true });
     await tool.run(['create', '-q', '-f', 'qcow2', '-o', `cluster_size=${CHUNK_BYTES}`, path, String(size)]);
     await qmp.run('blockdev-add', { driver: 'qcow2', 'node-name': target, file: { driver: 'file', filename: path } });
-    targets.defer(async () => void (await qmp.run('blockdev-del', { 'node-name': target }).catch(() => {})));
+    targets.defer(async () => void (await qmp.run('blockdev-del', { 'node-name': target }).catch(ignore)));
   }
   if (whole)
     for (const { device, dirty } of disks)
@@ -92,6 +95,14 @@ export async function changesOfRunning(
   return { whole, disks: backups.map(({ drive, path, size }) => ({ drive, path, size })) };
 }
 
+/** Ends what a killed server has left. Files that the machine has open take space, though they are deleted. */
+async function endInterrupted(qmp: Qmp): Promise<void> {
+  await endJobs(qmp, JOB);
+  const nodes = (await qmp.run('query-named-block-nodes', { flat: true })) as { 'node-name': string }[];
+  for (const { 'node-name': name } of nodes)
+    if (name.startsWith(TARGET)) await qmp.run('blockdev-del', { 'node-name': name }).catch(ignore);
+}
+
 /** Of a machine that is off, everything. */
 export async function changesAtRest(
   disks: readonly { drive: Drive; path: string; image: string; format: string; size: number }[],
@@ -100,8 +111,8 @@ export async function changesAtRest(
   const changes: DiskChanges = { whole: true, disks: [] };
   for (const { drive, path: disk, image, format, size } of disks) {
     const path = changesFile(directory, drive);
-    const base = ['-B', image, '-F', format];
-    await tool.run(['convert', '-q', '-O', 'qcow2', ...base, '-o', `cluster_size=${CHUNK_BYTES}`, disk, path]);
+    const formats = ['-f', 'qcow2', '-O', 'qcow2', '-o', `cluster_size=${CHUNK_BYTES}`];
+    await tool.run(['convert', '-q', ...formats, '-B', image, '-F', format, disk, path]);
     changes.disks.push({ drive, path, size });
   }
   return changes;

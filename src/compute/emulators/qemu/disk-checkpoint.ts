@@ -6,9 +6,10 @@ import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../a
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
-import { DiskChunks } from './disk-chunks.ts';
+import { DamagedCopy, DiskChunks, TooMuch } from './disk-chunks.ts';
+import { mustHoldBytes } from './disk-space.ts';
 import type { DiskTool } from './disk-tool.ts';
-import { copyOf, type DiskOptions, imageOf, prepareCopy } from './disks.ts';
+import { copyOf, type DiskOptions, imageOf, mustHoldItsData, prepareCopy } from './disks.ts';
 import { contentOf } from './known-disks.ts';
 import { readQcow2 } from './qcow2.ts';
 import type { Qmp } from './qmp.ts';
@@ -23,7 +24,7 @@ export interface CheckpointOptions {
   qmp: Qmp | undefined;
 }
 
-/** @throws Failure `out-of-space` if the disks have more than is kept, `conflict` (`QemuError`) */
+/** @throws Failure `out-of-space` if the disks have more than is kept, or the host has no space for it, `conflict` (`QemuError`) */
 export async function takeCheckpoint({ directory, tool, images, qmp }: CheckpointOptions): Promise<void> {
   const disks = await ownDisks(directory, images);
   if (disks.length === 0) return;
@@ -32,26 +33,33 @@ export async function takeCheckpoint({ directory, tool, images, qmp }: Checkpoin
   const of = (await Promise.all(disks.map(({ path }) => contentOf(path)))).join('\n');
   if (!qmp && before?.of === of) return;
   const allocated = disks.reduce((bytes, disk) => bytes + disk.allocated, 0);
-  const tooMuch = new Failure('out-of-space', `its disks have changed by ${Math.ceil(allocated / 2 ** 20)} MiB`);
   // Compressed, it may be less; what was too much before is not copied again to find out.
-  if (allocated > Math.min(2 * LARGEST_DISKS_BYTES, (await chunks.tooMuch()) - 1)) throw tooMuch;
+  if (allocated > Math.min(2 * LARGEST_DISKS_BYTES, (await chunks.tooMuch()) - 1))
+    throw new TooMuch(`its disks have changed by ${Math.ceil(allocated / 2 ** 20)} MiB`);
+  // On a full disk QEMU would halt the guest, which writes while it is copied.
+  await mustHoldBytes(2 * allocated, [directory]).catch((thrown: unknown) => {
+    throw new Failure('out-of-space', `a copy of its disks: ${messageOf(thrown)}`, { cause: thrown });
+  });
   await chunks.begin();
   const into = { tool, directory: chunks.directory };
   try {
     const changes = qmp
       ? await changesOfRunning(qmp, { ...into, whole: before === undefined })
       : await changesAtRest(await withFormats(disks, tool), into);
-    if (!changes) return await chunks.unchanged();
+    if (changes === undefined) return before && (await chunks.unchanged());
     await chunks.add(before, changes, tool, qmp ? undefined : of);
   } catch (error) {
-    if (error instanceof Failure && error.code === 'out-of-space') await chunks.noteTooMuch(allocated);
+    if (error instanceof TooMuch) await chunks.noteTooMuch(allocated);
     throw error;
   } finally {
     for (const drive of DRIVES) await rm(changesFile(chunks.directory, drive), { force: true });
   }
 }
 
-/** Makes the disks of a copy that came with the node. Without one, or if it is damaged, disks stay as they are. */
+/**
+ * Makes the disks of a copy that came with the node. Without one disks stay as they are; of a damaged one they are new.
+ * @throws Failure with another reason; the copy stays for the next start
+ */
 export async function restoreDisks(images: Images, options: DiskOptions): Promise<void> {
   const { directory, tool, linked, warn } = options;
   if (!linked) return;
@@ -68,6 +76,7 @@ export async function restoreDisks(images: Images, options: DiskOptions): Promis
     }
   } catch (error) {
     for (const drive of DRIVES) if (manifest.disks[drive]) await rm(copyOf(directory, drive), { force: true });
+    if (!(error instanceof DamagedCopy)) throw error;
     warn(`its disks are new ones, as their copy cannot be used: ${messageOf(error)}`);
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -88,6 +97,7 @@ async function ownDisks(directory: string, images: Images) {
 async function withFormats(disks: Awaited<ReturnType<typeof ownDisks>>, tool: DiskTool) {
   return Promise.all(
     disks.map(async (disk) => {
+      await mustHoldItsData(disk.drive, disk.path, disk.image);
       const { format } = await tool.describe(disk.image);
       return { ...disk, format, size: (await readQcow2(disk.path))?.size ?? 0 };
     }),

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { DISK_MANIFEST, LARGEST_DISKS_BYTES, MOST_CHUNKS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, systemCode } from '../../../failures.ts';
-import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
+import { fileFailure, writeFileAtomically } from '../../../host/files/atomic-file.ts';
 import type { DiskTool, Extent } from './disk-tool.ts';
 
 const compress = promisify(zstdCompress);
@@ -21,12 +21,16 @@ const ZEROS = '0';
 const UNFINISHED = 'unfinished';
 /** Chunks that are written by one run of qemu-io. */
 const AT_ONCE = 64;
+/** Places of chunks, zeros included: 64 GiB. A guest writes zeros over a disk of any size in no time. */
+const MOST_PLACES = 2 ** 18;
+/** Bytes of a file of the copy: a manifest with all places, and more than any chunk. */
+const LARGEST_FILE_BYTES = 32 * 2 ** 20;
 
 const Checksum = v.union([v.literal(ZEROS), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))]);
 const DiskOf = v.object({
   size: v.number(),
   /** By number: the checksum. */
-  chunks: v.record(v.string(), Checksum),
+  chunks: v.record(v.pipe(v.string(), v.regex(/^\d{1,9}$/)), Checksum),
 });
 const Manifest = v.object({
   disks: v.partial(
@@ -44,6 +48,20 @@ export interface DiskChanges {
   disks: { drive: Drive; path: string; size: number }[];
 }
 
+/** Disks have more than is kept. */
+export class TooMuch extends Failure {
+  constructor(message: string) {
+    super('out-of-space', message);
+  }
+}
+
+/** A copy of which a part is missing or damaged. */
+export class DamagedCopy extends Failure {
+  constructor(message: string) {
+    super('conflict', message, { exception: 'QemuError' });
+  }
+}
+
 export class DiskChunks {
   readonly directory: string;
 
@@ -54,9 +72,9 @@ export class DiskChunks {
   /** Undefined if there is none, or it was not finished. */
   async manifest(): Promise<DiskManifest | undefined> {
     if (await stat(join(this.directory, UNFINISHED)).catch(ignoreMissing)) return undefined;
-    const text = await readFile(join(this.directory, DISK_MANIFEST), 'utf8').catch(ignoreMissing);
+    const text = await this.#read(DISK_MANIFEST);
     if (text === undefined) return undefined;
-    const manifest = v.safeParse(Manifest, parsed(text));
+    const manifest = v.safeParse(Manifest, parsed(text.toString('utf8')));
     return manifest.success ? manifest.output : undefined;
   }
 
@@ -80,13 +98,17 @@ export class DiskChunks {
     await rm(join(this.directory, UNFINISHED), { force: true });
   }
 
-  /** @throws Failure `out-of-space` if it is more than is kept; the files of before stay, but count as unfinished */
+  /** @throws TooMuch; the files of before stay, but count as unfinished */
   async add(before: DiskManifest | undefined, changes: DiskChanges, tool: DiskTool, of?: string): Promise<void> {
     const disks: DiskManifest['disks'] = changes.whole ? {} : { ...before?.disks };
     for (const { drive, path, size } of changes.disks) {
       const chunks: Record<string, string> = { ...disks[drive]?.chunks };
-      for await (const [index, content] of chunksOf(await tool.map(path), path))
+      let places = Object.keys(chunks).length;
+      for await (const [index, content] of chunksOf(await tool.map(path), path)) {
+        if (!(index in chunks) && ++places > MOST_PLACES)
+          throw new TooMuch(`${drive} has changed at more than ${MOST_PLACES} places`);
         chunks[index] = content === undefined ? ZEROS : await this.#keep(content);
+      }
       disks[drive] = { size, chunks };
     }
     const kept = checksumsOf({ disks });
@@ -94,7 +116,7 @@ export class DiskChunks {
     for (const name of kept) bytes += (await stat(join(this.directory, name))).size;
     if (bytes > LARGEST_DISKS_BYTES || kept.size > MOST_CHUNKS) {
       const [found, most] = [bytes, LARGEST_DISKS_BYTES].map((size) => `${Math.ceil(size / 2 ** 20)} MiB`);
-      throw new Failure('out-of-space', `its disks have changed by ${found} in ${kept.size} parts, more than ${most}`);
+      throw new TooMuch(`its disks have changed by ${found} in ${kept.size} parts, more than ${most}`);
     }
     const manifest = { disks, ...(of !== undefined && { of }) } satisfies DiskManifest;
     await writeFileAtomically(join(this.directory, DISK_MANIFEST), JSON.stringify(manifest), { mode: 0o600 });
@@ -107,12 +129,14 @@ export class DiskChunks {
     const path = join(this.directory, name);
     if (await stat(path).catch(ignoreMissing)) return name;
     const unfinished = join(this.directory, `${randomUUID()}.tmp`);
-    await writeFile(unfinished, await compress(content), { mode: 0o600 });
+    await writeFile(unfinished, await compress(content), { mode: 0o600 }).catch((thrown: unknown) => {
+      throw fileFailure(thrown, unfinished);
+    });
     await rename(unfinished, path);
     return name;
   }
 
-  /** Writes the chunks of a drive onto its new disk. @throws Failure `conflict` if one is missing or damaged */
+  /** Writes the chunks of a drive onto its new disk. @throws DamagedCopy, Failure `conflict` of qemu-io */
   async apply(drive: Drive, disk: string, tool: DiskTool, scratch: string): Promise<void> {
     const { size, chunks } = (await this.manifest())?.disks[drive] ?? { size: 0, chunks: {} };
     const all = Object.entries(chunks);
@@ -121,6 +145,7 @@ export class DiskChunks {
       for (const [number, [index, name]] of all.slice(first, first + AT_ONCE).entries()) {
         const offset = Number(index) * CHUNK_BYTES;
         const length = Math.min(CHUNK_BYTES, size - offset);
+        if (!(length > 0)) throw new DamagedCopy(`The copy of a disk has parts beyond its end.`);
         if (name === ZEROS) commands.push(`write -q -z ${offset} ${length}`);
         else {
           const file = join(scratch, String(number));
@@ -133,10 +158,17 @@ export class DiskChunks {
   }
 
   async #content(name: string): Promise<Buffer> {
-    const stored = await readFile(join(this.directory, name)).catch(ignoreMissing);
+    const stored = await this.#read(name);
     const content = stored && (await decompress(stored, { maxOutputLength: CHUNK_BYTES }).catch(() => undefined));
     if (content && createHash('sha256').update(content).digest('hex') === name) return content;
-    throw new Failure('conflict', `The copy of a disk has no intact part ${name}.`);
+    throw new DamagedCopy(`The copy of a disk has no intact part ${name}.`);
+  }
+
+  /** Undefined if it is missing, or too large: what came from another host may have any size. */
+  async #read(name: string): Promise<Buffer | undefined> {
+    const path = join(this.directory, name);
+    const found = await stat(path).catch(ignoreMissing);
+    return found && found.size <= LARGEST_FILE_BYTES ? await readFile(path) : undefined;
   }
 }
 

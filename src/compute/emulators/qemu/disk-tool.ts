@@ -52,6 +52,7 @@ export class DiskTool {
   async map(path: string): Promise<Extent[]> {
     const words = ['map', '--output=json', '-f', 'qcow2', path];
     const { output } = await this.run(words, [0], { mostKept: MOST_MAP_CHARACTERS });
+    if (output.length >= MOST_MAP_CHARACTERS) throw failure(this.#path, words, `${path} has too many parts`);
     return JSON.parse(output) as Extent[];
   }
 

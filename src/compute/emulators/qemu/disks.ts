@@ -90,10 +90,23 @@ export async function prepareCopy(drive: Drive, image: string, options: DiskOpti
   if (there && !there.isFile())
     throw refusal(`${drive}: ${basename(copy)} in the node's directory is no regular file.`);
   if (there && (await known.isOn(copy, image))) return copy;
+  if (there) await mustHoldItsData(drive, copy);
   if (there) await tool.run(['rebase', '-u', '-f', 'qcow2', '-b', image, '-F', format, copy]);
   else await tool.run(['create', '-q', '-f', 'qcow2', '-b', image, '-F', format, copy]);
   await known.noteCopy(copy, image);
   return copy;
+}
+
+/**
+ * Clients can replace copies: a file may name others, which QEMU would read.
+ * @param image the only file that it may name; any before it is put on its image
+ */
+export async function mustHoldItsData(drive: Drive, copy: string, image?: string): Promise<void> {
+  await using handle = await open(copy, 'r');
+  const { format, files } = await readDiskHeader(handle, basename(copy));
+  if (format !== 'qcow2') throw refusal(`${drive}: ${basename(copy)} in the node's directory is no qcow2 disk.`);
+  if (image !== undefined && files.some(({ name }) => name !== image))
+    throw refusal(`${drive}: ${basename(copy)} is on another image than the node's until the next start.`);
 }
 
 /** The format of a copy's base image, which is checked if it is new or changed. */
