@@ -145,7 +145,13 @@ test('a host without space for a copy takes none, and takes it when there is spa
   const none = { shown: '', path: '', md5sum: null };
   const images = Object.fromEntries(IMAGE_MEMBERS.map((member) => [member, none])) as Images;
   images.hda_disk_image = { ...none, path: image };
-  const options = { directory, tool: await DiskTool.beside('/usr/bin/qemu-system-x86_64'), images, qmp: undefined };
+  const options = {
+    directory,
+    tool: await DiskTool.beside('/usr/bin/qemu-system-x86_64'),
+    images,
+    qmp: undefined,
+    signal: new AbortController().signal,
+  };
   const ballast = join(disk, 'ballast');
   fill(ballast);
   await assert.rejects(takeCheckpoint(options), failure('out-of-space', /only \d MB are free; make room/));
@@ -205,7 +211,9 @@ test('a copy that cannot be used now stays for the next start', { skip }, async 
   await qemuImg('compare', join(directory, 'before.qcow2'), join(own, 'hda_disk.qcow2'));
 });
 
-test('what a killed server has left in a machine is removed by the next copy', { skip }, async (t) => {
+test('a stop ends a copy; what it or a killed server has left in a machine is removed by the next one', {
+  skip,
+}, async (t) => {
   const directory = await scratchDirectory(t);
   const disk = join(directory, 'hda_disk.qcow2');
   const [left, socket] = [join(directory, 'left'), join(directory, 'qmp')];
@@ -229,7 +237,14 @@ test('what a killed server has left in a machine is removed by the next copy', {
   const file = { driver: 'file', filename: left };
   await qmp.run('blockdev-add', { driver: 'qcow2', 'node-name': 'labwire-changes-1234abcd-0', file });
   const tool = await DiskTool.beside('/usr/bin/qemu-system-x86_64');
-  const changes = await changesOfRunning(qmp, { tool, directory, whole: true });
+  // A stop does not wait for a copy, which is then none.
+  const stop = new AbortController();
+  const stopped = changesOfRunning(qmp, { tool, directory, whole: true, signal: stop.signal });
+  stop.abort(new Error('stopped'));
+  await assert.rejects(stopped, /stopped/);
+  assert.deepEqual(await qmp.run('query-jobs'), []);
+  const { signal } = new AbortController();
+  const changes = await changesOfRunning(qmp, { tool, directory, whole: true, signal });
   assert.equal(changes?.disks.length, 1);
   assert.doesNotMatch(JSON.stringify(await qmp.run('query-named-block-nodes', { flat: true })), /labwire-changes/);
   qmp.close();

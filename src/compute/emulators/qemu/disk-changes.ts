@@ -49,12 +49,14 @@ export interface ChangesOptions {
   directory: string;
   /** Whether all counts as changed. */
   whole: boolean;
+  /** Ends the work: a stop does not wait for it. */
+  signal: AbortSignal;
 }
 
 /** All disks at one moment. Undefined if nothing has changed. */
 export async function changesOfRunning(
   qmp: Qmp,
-  { tool, directory, whole: wanted }: ChangesOptions,
+  { tool, directory, whole: wanted, signal }: ChangesOptions,
 ): Promise<DiskChanges | undefined> {
   if (wanted) await endInterrupted(qmp);
   const disks = await disksOf(qmp);
@@ -89,7 +91,7 @@ export async function changesOfRunning(
   });
   // A new bitmap cannot be part of a group. Without one, after a failure all is copied again.
   await qmp.run('transaction', { actions, ...(!whole && { properties: { 'completion-mode': 'grouped' } }) });
-  const ends = await Promise.allSettled(backups.map(({ job }) => awaitJob(qmp, job)));
+  const ends = await Promise.allSettled(backups.map(({ job }) => awaitJob(qmp, job, signal)));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
   return { whole, disks: backups.map(({ drive, path, size }) => ({ drive, path, size })) };

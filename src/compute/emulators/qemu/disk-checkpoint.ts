@@ -22,10 +22,12 @@ export interface CheckpointOptions {
   images: Images;
   /** Of a machine that runs. */
   qmp: Qmp | undefined;
+  /** Ends the work: the next copy has everything. */
+  signal: AbortSignal;
 }
 
 /** @throws Failure `out-of-space` if the disks have more than is kept, or the host has no space for it, `conflict` (`QemuError`) */
-export async function takeCheckpoint({ directory, tool, images, qmp }: CheckpointOptions): Promise<void> {
+export async function takeCheckpoint({ directory, tool, images, qmp, signal }: CheckpointOptions): Promise<void> {
   const disks = await ownDisks(directory, images);
   if (disks.length === 0) return;
   const chunks = new DiskChunks(join(directory, DISK_CHECKPOINT));
@@ -44,10 +46,10 @@ export async function takeCheckpoint({ directory, tool, images, qmp }: Checkpoin
   const into = { tool, directory: chunks.directory };
   try {
     const changes = qmp
-      ? await changesOfRunning(qmp, { ...into, whole: before === undefined })
+      ? await changesOfRunning(qmp, { ...into, whole: before === undefined, signal })
       : await changesAtRest(await withFormats(disks, tool), into);
     if (changes === undefined) return before && (await chunks.unchanged());
-    await chunks.add(before, changes, tool, qmp ? undefined : of);
+    await chunks.add(before, changes, { tool, signal, ...(!qmp && { of }) });
   } catch (error) {
     if (error instanceof TooMuch) await chunks.noteTooMuch(allocated);
     throw error;

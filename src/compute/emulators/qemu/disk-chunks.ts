@@ -98,13 +98,18 @@ export class DiskChunks {
     await rm(join(this.directory, UNFINISHED), { force: true });
   }
 
-  /** @throws TooMuch; the files of before stay, but count as unfinished */
-  async add(before: DiskManifest | undefined, changes: DiskChanges, tool: DiskTool, of?: string): Promise<void> {
+  /** @throws TooMuch, the reason of `signal`; the files of before stay, but count as unfinished */
+  async add(
+    before: DiskManifest | undefined,
+    changes: DiskChanges,
+    { tool, signal, of }: { tool: DiskTool; signal: AbortSignal; of?: string },
+  ): Promise<void> {
     const disks: DiskManifest['disks'] = changes.whole ? {} : { ...before?.disks };
     for (const { drive, path, size } of changes.disks) {
       const chunks: Record<string, string> = { ...disks[drive]?.chunks };
       let places = Object.keys(chunks).length;
       for await (const [index, content] of chunksOf(await tool.map(path), path)) {
+        signal.throwIfAborted();
         if (!(index in chunks) && ++places > MOST_PLACES)
           throw new TooMuch(`${drive} has changed at more than ${MOST_PLACES} places`);
         chunks[index] = content === undefined ? ZEROS : await this.#keep(content);

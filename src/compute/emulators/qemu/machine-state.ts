@@ -68,15 +68,20 @@ async function runJob(qmp: Qmp, command: string, given: object): Promise<void> {
   await awaitJob(qmp, id);
 }
 
-/** Resolves at the end of a job, which is then dismissed. @throws Error with its reason */
-export async function awaitJob(qmp: Qmp, id: string): Promise<void> {
-  for (;;) {
+/** Resolves at the end of a job, which is then dismissed. @throws Error with its reason, the reason of `signal`, which cancels it */
+export async function awaitJob(qmp: Qmp, id: string, signal?: AbortSignal): Promise<void> {
+  for (let isCancelled = false; ; ) {
     const job = (await jobsOf(qmp)).find((each) => each.id === id);
     if (job && job.status !== 'concluded') {
+      if (signal?.aborted && !isCancelled) {
+        isCancelled = true;
+        await qmp.run('job-cancel', { id }).catch(ignore);
+      }
       await sleep(POLL_MS);
       continue;
     }
     if (job) await qmp.run('job-dismiss', { id });
+    signal?.throwIfAborted();
     if (job?.error !== undefined) throw new Error(job.error);
     return;
   }

@@ -204,13 +204,17 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     });
   }
 
-  /** Copies what has changed on its own disks, for another host. @throws Failure `out-of-space`, `conflict` */
+  /** Copies what has changed on its own disks, for another host. A stop ends it. @throws Failure `out-of-space`, `conflict` */
   checkpoint(): Promise<void> {
     return this.inTurn(async () => {
+      const { stopAsked: signal } = this;
       const { emulator, images, hidden } = this.#state;
       if (!hidden.linked_clone) return;
       const tool = await DiskTool.beside(emulator.path);
-      await takeCheckpoint({ directory: this.directory, tool, images, qmp: this.runtime?.qmp });
+      const options = { directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal };
+      await takeCheckpoint(options).catch((thrown: unknown) => {
+        throw signal.aborted ? new Failure('conflict', `${this.name} is being stopped.`, { exception }) : thrown;
+      });
     });
   }
 
