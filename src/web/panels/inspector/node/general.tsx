@@ -23,7 +23,7 @@ export function General({ context, object: node }: TabProps<NodeObject>) {
   const aux = node.properties['aux'];
   const web = webAddress(node);
   const addresses = addressesOf(node);
-  const live = useLiveAddresses(context.lab.path, node);
+  const live = useLiveAddresses(context.lab, node);
   return (
     <>
       {node.lost_reason !== undefined && <Message text={node.lost_reason} />}
