@@ -91,9 +91,11 @@ test('an upload that is interrupted goes on where it stopped; images come back a
   await labwired.fails(1, /copy\.img exists already/, 'image', 'download', 'disk ü.img', '--to', 'copy.img');
   await labwired.fails(1, /There is no image "x"\. Images: "disk ü.img"/, 'image', 'delete', 'x');
   await labwired.say('image', 'delete', 'disk ü.img');
-  assert.equal(await labwired.say('image', 'list', '-q'), '');
+  const here = ['image', 'list', '--compute', 'local', '-q'];
+  assert.equal(await labwired.say(...here), '');
+  assert.equal(await labwired.say('image', 'list', '-q'), 'disk ü.img', 'which the other host has');
   await labwired.say(...upload);
-  assert.equal(await labwired.say('image', 'list', '-q'), 'disk ü.img', 'and once more');
+  assert.equal(await labwired.say(...here), 'disk ü.img', 'and once more');
 });
 
 /** Exit code of a command, and what it said of an error. */
