@@ -50,7 +50,7 @@ export class UplinkPort extends NodePort {
     this.#way = {
       projectId: node.project.id,
       connect: () => this.connect().catch(failed),
-      disconnect: () => this.#disconnect(),
+      disconnect: () => this.#disconnect().catch(failed),
     };
   }
 
@@ -102,8 +102,11 @@ export class UplinkPort extends NodePort {
     return this.#openings.run('uplink', async () => {
       const uplink = this.#uplink;
       this.#uplink = undefined;
-      await this.setDevice(null);
-      await uplink?.close();
+      try {
+        await this.setDevice(null);
+      } finally {
+        await uplink?.close();
+      }
     });
   }
 }
