@@ -184,3 +184,20 @@ test('entries open labs in the v2 API as far as their roles go, to accounts of a
   // The entry for all labs is still there.
   assert.equal((await asker(daemon, 'obs')('GET', lab)).status, 200);
 });
+
+test('an entry for a compute lets an account delete it, and take no host out of a cluster', async (t) => {
+  const state = await scratchDirectory(t);
+  const made = await serve(t, state);
+  await addPeople(made, { ada: 'admin', bob: 'user' });
+  const bob = (await made.file.read()).accounts.find(({ name }) => name === 'bob')!;
+  await made.daemon.stop();
+  await keep(state, [{ subject: bob.id, path: '/computes', role: 'Administrator' }]);
+  const { daemon } = await serve(t, state);
+  const there = '/v2/computes/11111111-1111-4111-8111-111111111111';
+  for (const [name, path, status] of [
+    ['bob', there, 204],
+    ['bob', `${there}?forget=yes`, 403],
+    ['ada', `${there}?forget=yes`, 204],
+  ] as const)
+    assert.equal((await asker(daemon, name)('DELETE', path)).status, status, `${name} ${path}`);
+});

@@ -46,7 +46,8 @@ export const COMPUTE_ROUTES = {
     { privilege: 'Compute.Modify', body: ComputeUpdate, settings: true, answer: answers<ComputeObject>(), summary: 'Update a compute' },
   'DELETE /v2/computes/{compute_id}':
     { privilege: 'Compute.Allocate', status: 204, summary: 'Delete a compute',
-      query: { forget: 'yes: also a host of the cluster, which it leaves for good (an extension)' }, errors: [409] },
+      query: { forget: 'yes: also a host of the cluster, which it leaves for good (an extension; admins)' },
+      errors: [403, 409] },
   'GET /v2/computes/{compute_id}/ports':
     { answer: answers<object>(), summary: 'List ports of a compute', errors: [408, 409] },
   'POST /v2/computes/{compute_id}/auto_idlepc':

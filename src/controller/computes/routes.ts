@@ -70,8 +70,11 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       (await computes.update(params.compute_id, body)).json(),
     ),
 
-    route('DELETE /v2/computes/{compute_id}', async ({ params, query }) => {
+    route('DELETE /v2/computes/{compute_id}', async ({ params, query, client: { identity } }) => {
       const { compute_id: id } = params;
+      // Entries of the access list open the rest of the route to others.
+      if (query['forget'] !== undefined && identity !== undefined && identity.role !== 'admin')
+        throw new Failure('forbidden', 'forget: only admins take hosts out of the cluster.');
       const member = query['forget'] === 'yes' ? computes.memberNamed(id) : undefined;
       if (member) await forget(member.place?.name ?? member.name);
       // Its open labs are closed.
