@@ -19,6 +19,8 @@ interface Settings {
 }
 
 const skip = noCluster();
+/** A name of a Kubernetes node that looks like one of the StatefulSet's pods. */
+const COMPUTE = 'labwire-0.example.org';
 
 test('the pods of the manifests join the cluster once, the first one as its controller', { skip }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'labwire-kubernetes-'));
@@ -37,13 +39,13 @@ test('the pods of the manifests join the cluster once, the first one as its cont
   writeFileSync(join(directory, 'join.sh'), settings.data['join.sh'] as string);
   const [program = ''] = executable();
   symlinkSync(program, join(directory, 'labwired'));
-  const joins = (name: string, { state }: Daemon): string => {
+  const joins = (component: string, name: string, { state }: Daemon): string => {
     const { stdout, stderr, status } = spawnSync('/bin/sh', [join(directory, 'join.sh')], {
       encoding: 'utf8',
       env: {
         ...{ PATH: `${directory}${delimiter}${process.env['PATH']}`, CLUSTER: settings.data['CLUSTER'] },
         ...{ NATS_URL: `nats://127.0.0.1:${port}`, CREDENTIALS: join(directory, 'lab.creds') },
-        ...{ HOST_NAME: name, STATE: state },
+        ...{ COMPONENT: component, HOST_NAME: name, STATE: state },
       },
     });
     return `${status} ${stdout}${stderr}`;
@@ -53,18 +55,18 @@ test('the pods of the manifests join the cluster once, the first one as its cont
   const daemon = (): Daemon => ownDaemon(t, { program: executable(), config, flags: ['--insecure'] });
   const [first, compute] = [daemon(), daemon()];
   // Before there is a controller it fails, and is tried again.
-  assert.match(joins('rack-1.example.org', compute), /^1 .*/);
-  assert.match(joins('labwire-0', first), /^0 /);
-  assert.equal(joins('labwire-0', first), '0 ');
+  assert.match(joins('compute', COMPUTE, compute), /^1 .*/);
+  assert.match(joins('controller', 'labwire-0', first), /^0 /);
+  assert.equal(joins('controller', 'labwire-0', first), '0 ');
   await first.start();
   await eventually(
     'the compute',
-    () => joins('rack-1.example.org', compute),
+    () => joins('compute', COMPUTE, compute),
     (said) => /^0 .*has joined/s.test(said),
   );
-  assert.equal(joins('rack-1.example.org', compute), '0 ');
+  assert.equal(joins('compute', COMPUTE, compute), '0 ');
   await compute.start();
   const names = async (): Promise<string[]> =>
     ((await first.get('/v2/computes')) as Listed[]).filter(({ connected }) => connected).map(({ name }) => name);
-  await eventually('its host', names, (found) => found.includes('rack-1-example-org'));
+  await eventually('its host', names, (found) => found.includes(COMPUTE.replaceAll('.', '-')));
 });
