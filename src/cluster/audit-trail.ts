@@ -127,7 +127,7 @@ export class AuditTrail {
       .catch(() => manager.streams.add({ name: AUDIT_STREAM, ...wanted, num_replicas: replicasFor(nats) }));
     this.#sendAll();
     await mkdir(dirname(this.#parts.path), { recursive: true, mode: 0o700 });
-    const kept = Number(await readFile(this.#parts.path, 'utf8').catch(() => '0'));
+    const kept = Number(await readFile(this.#parts.path, 'utf8').catch(() => '')) || 0;
     // NATS may have lost its storage.
     const position = kept > state.last_seq ? 0 : kept;
     const consumer = await jetstream(nats).consumers.get(AUDIT_STREAM, {

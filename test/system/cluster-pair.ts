@@ -38,7 +38,7 @@ export async function pair(t: TestContext): Promise<Pair> {
   await a.start();
   await controls(a, 1);
   await b.start();
-  // A host that becomes the controller listens anew: one refused connection is not an answer.
+  // A request may lose its connection while the controller changes: that is no answer.
   const onA: Ask = async (method, path, body) => {
     const { status, json } = await a
       .ask(method, path, { ...(body && { body }) })
