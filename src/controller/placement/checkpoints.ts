@@ -252,10 +252,14 @@ export class Checkpoints {
     if (!content) return false;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const unfinished = join(directory, `${key}.unfinished`);
-    await pipeline(content, createWriteStream(unfinished, { mode: 0o600, flush: true }));
-    if ((await stat(unfinished)).size !== size) return false;
-    await rename(unfinished, join(directory, key));
-    return true;
+    try {
+      await pipeline(content, upTo(size), createWriteStream(unfinished, { mode: 0o600, flush: true }));
+      if ((await stat(unfinished)).size !== size) return false;
+      await rename(unfinished, join(directory, key));
+      return true;
+    } finally {
+      await rm(unfinished, { force: true });
+    }
   }
 
   /** Sends the last copy of a node's files to a host that has its project. Undefined if there is none, or no file in it. */
@@ -304,6 +308,18 @@ export class Checkpoints {
 function isCopied(node: Node): boolean {
   const { staysOnHost, whileRunning, isDisk } = nodeKind(node.type);
   return !staysOnHost && (whileRunning === undefined || isDisk !== undefined || node.status === 'stopped');
+}
+
+/** Ends after the first piece that exceeds the size: a host may send more than it has listed. */
+function upTo(size: number) {
+  return async function* (content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const piece of content) {
+      yield piece;
+      bytes += piece.length;
+      if (bytes > size) return;
+    }
+  };
 }
 
 async function manifestOf(directory: string): Promise<Manifest | undefined> {
