@@ -88,6 +88,8 @@ export class FabricThread {
   readonly #past = noTotals();
   #told = noTotals();
   #lastId = 0;
+  /** Resolves when all descriptors are closed that the worker has handed over. */
+  #closings = Promise.resolve();
 
   constructor(options: ThreadOptions, watcher: ThreadWatcher) {
     this.#options = options;
@@ -117,6 +119,7 @@ export class FabricThread {
       await stopped?.catch(() => {});
     }
     await this.#ended;
+    await this.#closings;
     this.groups.clear();
     this.listeners.clear();
     await this.#closeCaptures();
@@ -228,7 +231,9 @@ export class FabricThread {
       return;
     }
     if (report.kind === 'close') {
-      close(report.descriptor, () => {});
+      // One at a time: files, names and compression need the other threads of Node's pool.
+      const closed = (): Promise<void> => new Promise((resolve) => close(report.descriptor, () => resolve()));
+      this.#closings = this.#closings.then(closed);
       return;
     }
     if (report.kind === 'message') {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { UploadAnnounced } from '../../api/routes/compute-images.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { answerJson, ComputeRefusal, lacksRoute, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
@@ -38,16 +38,14 @@ export async function transferImage({ from, to, type, image }: ImageTransfer): P
   } catch (error) {
     // A compute of the release takes images in one piece only.
     if (!lacksRoute(error)) throw error;
-    const body = await contentFrom(from, source, 0);
-    return void (await answerJson(await to.pass('POST', source, { body }), `POST ${source}`));
+    return void (await sendPiece({ from, to, source, offset: 0 }, source));
   }
   let progressed = performance.now();
   do {
     try {
-      const body = await contentFrom(from, source, offset);
-      const piece = `${upload}/${offset}`;
-      const answer = await to.pass('POST', piece, { body, limit: PASSED_ON_LIMIT_MS });
-      offset = v.parse(Upload, await answerJson(answer, `POST ${piece}`)).offset;
+      const reached = v.parse(Upload, await sendPiece({ from, to, source, offset }, `${upload}/${offset}`)).offset;
+      if (reached <= offset) throw new Failure('conflict', `${from.name} sent nothing of the image.`);
+      offset = reached;
       progressed = performance.now();
     } catch (error) {
       if (isFinal(error)) throw error;
@@ -67,6 +65,23 @@ export async function transferImage({ from, to, type, image }: ImageTransfer): P
       offset = reached;
     }
   } while (offset < image.filesize);
+}
+
+interface Piece extends Pick<ImageTransfer, 'from' | 'to'> {
+  /** Path of the image on `from`. */
+  source: string;
+  offset: number;
+}
+
+async function sendPiece({ from, to, source, offset }: Piece, path: string): Promise<unknown> {
+  const body = await contentFrom(from, source, offset);
+  try {
+    return await answerJson(await to.pass('POST', path, { body, limit: PASSED_ON_LIMIT_MS }), `POST ${path}`);
+  } catch (error) {
+    // Nothing has read it if the target cannot be reached; the source would keep it open. One that is being read ends by itself.
+    await body.cancel(error).catch(ignore);
+    throw error;
+  }
 }
 
 async function contentFrom(from: Compute, path: string, offset: number): Promise<ReadableStream<Uint8Array>> {
