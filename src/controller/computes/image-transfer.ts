@@ -40,6 +40,25 @@ export async function transferImage({ from, to, type, image }: ImageTransfer): P
     if (!lacksRoute(error)) throw error;
     return void (await sendPiece({ from, to, source, offset: 0 }, source));
   }
+  try {
+    await sendAll({ from, to, source, upload, begin, image }, offset);
+  } catch (error) {
+    // Its part would take the target's space for an hour.
+    await to.delete(upload, { connect: false }).catch(ignore);
+    throw error;
+  }
+}
+
+interface Sending extends Pick<ImageTransfer, 'from' | 'to' | 'image'> {
+  /** Paths of the image on `from`, and of the upload on `to`. */
+  source: string;
+  upload: string;
+  /** Begins the upload, or resumes it; resolves to the next byte. */
+  begin(): Promise<number>;
+}
+
+async function sendAll({ from, to, source, upload, begin, image }: Sending, first: number): Promise<void> {
+  let offset = first;
   let progressed = performance.now();
   do {
     try {

@@ -214,7 +214,11 @@ const OBJECTS: AnswerTable['objects'] = {
   },
   UnavailableKind: { members: { node_type: text, hindrance: orNull(text) } },
   ComputeProject: { members: { project_id: id, name: text, variables: orNull(listOf(object)) } },
-  ComputeFile: { members: { path: text, md5sum: text } },
+  // The checksum, or with `details=yes` size and time.
+  ComputeFile: {
+    members: { path: text, md5sum: text, size: integer, modified: number },
+    optional: ['md5sum', 'size', 'modified'],
+  },
   ComputeNode: { members: { node_id: id, project_id: id, name: text, status } },
   Image: { members: { filename: text, path: text, md5sum: orNull(text), filesize: integer } },
   Upload: {
