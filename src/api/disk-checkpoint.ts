@@ -10,6 +10,6 @@ export const DISK_MANIFEST = 'manifest.json';
 export const LARGEST_DISKS_BYTES = 256 * 2 ** 20;
 export const MOST_CHUNKS = 4_096;
 
-/** Whether a file of a node's directory belongs to a finished copy of its disks. */
+/** Whether a file of a node's directory belongs to a finished copy of its disks, or to one that waits there for the next start. */
 export const isOfCheckpoint = (path: string): boolean => OF_CHECKPOINT.test(path);
-const OF_CHECKPOINT = new RegExp(`/${DISK_CHECKPOINT}/([0-9a-f]{64}|${DISK_MANIFEST})$`);
+const OF_CHECKPOINT = new RegExp(`/(?:${DISK_CHECKPOINT}|${RESTORED_DISKS})/([0-9a-f]{64}|${DISK_MANIFEST})$`);

@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
+import { isOfCheckpoint } from '../../src/api/disk-checkpoint.ts';
 import { changesOfRunning } from '../../src/compute/emulators/qemu/disk-changes.ts';
 import { takeCheckpoint } from '../../src/compute/emulators/qemu/disk-checkpoint.ts';
 import { DiskTool } from '../../src/compute/emulators/qemu/disk-tool.ts';
@@ -79,6 +80,9 @@ test('a copy has each changed part once, and gives the same disk again, or none 
   const three = await create('Three');
   const restored = join(three.own, 'restored-disks');
   await cp(folder, restored, { recursive: true });
+  // The controller copies it until the node starts.
+  for (const name of await readdir(restored))
+    assert.ok(isOfCheckpoint(relative(directory, join(restored, name))), name);
   await truncate(join(restored, hda.chunks[1]), 10);
   await started(three);
   // As new, not half of it.

@@ -185,7 +185,10 @@ export class Checkpoints {
     // Parts of different moments would be no disk.
     if (!isCurrent) disks.files = formerDisks;
     const isCovered = (path: string): boolean => disks.files.length > 0 && isDisk?.(basename(path)) === true;
-    const rest = listed.filter(({ path }) => !path.includes(`/${DISK_CHECKPOINT}/`) && !isCovered(path));
+    const rest = listed.filter((file) => {
+      const { path } = file;
+      return !path.includes(`/${DISK_CHECKPOINT}/`) && !isOfDisks(file) && !isCovered(path);
+    });
     const plain = rest.filter(({ path }) => node.status === 'stopped' || isDisk?.(basename(path)) !== true);
     const others = await this.#fetchAll(project, node, plain, {
       ...{ left: left - disks.fetched, former, directory },
