@@ -9,7 +9,7 @@ import { changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts'
 import { DamagedCopy, DiskChunks, TooMuch } from './disk-chunks.ts';
 import { mustHoldBytes } from './disk-space.ts';
 import type { DiskTool } from './disk-tool.ts';
-import { copyOf, type DiskOptions, imageOf, mustHoldItsData, prepareCopy } from './disks.ts';
+import { copyOf, type DiskOptions, imageOf, judge, mustHoldItsData, prepareCopy } from './disks.ts';
 import { contentOf } from './known-disks.ts';
 import { readQcow2 } from './qcow2.ts';
 import type { Qmp } from './qmp.ts';
@@ -99,6 +99,7 @@ async function ownDisks(directory: string, images: Images) {
 async function withFormats(disks: Awaited<ReturnType<typeof ownDisks>>, tool: DiskTool) {
   return Promise.all(
     disks.map(async (disk) => {
+      await judge(disk.drive, disk.image);
       await mustHoldItsData(disk.drive, disk.path, disk.image);
       const { format } = await tool.describe(disk.image);
       return { ...disk, format, size: (await readQcow2(disk.path))?.size ?? 0 };
