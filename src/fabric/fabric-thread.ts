@@ -6,6 +6,7 @@ import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/files/open-descriptors.ts';
 import { startWorker } from '../host/processes/worker-threads.ts';
+import { Slots } from '../host/values/slots.ts';
 import { Blueprint, closes, takesAway } from './blueprint.ts';
 import { CaptureChunk } from './capture-chunk.ts';
 import type { CaptureFile } from './capture-file.ts';
@@ -57,6 +58,9 @@ const CRASH_PERIOD_MS = 60_000;
 
 /** If a worker does not report totals within this time (ms), its last report is used. */
 const TOTALS_PATIENCE_MS = 1_000;
+
+/** Closings at once, of all threads: half of Node's pool, whose other half files, names and compression need. */
+const closings = new Slots(2);
 
 /** The 8-byte number to write to an eventfd. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
@@ -231,9 +235,7 @@ export class FabricThread {
       return;
     }
     if (report.kind === 'close') {
-      // One at a time: files, names and compression need the other threads of Node's pool.
-      const closed = (): Promise<void> => new Promise((resolve) => close(report.descriptor, () => resolve()));
-      this.#closings = this.#closings.then(closed);
+      this.#closings = Promise.all([this.#closings, closeSlowly(report.descriptor)]).then(() => {});
       return;
     }
     if (report.kind === 'message') {
@@ -311,4 +313,9 @@ export class FabricThread {
     this.captures.clear();
     await Promise.all(files.map((file) => file.close()));
   }
+}
+
+async function closeSlowly(descriptor: number): Promise<void> {
+  using _slot = await closings.take();
+  await new Promise<void>((resolve) => close(descriptor, () => resolve()));
 }
