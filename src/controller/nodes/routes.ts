@@ -12,7 +12,7 @@ import {
   routesOf,
 } from '../../http/app/route.ts';
 import { joinSockets, type MessageSocket, outputOnly } from '../../http/sockets/message-socket.ts';
-import { ComputeRefusal, refusalOf } from '../computes/answers.ts';
+import { lacksRoute, refusalOf } from '../computes/answers.ts';
 import type { Computes } from '../computes/computes.ts';
 import {
   type Action,
@@ -55,7 +55,7 @@ function filled(path: string, params: Readonly<Record<string, string>>): string 
 
 /** Servers of another release do not have the route. */
 function withoutAnswer(error: unknown): string[] {
-  if (error instanceof ComputeRefusal && error.status === 404) return [];
+  if (lacksRoute(error)) return [];
   throw error;
 }
 
