@@ -40,6 +40,25 @@ export function objectsOf(nats: NatsConnection, create: boolean): Promise<Object
     : manager.open(OBJECTS);
 }
 
+/** Undefined if there is no such object. @throws Failure `unavailable` if NATS does not send it in time */
+export async function fetchObject(
+  objects: ObjectStore,
+  name: string,
+  limit = FETCHED_MS,
+): Promise<Uint8Array | undefined> {
+  const fetched = new AbortController();
+  // It waits for ever if the server that sends it dies.
+  const late = sleep(limit, undefined, { ref: false, signal: fetched.signal }).then(() => {
+    throw new Failure('unavailable', `NATS has not sent the object ${name} in time.`);
+  });
+  late.catch(ignore);
+  try {
+    return (await Promise.race([objects.getBlob(name), late])) ?? undefined;
+  } finally {
+    fetched.abort();
+  }
+}
+
 /** Puts a copy of the database into the object store, and shortens the log by what the copy has. */
 export async function storeCopy(nats: NatsConnection, database: Database, directory: string): Promise<void> {
   const path = join(directory, 'copy.unfinished');
@@ -172,11 +191,7 @@ export class Replica {
   /** Replaces the copy by the one in the object store. */
   async #fetch(): Promise<Database> {
     const objects = await objectsOf(this.#parts.nats, false);
-    // It waits for ever if the server that sends it dies.
-    const late = sleep(FETCHED_MS, undefined, { ref: false }).then(() => {
-      throw new Failure('unavailable', 'The copy of the database was not sent in time.');
-    });
-    const bytes = await Promise.race([objects.getBlob(DATABASE_OBJECT), late]);
+    const bytes = await fetchObject(objects, DATABASE_OBJECT);
     if (!bytes) throw new Failure('conflict', 'The controller has not stored its database yet.');
     await this.#database?.close();
     this.#database = undefined;

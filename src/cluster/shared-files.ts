@@ -12,12 +12,15 @@ import { isBelow, relativeBelow } from '../host/files/relative-path.ts';
 import { isReservedName } from '../host/files/reserved-names.ts';
 import { eachOf } from '../host/values/each-of.ts';
 import type { Documents } from '../store/documents.ts';
+import { fetchObject } from './replica.ts';
 
 const MIB = 2 ** 20;
 /** Larger files, such as disks, stay on their host. */
 export const LARGEST_FILE_BYTES = 16 * MIB;
 const LARGEST_BYTES = 512 * MIB;
 const AT_ONCE = 8;
+/** Time limit (ms) for fetching a file, beside others. */
+const FETCHED_MS = 60_000;
 const KIND = 'files';
 /** In the directory of the copy of the database: the paths of the shared files that are on this host. */
 const HERE = 'files.json';
@@ -113,7 +116,7 @@ export class SharedFiles {
       const absolute = this.#absolute(path);
       const present = await stat(absolute).catch(ignoreMissing);
       if (present?.size === size && Math.trunc(present.mtimeMs) === modified) return;
-      const content = await objects.getBlob(objectOf(sha256));
+      const content = await fetchObject(objects, objectOf(sha256), FETCHED_MS);
       if (!content) return;
       signal?.throwIfAborted();
       await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
