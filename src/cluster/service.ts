@@ -455,7 +455,8 @@ class Service implements Cluster {
   /** @param heard when it answered, or was asked without success */
   #found(run: string | undefined, heard: number): void {
     if (run !== undefined) this.#heard = heard;
-    if (run !== this.#controllerRun)
+    // Those of a controller that this host learns of only now may have begun already.
+    if (this.#controllerRun !== undefined && run !== this.#controllerRun)
       this.#streams.break('the controller does not answer', (host) => host === CONTROLLER);
     this.#controllerRun = run;
   }
