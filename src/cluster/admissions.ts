@@ -13,8 +13,12 @@ export interface AdmissionsParts {
   log: ClusterLog;
 }
 
+/** Requests to join that wait. Anybody may send them; hosts repeat one that is not answered. */
+const MOST_WAITING = 32;
+
 export class Admissions {
   readonly #parts: AdmissionsParts;
+  #joining = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: AdmissionsParts) {
@@ -34,18 +38,27 @@ export class Admissions {
     const { files, membership, log } = this.#parts;
     const answer = (message: Msg, inbox: string, act: () => Promise<object>): void => {
       if (!isRequest(message, inbox)) return;
-      this.#turn = this.#turn.then(async () => {
+      const answered = this.#turn.then(async () => {
         const body = await act().catch((error: unknown) => ({ refused: messageOf(error) }));
         respond(message, inbox, JSON.stringify(body));
       });
+      // The connection may be closed by then; later requests come with another one.
+      this.#turn = answered.catch(ignore);
     };
     nats.subscribe(JOIN_SUBJECT, {
-      callback: (_error, message) =>
+      callback: (_error, message) => {
+        if (this.#joining >= MOST_WAITING || !isRequest(message, JOIN_INBOX)) return;
+        this.#joining += 1;
         answer(message, JOIN_INBOX, async () => {
-          const { name, ...answered } = await admit(files, membership(), message.json());
-          log.info('a host joined the cluster', { host: name });
-          return { joined: name, ...answered, cluster: membership().cluster };
-        }),
+          try {
+            const { name, ...answered } = await admit(files, membership(), message.json());
+            log.info('a host joined the cluster', { host: name });
+            return { joined: name, ...answered, cluster: membership().cluster };
+          } finally {
+            this.#joining -= 1;
+          }
+        });
+      },
     });
     nats.subscribe(subjects('*').leave, {
       callback: (_error, message) =>
