@@ -237,7 +237,7 @@ class Service implements Cluster {
     if (to !== undefined && !others.some(({ name }) => name === to))
       throw new Failure(
         'conflict',
-        `${to} cannot be the controller: choose one of ${others.map(({ name }) => name).join(', ') || 'no host'}, which hold a lease and have joined with --standby.`,
+        `${to} cannot be the controller: choose one of ${others.map(({ name }) => name).join(', ') || 'no host'}, which hold a lease and stand by.`,
       );
     const ready = others.find(({ name, standby }) => standby === 'ready' && name === (to ?? name));
     if (ready) return ready;
