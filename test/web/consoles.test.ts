@@ -88,6 +88,9 @@ test('where no secure context is: copy, paste, paste 200 lines slowly, find, sav
   assert.equal(await page.evaluate(() => isSecureContext), false);
 
   await openConsole(page, 'PC1');
+  // At once: neither is the terminal loaded nor the console connected.
+  await page.keyboard.type('echo early-word\r');
+  await screen(page).getByText('early-word', { exact: true }).last().waitFor();
   await screen(page).getByText(PROMPT).first().waitFor();
   await page.keyboard.type('echo first-word\r');
   const word = screen(page).getByText('first-word', { exact: true }).last();

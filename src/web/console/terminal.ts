@@ -39,6 +39,8 @@ export class ConsoleTerminal implements PasteTarget {
   readonly #options: TerminalOptions;
   #resizing: ReturnType<typeof setTimeout> | undefined;
   #heardAt = 0;
+  /** Input of the moment in which the connection is being opened. */
+  #early = '';
 
   constructor(host: HTMLElement, options: TerminalOptions) {
     this.#options = options;
@@ -68,6 +70,10 @@ export class ConsoleTerminal implements PasteTarget {
       query: () => ({ cols: String(terminal.cols), rows: String(terminal.rows) }),
       opened: (socket) => this.#follow(socket),
     });
+    // Not sent later to a console that may be at another prompt by then.
+    this.connection.state.subscribe((state) => {
+      if (state === 'lost' || state === 'off') this.#early = '';
+    });
     this.#adapt();
   }
 
@@ -84,7 +90,8 @@ export class ConsoleTerminal implements PasteTarget {
   }
 
   send(text: string): void {
-    this.connection.send(new TextEncoder().encode(text));
+    const isSent = this.connection.send(new TextEncoder().encode(text));
+    if (!isSent && this.connection.state.peek() === 'connecting') this.#early += text;
   }
 
   /** Sends text as a paste. */
@@ -153,6 +160,8 @@ export class ConsoleTerminal implements PasteTarget {
       if (typeof data === 'string') this.#options.refused((JSON.parse(data) as { message: string }).message);
       else this.#feed.push(new Uint8Array(data as ArrayBuffer));
     };
+    if (this.#early !== '') this.send(this.#early);
+    this.#early = '';
   }
 
   #adapt(): void {

@@ -1,6 +1,6 @@
 // The console of a node as a tab of the dock.
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { linesOf, pasteSlowly } from '../console/slow-paste.ts';
 import type { ConsoleTerminal } from '../console/terminal.ts';
 import { pastedText } from '../model/browser/clipboard.ts';
@@ -25,6 +25,12 @@ function set<T>(target: Signal<T>, value: T): void {
   target.value = value;
 }
 
+/** What a key types; undefined if nothing. */
+function typedBy({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): string | undefined {
+  if (ctrlKey || altKey || metaKey) return undefined;
+  return key.length === 1 ? key : { Enter: '\r', Backspace: '\x7f' }[key];
+}
+
 export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'console'>) {
   const { lab, dock, attempt } = context;
   const key = keyOf(entry);
@@ -40,6 +46,8 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
   const path = `${lab.path}/nodes/${entry.nodeId}`;
   const isWatching = lab.whyNotChange !== '';
   const watching = useRef(isWatching);
+  /** Typed before the terminal was loaded. */
+  const early = useRef('');
 
   useEffect(() => {
     let over = false;
@@ -77,18 +85,34 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
 
   const isRunning = node?.status === 'started' || node?.status === 'suspended';
   const open = terminal.value;
-  useEffect(() => {
-    if (open) open.connection.isRunning = isRunning;
-  }, [open, isRunning]);
+  // Layout effects, which run before the next key: it must not reach the map, where it could be a verb.
+  useLayoutEffect(() => {
+    if (isActive) (open ?? host.current)?.focus();
+  }, [open, isActive]);
+  useLayoutEffect(() => {
+    const { current: element } = host;
+    if (open || !element) return;
+    const keep = (event: KeyboardEvent): void => {
+      const text = typedBy(event);
+      if (text === undefined || watching.current) return;
+      event.preventDefault();
+      early.current += text;
+    };
+    element.addEventListener('keydown', keep);
+    return () => element.removeEventListener('keydown', keep);
+  }, [open]);
+  useLayoutEffect(() => {
+    if (!open) return;
+    open.connection.isRunning = isRunning;
+    if (early.current !== '') dock.typed(key, early.current);
+    early.current = '';
+  }, [open, isRunning, dock, key]);
   useEffect(() => {
     const { current: was } = watching;
     watching.current = isWatching;
     // The server drops the input of a connection that was opened view-only, so reconnect.
     if (was && !isWatching) open?.connection.again();
   }, [open, isWatching]);
-  useEffect(() => {
-    if (isActive) open?.focus();
-  }, [open, isActive]);
   useEffect(() => {
     if (open) open.readsAloud = readsAloud.value;
   }, [open, readsAloud.value]);
@@ -165,7 +189,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
           }}
         />
       )}
-      <div class="console" ref={host} hidden={!isShown} />
+      <div class="console" ref={host} tabIndex={open ? undefined : -1} hidden={!isShown} />
       {link.value !== undefined && <LinkDialog address={link.value} close={() => set(link, undefined)} />}
       {pasting.value !== undefined && (
         <PasteDialog
