@@ -29,6 +29,9 @@ const Membership = v.object({
 });
 export type Membership = v.InferOutput<typeof Membership>;
 
+const SERVERS = 'servers.json';
+const Servers = v.array(v.string());
+
 /** A host that may connect: kept on the hosts that run NATS. */
 const HostRecord = v.object({
   name: v.string(),
@@ -110,8 +113,15 @@ export class ClusterFiles {
   }
 
   /** Undefined if this host is in no cluster. */
-  membership(): Promise<Membership | undefined> {
-    return this.#read(MEMBERSHIP, Membership);
+  async membership(): Promise<Membership | undefined> {
+    const membership = await this.#read(MEMBERSHIP, Membership);
+    const servers = membership && (await this.#read(SERVERS, Servers));
+    return servers ? { ...membership, servers } : membership;
+  }
+
+  /** The NATS servers that the server of this host has learned of. In a file of their own: commands change the membership meanwhile. */
+  async setServers(servers: readonly string[]): Promise<void> {
+    await this.write(SERVERS, JSON.stringify(servers));
   }
 
   /** @throws Failure `conflict` if this host is in no cluster */

@@ -473,9 +473,8 @@ class Service implements Cluster {
     // NATS says only those that run.
     const found = nats.info?.connect_urls?.toSorted() ?? [];
     if (found.length < 2 || found.join() === servers.toSorted().join()) return;
-    // The command may have made this host the one that admits others.
-    this.#membership = { ...(await this.#files.member()), servers: found };
-    await this.#files.setMembership(this.#membership);
+    await this.#files.setServers(found);
+    this.#membership = { ...this.#membership, servers: found };
   }
 
   async #renew(nats: NatsConnection, leases: KV, address: string): Promise<void> {
