@@ -18,7 +18,7 @@ const HELD_MS = 4_000;
 const ROUND_MS = 700;
 /** How long (ms) after an interruption a host leaves the key to the one that held it before. */
 const HEADSTART_MS = 3_000;
-/** Time limit (ms) of a renewal. */
+/** Time limit (ms) of a question about the key, and of a renewal: NATS servers that elect their leader drop some, which must be repeated. */
 const ANSWER_MS = 2_000;
 
 const Holder = v.object({ id: v.string(), name: v.string(), run: v.string() });
@@ -34,9 +34,11 @@ export interface ElectionEvents {
 }
 
 /** The bucket of the key. Of several NATS servers only the leader is asked: another one may still have the holder before this one. */
-function bucketOf(nats: NatsConnection): Promise<KV> {
-  const settings = { ttl: KEY_MS, history: 1, allow_direct: false, replicas: replicasFor(nats) };
-  return new Kvm(jetstream(nats)).create(CONTROLLER_BUCKET, settings);
+async function bucketOf(nats: NatsConnection): Promise<KV> {
+  const asked = { allow_direct: false };
+  const settings = { ...asked, ttl: KEY_MS, history: 1, replicas: replicasFor(nats) };
+  await new Kvm(jetstream(nats)).create(CONTROLLER_BUCKET, settings);
+  return new Kvm(jetstream(nats, { timeout: ANSWER_MS, checkAPI: false })).open(CONTROLLER_BUCKET, asked);
 }
 
 function holderOf(entry: KvEntry | null): Holder | undefined {
@@ -95,7 +97,7 @@ export class Election {
     if (!this.#holds && (begin < this.#candidateFrom || !this.#events.isReady())) return;
     const value = JSON.stringify(this.#own);
     // The revision makes one of two hosts win that write at the same time.
-    if (entry && holder) await bucket.update(CONTROLLER_KEY, value, entry.revision, ANSWER_MS);
+    if (entry && holder) await bucket.update(CONTROLLER_KEY, value, entry.revision);
     else await bucket.create(CONTROLLER_KEY, value);
     this.#holder = this.#own;
     this.#heldUntil = begin + HELD_MS;
@@ -119,7 +121,7 @@ export class Election {
       this.#candidateFrom = performance.now() + KEY_MS;
       const entry = await bucket.get(CONTROLLER_KEY);
       if (!entry || holderOf(entry)?.id !== this.#own.id) return;
-      if (to) await bucket.update(CONTROLLER_KEY, JSON.stringify(to), entry.revision, ANSWER_MS);
+      if (to) await bucket.update(CONTROLLER_KEY, JSON.stringify(to), entry.revision);
       else await bucket.delete(CONTROLLER_KEY, { previousSeq: entry.revision });
     });
   }
