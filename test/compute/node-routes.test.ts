@@ -169,7 +169,14 @@ test('requests for one node wait for each other, streams and searches do not', a
     route.kind === 'http' && route.pattern.includes('{node_id}') ? [route] : [],
   );
   const free = all.filter(({ turn }) => turn === undefined).map(({ pattern }) => pattern.split('/').at(-1));
-  assert.deepEqual([...new Set(free)].sort(), ['auto_idlepc', 'idlepc_proposals', 'pcap', 'schedule', 'statistics']);
+  assert.deepEqual([...new Set(free)].sort(), [
+    'addresses',
+    'auto_idlepc',
+    'idlepc_proposals',
+    'pcap',
+    'schedule',
+    'statistics',
+  ]);
   const names = all.map(({ turn }) => turn?.({ project_id: 'p', node_id: 'n' }));
   assert.deepEqual([...new Set(names)].sort(), ['p/n', undefined]);
 });
