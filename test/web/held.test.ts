@@ -96,3 +96,40 @@ test('two linked nodes in a hand move with their link, the link to a third one f
   assert.ok(close(await middle(page, 'A'), at.a.x + 80, at.a.y + 40));
   assert.deepEqual(complaints, []);
 });
+
+test('a node that is dragged on before the server has answered moves on from where it was dropped', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await serveInside(t);
+  const project = await server.project('dragged on', { auto_close: false });
+  const node = await server.hub(project, 'A', { x: -200, y: -100 });
+  const browser = await startBrowser(t);
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`);
+  await page.locator('.node').waitFor();
+  const held: (() => void)[] = [];
+  await page.route('**/v2/projects/*/nodes/*', async (route) => {
+    if (route.request().method() === 'PUT') await new Promise<void>((resolve) => held.push(resolve));
+    await route.continue();
+  });
+  const start = await middle(page, 'A');
+  for (const [from, to] of [
+    [0, 60],
+    [60, 100],
+  ] as const) {
+    await page.mouse.move(start.x + from, start.y);
+    await page.mouse.down();
+    await page.mouse.move(start.x + to, start.y, { steps: 4 });
+    await until(async () => Math.abs((await middle(page, 'A')).x - start.x - to) <= 1, `A moved by ${to}`);
+    await page.mouse.up();
+    await until(async () => held.length > 0, 'the first request');
+  }
+  const x = async () => (await server.expect(200, 'GET', `/v2/projects/${project.project_id}/nodes/${node.node_id}`)).x;
+  for (const [request, place] of [-140, -100].entries()) {
+    await until(async () => held.length > request, 'the request of a drop');
+    held[request]!();
+    await until(async () => (await x()) === place, 'its place');
+  }
+  await page.waitForFunction(() => document.querySelector('.lifted') === null);
+  assert.ok(Math.abs((await middle(page, 'A')).x - start.x - 100) <= 1);
+  assert.deepEqual(complaints, []);
+});

@@ -39,6 +39,8 @@ export class Stage {
   readonly camera: Camera;
   /** Positions of dragged nodes and drawings; sent to the server at the end of the drag. */
   readonly held = new Map<string, Point>();
+  /** Where objects were dropped that the server has not answered about: the next drag begins there. */
+  readonly #sent = new Map<string, Point>();
   readonly heldLabels = new Map<string, Point>();
   /** Positions of port names relative to their nodes, by `portKey`. */
   readonly heldPorts = new Map<string, Point>();
@@ -156,7 +158,7 @@ export class Stage {
     };
   }
 
-  /** Drags the selection by this distance from the server's position. `isFree`: do not snap. */
+  /** Drags the selection by this distance from where it was dropped last. `isFree`: do not snap. */
   hold(dx: number, dy: number, isFree: boolean): void {
     const { context } = this;
     this.endPreview();
@@ -170,14 +172,12 @@ export class Stage {
       this.held.set(id, to);
     };
     const { nodes, drawings } = this.movable();
-    for (const node of nodes) {
-      const { width, height } = node;
-      put(node.node_id, node, snapped({ x: node.x + dx, y: node.y + dy, width, height }, nodeGrid));
-    }
-    for (const drawing of drawings) {
-      const moved = { x: drawing.x + dx, y: drawing.y + dy, width: 0, height: 0 };
-      put(drawing.drawing_id, drawing, snapped(moved, drawingGrid));
-    }
+    const move = (id: string, object: Point, size: { width: number; height: number }, step: number): void => {
+      const from = this.#sent.get(id) ?? object;
+      put(id, object, snapped({ x: from.x + dx, y: from.y + dy, ...size }, step));
+    };
+    for (const node of nodes) move(node.node_id, node, { width: node.width, height: node.height }, nodeGrid);
+    for (const drawing of drawings) move(drawing.drawing_id, drawing, { width: 0, height: 0 }, drawingGrid);
     if (!offset) return;
     this.lifted.offset = offset;
     // All move together, except those that snap to a different grid line.
@@ -224,12 +224,17 @@ export class Stage {
     this.#isPreview = false;
     const updates = [...this.held].flatMap(([id, { x, y }]) => {
       const kind = lab.nodes.has(id) ? ('node' as const) : ('drawing' as const);
-      const now = lab[`${kind}s`].get(id);
+      const object = lab[`${kind}s`].get(id);
+      const now = object && (this.#sent.get(id) ?? object);
       return now && (now.x !== x || now.y !== y) ? [{ kind, id, fields: { x, y } }] : [];
     });
     const sent = [...this.held];
-    // What has been taken up again meanwhile stays held.
-    const release = (): void => this.release(sent.flatMap(([id, at]) => (this.held.get(id) === at ? [id] : [])));
+    for (const [id, at] of sent) this.#sent.set(id, at);
+    const release = (): void => {
+      for (const [id, at] of sent) if (this.#sent.get(id) === at) this.#sent.delete(id);
+      // What has been taken up again meanwhile stays held.
+      this.release(sent.flatMap(([id, at]) => (this.held.get(id) === at ? [id] : [])));
+    };
     if (updates.length === 0) release();
     else void attempt(() => history.update(updates)).then(release);
   }
