@@ -84,8 +84,13 @@ test(`a BFD session of 3 x 50 ms over a switch does not flap in ${SECONDS} s whi
     const id = engine.docker('ps', '-q', '--filter', `name=GNS3.${name}.`).trim();
     return Number(engine.docker('inspect', '-f', '{{.State.Pid}}', id));
   };
-  const one = speak(t, folder, processOf('C1'), 1, 2);
-  const two = speak(t, folder, processOf('C2'), 2, 1);
+  const processes = [processOf('C1'), processOf('C2')] as const;
+  // A daemon that begins before its address is there never sends.
+  const addressesOf = (process: number): string =>
+    execFileSync('nsenter', ['-t', `${process}`, '-n', 'ip', 'address'], { encoding: 'utf8' });
+  await eventually('the addresses', () => processes.every((process) => addressesOf(process).includes('10.1.0.')));
+  const one = speak(t, folder, processes[0], 1, 2);
+  const two = speak(t, folder, processes[1], 2, 1);
   const sessions = (): Session[] => [one(), two()];
   await eventually('the daemons', () => [1, 2].every((own) => existsSync(join(folder, `${own}`, 'bfdd.vty'))));
   await eventually('the sessions', sessions, (all) => all.every(({ status }) => status === 'up'));
