@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { until } from '../controller/lab-server.ts';
+import { eventually } from '../eventually.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
@@ -34,7 +35,8 @@ test('a dragged node comes in line with another one, a group takes its nodes alo
   await until(async () => String(await overview.allInnerTexts()) === '3 of 3 running,1', 'the number of links');
   /** Presses in the middle of the thing and moves; the caller drops it. */
   const drag = async (what: ReturnType<Page['locator']>, dx: number, dy: number): Promise<void> => {
-    const { x, y, width, height } = (await what.boundingBox())!;
+    // A drawing that has just changed is drawn again.
+    const { x, y, width, height } = (await eventually('what is dragged', () => what.boundingBox()))!;
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.down();
     await page.mouse.move(x + width / 2 + dx, y + height / 2 + dy, { steps: 5 });
