@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
 import { type Msg, type NatsConnection, nuid, RequestError, type Subscription } from '@nats-io/transport-node';
-import { LEASE_MS } from '../api/leases.ts';
+import { type HeldLease, LEASE_MS } from '../api/leases.ts';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import { Admissions } from './admissions.ts';
 import type { ClusterLog } from './cluster-log.ts';
@@ -40,24 +40,6 @@ const CONTROLLER = '(controller)';
 /** Only its first message begins a stream: later ones of a stream that is gone are ignored. */
 const isFirst = ({ data }: Msg): boolean => data[0] === 1 && data.subarray(1, 5).every((byte) => byte === 0);
 
-/** A host as the controller sees it. */
-export interface Member {
-  id: string;
-  name: string;
-  address: string;
-  /** The address from which NATS sees it: another one behind a masquerade. */
-  outsideAddress: string;
-  port: number;
-  isThisHost: boolean;
-  /** How long (ms) after its last renewal the host keeps clouds and NATs connected; undefined: for ever. */
-  outsideLimitMs: number | undefined;
-  /** They are cut off. */
-  isOutsideClosed: boolean;
-  /** It may become the controller. */
-  standby: Lease['standby'];
-  runsNats: boolean;
-}
-
 export interface ClusterParts {
   state: string;
   /** `name` of section `[Cluster]`: the only cluster in which this host may take part; empty for the one that it joined. */
@@ -72,7 +54,7 @@ export interface ClusterParts {
   /** Serves a stream as a connection of clients that another host passes on. */
   acceptClient: (stream: Duplex, host: string) => void;
   /** A host holds a lease, this one included; called again with every renewal. */
-  held: (member: Member) => void;
+  held: (lease: HeldLease) => void;
   /** How long a host has held no lease, while this one was connected to NATS, until `absent` is called; 0: never. */
   failoverMs: number;
   absent: HostEvents['absent'];

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Relayed } from '../api/events.ts';
+import type { HeldLease } from '../api/leases.ts';
 import type { NodeCreate } from '../api/routes/nodes.ts';
 import type { NodeType } from '../api/vocabulary.ts';
 import type { Config } from '../config/schema.ts';
@@ -57,7 +58,7 @@ import type { Node } from './nodes/node.ts';
 import { nodeRoutes } from './nodes/routes.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { Checkpoints } from './placement/checkpoints.ts';
-import { ClusterHosts, type HeldLease } from './placement/cluster-hosts.ts';
+import { ClusterHosts } from './placement/cluster-hosts.ts';
 import { type ControllerRole, Draining } from './placement/draining.ts';
 import { Failover } from './placement/failover.ts';
 import { Fencing } from './placement/fencing.ts';

@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Relayed } from '../../api/events.ts';
+import type { HeldLease } from '../../api/leases.ts';
 import type { ComputeObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
@@ -17,13 +18,7 @@ import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 export type ComputeDescription = Pick<ComputeObject, 'compute_id' | 'name' | 'protocol' | 'host' | 'port' | 'user'>;
 
 /** Where a host of the cluster is. */
-export interface Place {
-  /** Its name in the cluster. */
-  name: string;
-  address: string;
-  /** The address from which the controller's host sees it: another one behind a masquerade. */
-  outsideAddress: string;
-}
+export type Place = Pick<HeldLease, 'name' | 'address' | 'outsideAddress'>;
 
 export interface ComputeListener {
   /** The compute's object changed. */

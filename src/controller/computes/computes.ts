@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import type { HeldLease } from '../../api/leases.ts';
 import type { HostLoad } from '../../api/node-loads.ts';
 import type { ComputeObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
@@ -31,10 +32,7 @@ const RESERVED_NAME = 'gns3vm';
 const USER_CHARACTERS = 14;
 
 /** A host of the cluster, as last seen. */
-export interface Member extends Place {
-  id: string;
-  port: number;
-}
+export type Member = Place & Pick<HeldLease, 'id' | 'port'>;
 
 export interface ComputesOptions {
   config: Config;

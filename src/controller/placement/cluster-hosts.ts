@@ -1,21 +1,10 @@
 // The hosts of the cluster as its controller sees them.
+import type { HeldLease } from '../../api/leases.ts';
 import type { ClusterHost, ClusterObject } from '../../api/placement.ts';
-import type { Compute, Place } from '../computes/compute.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Checkpoints } from './checkpoints.ts';
-
-/** What a lease says of its host. */
-export interface HeldLease extends Place {
-  id: string;
-  port: number;
-  isThisHost: boolean;
-  standby: 'waiting' | 'ready' | undefined;
-  runsNats: boolean;
-  /** How long (ms) after its last renewal the host keeps clouds and NATs connected; undefined: for ever. */
-  outsideLimitMs: number | undefined;
-  isOutsideClosed: boolean;
-}
 
 export class ClusterHosts {
   readonly #computes: Computes;
