@@ -37,15 +37,20 @@ const Line = v.looseObject({
   ...{ objects: v.record(v.string(), v.string()), status: v.number() },
 });
 
+/** The audit trail of this host. */
+export interface OwnTrail {
+  /** Adds a line of another host. */
+  add(line: AuditLine): void;
+  /** Resolves when added lines are in the file. */
+  settled(): Promise<void>;
+}
+
 export interface AuditTrailParts {
   /** Keeps the place in the stream. */
   path: string;
   hostId: string;
   log: ClusterLog;
-  /** Adds a line of another host to the file here. */
-  add: (line: AuditLine) => void;
-  /** Resolves when added lines are in the file. */
-  settled: () => Promise<void>;
+  own: OwnTrail;
 }
 
 export class AuditTrail {
@@ -143,7 +148,7 @@ export class AuditTrail {
       if (this.#add(message)) added += 1;
       if (message.info.pending > 0 && added < KEPT_EVERY) continue;
       added = 0;
-      await this.#parts.settled();
+      await this.#parts.own.settled();
       await writeFileAtomically(this.#parts.path, String(message.seq));
     }
   }
@@ -152,7 +157,7 @@ export class AuditTrail {
   #add(message: JsMsg): boolean {
     if (message.headers?.get(HOST) === this.#parts.hostId) return false;
     try {
-      this.#parts.add(v.parse(Line, message.json()) as unknown as AuditLine);
+      this.#parts.own.add(v.parse(Line, message.json()) as unknown as AuditLine);
       return true;
     } catch {
       return false;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
-import { AuditTrail, type AuditTrailParts } from './audit-trail.ts';
+import { AuditTrail, type OwnTrail } from './audit-trail.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { Election, type Holder } from './election.ts';
 import type { NamedHost } from './hosts.ts';
@@ -35,7 +35,7 @@ export interface Successor {
    */
   step: (isOrderly: boolean) => Promise<void>;
   /** The audit trail of this host, to which lines of other controllers are added. */
-  audit: Pick<AuditTrailParts, 'add' | 'settled'>;
+  audit: OwnTrail;
 }
 
 export interface SuccessionParts {
@@ -68,7 +68,7 @@ export class Succession {
     this.#parts = parts;
     const { directory, own, log, successor } = parts;
     this.#audit = new AuditTrail({
-      ...{ path: join(directory, 'audit-position'), hostId: own.id, log, ...successor.audit },
+      ...{ path: join(directory, 'audit-position'), hostId: own.id, log, own: successor.audit },
     });
     this.#election = new Election(parts.own, {
       isReady: () => this.isReady,

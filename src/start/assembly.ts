@@ -16,7 +16,7 @@ import { Observation } from '../http/app/request-log.ts';
 import { targetOf } from '../http/app/target.ts';
 import { openApiRoute } from '../http/openapi/document.ts';
 import { pageRoutes } from '../pages/routes.ts';
-import { AuditFile, type AuditLine } from '../store/audit.ts';
+import { AuditFile } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import { accountsOf, type HostAccounts } from './access.ts';
 import { createAccess } from './gate-setup.ts';
@@ -61,8 +61,8 @@ export interface AppParts {
 export interface Turns {
   /** Why nothing can be changed now, if so. */
   obstacle(): string | undefined;
-  /** The controller has noted a line of the audit trail. */
-  readonly audited: (line: AuditLine) => void;
+  /** The trail of the cluster: also those lines that other hosts have noted as the controller. */
+  readonly audit: AuditFile;
 }
 
 type Handler = NonNullable<AppOptions['middleware']>[number];
@@ -92,7 +92,7 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
     store.documents,
     (method, path) => app.definitionAt(method, path),
   );
-  const audit = new AuditFile(config.state, undefined, turns?.audited);
+  const audit = turns?.audit ?? new AuditFile(config.state);
   const { file, hostName } = accounts;
   const controller = new Controller({
     config,

@@ -7,7 +7,7 @@ import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
 import type { Passing } from '../http/app/passing.ts';
 import type { HttpServer } from '../http/app/server.ts';
-import { AuditFile, type AuditLine } from '../store/audit.ts';
+import { AuditFile } from '../store/audit.ts';
 import { Database } from '../store/database.ts';
 import { becomeLocal, localHost } from '../store/host-change.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
@@ -41,6 +41,7 @@ export async function startTurns(parts: Parts): Promise<Pick<Control, 'address' 
 class Turn implements Turns {
   readonly #parts: Parts;
   readonly #standby: App;
+  readonly audit: AuditFile;
   #server: HttpServer | undefined;
   #address: AddressInfo | undefined;
   #cluster: Cluster | undefined;
@@ -54,6 +55,7 @@ class Turn implements Turns {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#standby = assembleStandby(parts.host, parts.store);
+    this.audit = new AuditFile(parts.host.config.state, undefined, (line) => this.#cluster?.sendAudit(line));
   }
 
   get address(): AddressInfo {
@@ -70,7 +72,6 @@ class Turn implements Turns {
     this.#address = await this.#server.start();
     await startLocally(this.#server, host.config);
     endUnclaimedLater(host.compute);
-    const audit = new AuditFile(host.config.state);
     this.#cluster = await join(host, {
       ...{ port: this.address.port, passing, app: () => this.app },
       controller: () => this.#control?.controller,
@@ -81,7 +82,7 @@ class Turn implements Turns {
         lead: (database, own) => this.#lead(database, own),
         followed: (database, own, signal) => this.#follow(database, own, signal),
         step: (isOrderly) => this.#step(isOrderly),
-        audit: { add: (line) => audit.add(line), settled: () => audit.settled() },
+        audit: this.audit,
       },
       noted: async ({ id, name, outsideLimitMs = null }) => {
         const documents = this.#labs?.documents;
@@ -92,8 +93,6 @@ class Turn implements Turns {
       forgotten: async ({ id }) => this.#labs?.documents.delete('cluster-hosts', id),
     });
   }
-
-  readonly audited = (line: AuditLine): void => this.#cluster?.sendAudit(line);
 
   obstacle(): string | undefined {
     return this.#cluster?.isCertain ? undefined : NO_CONTROLLER;
