@@ -1,16 +1,17 @@
-// The cluster's part of a running server: keeps the connection to NATS and this host's lease, passes streams to this host's compute, and on
-// the controller follows the leases of the others.
+// The cluster's part of a running server: keeps the connection to NATS and this host's lease, and on the controller follows the leases of the
+// others.
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
-import { type Msg, type NatsConnection, nuid, RequestError, type Subscription } from '@nats-io/transport-node';
-import { type HeldLease, LEASE_MS } from '../api/leases.ts';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { HeldLease } from '../api/leases.ts';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import { Admissions } from './admissions.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { addressToward, connectMember } from './connection.ts';
+import { HostCalls } from './host-calls.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
@@ -20,26 +21,15 @@ import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
-import { HostStreams } from './streams.ts';
-import { FOUND, inboxPrefix, isRequest, respond, senderOf, subjects } from './subjects.ts';
+import { subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
 const AGAIN_MS = 2_000;
 /** How long (ms) to wait at one NATS server until most of them run. */
 const MAJORITY_MS = 30_000;
-/** Parts of subjects. */
-const STREAM_PART = 3;
-/** The run of a server. */
-const RUN = /^[\da-f-]{36}$/;
 const NO_STANDBY =
   'No other host can be the controller: let one join with --standby, and restart labwired on the host of "init".';
-/** The other end of streams on hosts that are not the controller; no name of a host. */
-const CONTROLLER = '(controller)';
-
-/** Only its first message begins a stream: later ones of a stream that is gone are ignored. */
-const isFirst = ({ data }: Msg): boolean => data[0] === 1 && data.subarray(1, 5).every((byte) => byte === 0);
-
 export interface ClusterParts {
   state: string;
   /** `name` of section `[Cluster]`: the only cluster in which this host may take part; empty for the one that it joined. */
@@ -136,22 +126,12 @@ class Service implements Cluster {
   readonly #run = randomUUID();
   readonly #ending = new AbortController();
   readonly #hosts: Hosts;
-  readonly #streams: HostStreams;
+  readonly #calls: HostCalls;
   readonly relay: FrameRelay;
   readonly known: readonly NamedHost[];
   readonly #shared: SharedFiles;
   readonly #succession: Succession | undefined;
-  /** Whether this host commands the computes, and answers clients of all hosts. */
-  isController: boolean;
-  /** To what computes send, and to what hosts send for their clients. */
-  #computes: Subscription | undefined;
-  #clients: readonly Subscription[] = [];
   #nats: NatsConnection | undefined;
-  #isReached = false;
-  /** The run of the controller's server, while it answers. */
-  #controllerRun: string | undefined;
-  /** When the controller has answered last (ms). */
-  #heard = Number.NEGATIVE_INFINITY;
   #leave: (() => Promise<void>) | undefined;
   /** From which NATS sees this host. */
   #outsideAddress: string | undefined;
@@ -171,11 +151,18 @@ class Service implements Cluster {
     const { state, roots = [] } = parts;
     this.#shared = new SharedFiles({ state, roots, directory: files.path('replica') });
     this.relay = new FrameRelay(membership.host);
-    this.#streams = new HostStreams({ publish: (subject, message) => this.#nats?.publish(subject, message) });
     this.#hosts = new Hosts(files, known, this.#hostEvents(), parts.failoverMs);
     const { id, host: name } = membership;
-    const { log, successor } = parts;
-    this.isController = membership.controller && !successor;
+    const { log, successor, accept, acceptClient } = parts;
+    this.#calls = new HostCalls(
+      {
+        ...{ host: name, run: this.#run, accept, acceptClient },
+        holds: (host) => this.#hosts.holds(host),
+        isCertain: () => this.#succession?.isCertain ?? true,
+        handOver: (to) => this.handOver(to),
+      },
+      membership.controller && !successor,
+    );
     if (successor)
       this.#succession = new Succession({
         ...{ log, directory: files.path('replica'), own: { id, name, run: this.#run } },
@@ -183,28 +170,24 @@ class Service implements Cluster {
           ...successor,
           begin: membership.controller ? successor.begin : undefined,
           lead: async (database, own) => {
-            this.isController = true;
-            // The former controller ended in order: nothing else ends what was being passed on to it.
-            this.#streams.break('the controller is this host now', (host) => host === CONTROLLER);
-            this.#controllerRun = undefined;
-            if (this.#nats) this.#hearComputes(this.#nats);
+            this.#calls.lead();
             await successor.lead(database, own);
-            if (this.#nats) this.#hearClients(this.#nats);
-            this.#nats?.publish(FOUND, this.#run);
+            this.#calls.answerClients();
           },
           step: async (isOrderly) => {
-            this.#endClients();
+            this.#calls.endClients();
             try {
               await successor.step(isOrderly);
             } finally {
-              this.isController = false;
-              this.#computes?.unsubscribe();
-              this.#streams.break('this host is the controller no more', (host) => host !== CONTROLLER);
-              if (this.#nats) void this.#findController(this.#nats);
+              this.#calls.follow();
             }
           },
         },
       });
+  }
+
+  get isController(): boolean {
+    return this.#calls.isController;
   }
 
   get isCertain(): boolean {
@@ -288,7 +271,7 @@ class Service implements Cluster {
       came: ({ name }) => log.info('a host holds its lease', { host: name }),
       lost: ({ name }) => {
         log.warn('the lease of a host has ended', { host: name });
-        this.#streams.break('its lease has ended', (host) => host === name);
+        this.#calls.break('its lease has ended', (host) => host === name);
       },
       absent: (host) => {
         log.warn('a host is gone; others run its nodes', { host: host.name });
@@ -296,7 +279,7 @@ class Service implements Cluster {
       },
       forgotten: (host) => {
         log.info('a host is in the cluster no more', { host: host.name });
-        this.#streams.break('it was forgotten', (name) => name === host.name);
+        this.#calls.break('it was forgotten', (name) => name === host.name);
         forgotten(host);
       },
     };
@@ -312,7 +295,7 @@ class Service implements Cluster {
         this.#report(messageOf(error));
         this.#failures += 1;
       }
-      this.#streams.break('the connection to NATS ended');
+      this.#calls.break('the connection to NATS ended');
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
     }
   }
@@ -328,6 +311,7 @@ class Service implements Cluster {
     const nats = await connectMember(this.#files, this.#membership, {}, this.#failures);
     try {
       this.#nats = nats;
+      this.#calls.nats = nats;
       void this.#follow(nats);
       if (controller) {
         // An older release wrote other permissions.
@@ -340,13 +324,16 @@ class Service implements Cluster {
       const address = await addressToward(nats.getServer());
       // With the lease the controller begins to send, so that the host listens before.
       await ownEntry(leases, { name: host, run: this.#run });
-      this.#passStreams(nats);
+      this.#calls.serve(nats);
+      nats.subscribe(`${subjects(host).framesHere}.*.*`, {
+        callback: (_error, { subject, data }) => this.relay.receive(subject, data),
+      });
       await nats.flush();
       await this.#renew(nats, leases, address);
       const watch = this.#mayControl ? await this.#watch(leases) : undefined;
       try {
         this.#reach(nats);
-        await this.#findController(nats);
+        await this.#calls.findController(nats);
         this.#leave = async () => void (await leases.delete(host));
         this.#reason = '';
         this.#parts.log.info('this host takes part in the cluster', { cluster, host });
@@ -357,6 +344,7 @@ class Service implements Cluster {
       }
     } finally {
       this.#nats = undefined;
+      this.#calls.nats = undefined;
       this.#reach(undefined);
       await nats.close();
     }
@@ -406,7 +394,7 @@ class Service implements Cluster {
       if (nats.isClosed() || signal.aborted) return;
       if (this.#membership.controller) await this.#hosts.forgetRemoved();
       // Not awaited: the lease must be renewed meanwhile.
-      void this.#findController(nats);
+      void this.#calls.findController(nats);
       const isRenewed = await this.#renew(nats, leases, address).then(
         () => true,
         (error: unknown) => {
@@ -419,28 +407,6 @@ class Service implements Cluster {
       await watch?.check(isRenewed).catch(() => {});
       if (isRenewed) await this.#maintain(nats).catch(() => {});
     }
-  }
-
-  async #findController(nats: NatsConnection): Promise<void> {
-    if (this.isController) return;
-    const { find } = subjects(this.#membership.host);
-    const asked = performance.now();
-    const run = await nats.request(find, '', { timeout: RENEWAL_MS }).then(
-      (answer) => answer.string(),
-      (error: unknown) => (error instanceof RequestError && error.isNoResponders() ? '' : undefined),
-    );
-    // A new one has come meanwhile, or it is only slow: then it is waited for as long as for its lease.
-    if (asked < this.#heard || (run === undefined && asked - this.#heard < LEASE_MS)) return;
-    this.#found(run || undefined, asked);
-  }
-
-  /** @param heard when it answered, or was asked without success */
-  #found(run: string | undefined, heard: number): void {
-    if (run !== undefined) this.#heard = heard;
-    // Those of a controller that this host learns of only now may have begun already.
-    if (this.#controllerRun !== undefined && run !== this.#controllerRun)
-      this.#streams.break('the controller does not answer', (host) => host === CONTROLLER);
-    this.#controllerRun = run;
   }
 
   /** Keeps up with the NATS servers that have come and gone. */
@@ -475,7 +441,7 @@ class Service implements Cluster {
   /** @param nats undefined while NATS cannot be reached */
   #reach(nats: NatsConnection | undefined): void {
     this.relay.carrier = nats;
-    this.#isReached = nats !== undefined;
+    this.#calls.isReached = nats !== undefined;
     this.#hosts.isReached = nats !== undefined;
     if (this.#succession) this.#succession.isReached = nats !== undefined;
   }
@@ -484,7 +450,7 @@ class Service implements Cluster {
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') {
         // Messages may be lost meanwhile.
-        this.#streams.break('the connection to NATS was lost');
+        this.#calls.break('the connection to NATS was lost');
         this.#reach(undefined);
         if (!this.#ending.signal.aborted) this.#parts.log.warn('the connection to NATS was lost; running nodes go on');
       } else if (type === 'reconnect') {
@@ -494,97 +460,12 @@ class Service implements Cluster {
     }
   }
 
-  #passStreams(nats: NatsConnection): void {
-    const { host } = this.#membership;
-    if (this.isController) {
-      this.#hearComputes(nats);
-      this.#hearClients(nats);
-    }
-    const { down, up, answer, framesHere } = subjects(host);
-    nats.subscribe(FOUND, {
-      callback: (_error, message) => {
-        const run = message.string();
-        if (!this.isController && RUN.test(run)) this.#found(run, performance.now());
-      },
-    });
-    nats.subscribe(`${answer}.*`, { callback: (_error, message) => this.#take(message.subject, message) });
-    nats.subscribe(`${framesHere}.*.*`, {
-      callback: (_error, { subject, data }) => this.relay.receive(subject, data),
-    });
-    nats.subscribe(`${down}.*`, {
-      callback: (_error, message) => {
-        const id = message.subject.split('.')[STREAM_PART] as string;
-        const open = (): void => this.#parts.accept(this.#streams.open(`down.${id}`, CONTROLLER, `${up}.${id}`));
-        this.#take(`down.${id}`, message, isFirst(message) ? open : undefined);
-      },
-    });
-  }
-
-  #take(id: string, message: Msg, open?: () => void): void {
-    if (!this.#streams.get(id)) open?.();
-    this.#streams.get(id)?.receive(message.data);
-  }
-
-  #hearComputes(nats: NatsConnection): void {
-    this.#computes?.unsubscribe();
-    this.#computes = nats.subscribe(`${subjects('*').up}.*`, {
-      callback: (_error, message) => this.#take(message.subject, message),
-    });
-  }
-
-  #hearClients(nats: NatsConnection): void {
-    this.#endClients();
-    const { find, ask, handOver } = subjects('*');
-    this.#clients = [
-      nats.subscribe(handOver, {
-        callback: (_error, message) => {
-          const inbox = inboxPrefix(senderOf(message));
-          if (!isRequest(message, inbox)) return;
-          const answer = (body: object): void => respond(message, inbox, JSON.stringify(body));
-          this.handOver(message.string() || undefined).then(
-            (name) => answer({ name }),
-            (error: unknown) => answer({ refused: messageOf(error) }),
-          );
-        },
-      }),
-      nats.subscribe(find, {
-        callback: (_error, message) => {
-          // One that was held up does not know yet that another host is the controller.
-          if (this.#succession?.isCertain ?? true) respond(message, inboxPrefix(senderOf(message)), this.#run);
-        },
-      }),
-      nats.subscribe(`${ask}.*`, {
-        callback: (_error, message) => {
-          const { subject } = message;
-          const [from, id = ''] = [senderOf(message), subject.split('.')[STREAM_PART]];
-          const open = (): void =>
-            this.#parts.acceptClient(this.#streams.open(subject, from, `${subjects(from).answer}.${id}`), from);
-          this.#take(subject, message, isFirst(message) && id.startsWith(this.#run) ? open : undefined);
-        },
-      }),
-    ];
-  }
-
-  #endClients(): void {
-    for (const subscription of this.#clients) subscription.unsubscribe();
-    this.#clients = [];
-  }
-
   dial(host: string): Duplex {
-    if (!this.#nats || !this.#isReached) throw new Error('this server is not connected to NATS');
-    if (!this.#hosts.holds(host)) throw new Error(`the host ${host} holds no lease in the cluster`);
-    const id = nuid.next();
-    const { up, down } = subjects(host);
-    return this.#streams.open(`${up}.${id}`, host, `${down}.${id}`);
+    return this.#calls.dial(host);
   }
 
   dialController(): Duplex {
-    if (!this.#nats || !this.#isReached) throw new Error('this host is not connected to NATS');
-    if (this.#controllerRun === undefined) throw new Error('no host is the controller now');
-    // Only this controller begins a stream with it: of two that both take themselves for it one would answer too much.
-    const id = `${this.#controllerRun}-${nuid.next()}`;
-    const { ask, answer } = subjects(this.#membership.host);
-    return this.#streams.open(`${answer}.${id}`, CONTROLLER, `${ask}.${id}`);
+    return this.#calls.dialController();
   }
 
   async #watch(leases: KV): Promise<LeaseWatch> {
@@ -626,7 +507,7 @@ class Service implements Cluster {
     this.#ending.abort();
     await this.#succession?.stop();
     this.relay.stop();
-    this.#streams.break('the server stops');
+    this.#calls.break('the server stops');
     await this.#nats?.close();
   }
 }
