@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { isOfCheckpoint } from '../../src/api/disk-checkpoint.ts';
 import { changesOfRunning } from '../../src/compute/emulators/qemu/disk-changes.ts';
 import { takeCheckpoint } from '../../src/compute/emulators/qemu/disk-checkpoint.ts';
@@ -27,17 +27,24 @@ async function io(disk: string, ...commands: string[]): Promise<void> {
   assert.doesNotMatch(output, /failed|Pattern verification/);
 }
 
-test('a copy has each changed part once, and gives the same disk again, or none if it is damaged', {
-  skip,
-}, async (t) => {
-  const { lab, project, directory, images } = await machines(t);
-  await writeFile(join(images, 'base.img'), Buffer.alloc(10 * CHUNK + 512, 7));
-  const body = { ...SMALL, hda_disk_image: 'base.img', hda_disk_interface: 'ide' };
+/** As `machines`, with what makes machines whose disk begins as the image of this name. */
+async function machinesOf(t: TestContext, image: string) {
+  const made = await machines(t);
+  const { lab, project, directory, images } = made;
   const create = async (name: string): Promise<{ path: string; disk: string; own: string }> => {
-    const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, { ...body, name });
+    const body = { ...SMALL, name, hda_disk_image: image, hda_disk_interface: 'ide' };
+    const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, body);
     const own = join(directory, 'project-files/qemu', node_id);
     return { path: `${project}/qemu/nodes/${node_id}`, disk: join(own, 'hda_disk.qcow2'), own };
   };
+  return { ...made, base: join(images, image), create };
+}
+
+test('a copy has each changed part once, and gives the same disk again, or none if it is damaged', {
+  skip,
+}, async (t) => {
+  const { lab, directory, images, base, create } = await machinesOf(t, 'base.img');
+  await writeFile(base, Buffer.alloc(10 * CHUNK + 512, 7));
   const started = async ({ path }: { path: string }): Promise<void> => {
     await lab.expect(200, 'POST', `${path}/start`);
     await lab.expect(204, 'POST', `${path}/stop`);
@@ -102,15 +109,13 @@ test('a copy has each changed part once, and gives the same disk again, or none 
 test('disks with more than is copied are refused, with the size, and the machine is not touched', {
   skip,
 }, async (t) => {
-  const { lab, project, directory, images } = await machines(t);
-  await writeFile(join(images, 'base.img'), Buffer.alloc(512, 7));
-  await truncate(join(images, 'base.img'), 2 ** 30);
-  const body = { ...SMALL, name: 'Large', hda_disk_image: 'base.img', hda_disk_interface: 'ide' };
-  const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, body);
-  const path = `${project}/qemu/nodes/${node_id}`;
+  const { lab, base, create } = await machinesOf(t, 'base.img');
+  await writeFile(base, Buffer.alloc(512, 7));
+  await truncate(base, 2 ** 30);
+  const { path, disk } = await create('Large');
   await lab.expect(200, 'POST', `${path}/start`);
   await lab.expect(204, 'POST', `${path}/stop`);
-  await io(join(directory, 'project-files/qemu', node_id, 'hda_disk.qcow2'), 'write -P 1 0 600M');
+  await io(disk, 'write -P 1 0 600M');
   const { message } = await lab.expect(507, 'POST', `${path}/checkpoint`);
   assert.match(message, /changed by 60\d MiB/);
 });
@@ -118,12 +123,9 @@ test('disks with more than is copied are refused, with the size, and the machine
 test('a running machine with its first copy is still saved in a snapshot, and copied again after it', {
   skip,
 }, async (t) => {
-  const { lab, project, directory, images } = await machines(t);
-  await qemuImg('create', '-q', '-f', 'qcow2', join(images, 'base.qcow2'), '16M');
-  const body = { ...SMALL, name: 'Runs', hda_disk_image: 'base.qcow2', hda_disk_interface: 'ide' };
-  const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, body);
-  const path = `${project}/qemu/nodes/${node_id}`;
-  const own = join(directory, 'project-files/qemu', node_id);
+  const { lab, base, create } = await machinesOf(t, 'base.qcow2');
+  await qemuImg('create', '-q', '-f', 'qcow2', base, '16M');
+  const { path, own } = await create('Runs');
   await lab.expect(200, 'POST', `${path}/start`);
   await lab.expect(204, 'POST', `${path}/checkpoint`);
   await lab.expect(204, 'POST', `${path}/state`);
@@ -171,12 +173,9 @@ test('a host without space for a copy takes none, and takes it when there is spa
 });
 
 test('a disk that names other files is neither copied nor started', { skip }, async (t) => {
-  const { lab, project, directory, images } = await machines(t);
-  await qemuImg('create', '-q', '-f', 'qcow2', join(images, 'base.qcow2'), '1M');
-  const body = { ...SMALL, name: 'Reads', hda_disk_image: 'base.qcow2', hda_disk_interface: 'ide' };
-  const { node_id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, body);
-  const path = `${project}/qemu/nodes/${node_id}`;
-  const own = join(directory, 'project-files/qemu', node_id);
+  const { lab, images, base, create } = await machinesOf(t, 'base.qcow2');
+  await qemuImg('create', '-q', '-f', 'qcow2', base, '1M');
+  const { path, own } = await create('Reads');
   const secret = join(images, '..', 'secret');
   await writeFile(secret, Buffer.alloc(1024 * 1024, 65));
   await mkdir(own, { recursive: true });
@@ -194,13 +193,9 @@ test('a disk that names other files is neither copied nor started', { skip }, as
 });
 
 test('a copy that cannot be used now stays for the next start', { skip }, async (t) => {
-  const { lab, project, directory, images } = await machines(t);
-  const base = join(images, 'base.img');
+  const { lab, directory, images, base, create } = await machinesOf(t, 'base.img');
   await writeFile(base, Buffer.alloc(2 * CHUNK, 7));
-  const body = { ...SMALL, hda_disk_image: 'base.img', hda_disk_interface: 'ide' };
-  const { node_id: id } = await lab.expect(201, 'POST', `${project}/qemu/nodes`, { ...body, name: 'One' });
-  const path = `${project}/qemu/nodes/${id}`;
-  const own = join(directory, 'project-files/qemu', id);
+  const { path, own } = await create('One');
   await lab.expect(200, 'POST', `${path}/start`);
   await lab.expect(204, 'POST', `${path}/stop`);
   await io(join(own, 'hda_disk.qcow2'), `write -P 65 0 ${CHUNK}`);

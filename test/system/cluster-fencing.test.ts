@@ -1,7 +1,7 @@
 // Clouds of a host that is cut off from its cluster: they are silent before another host runs them, and run on one host at a time.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { begun, connected, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
@@ -66,14 +66,13 @@ class OutsideNetwork {
   }
 }
 
-test('a host that is cut off in either direction closes its clouds before another one runs them', {
-  skip,
-}, async (t) => {
+/** A lab on the second host: a PC that talks through a cloud to the network outside. */
+async function outsideLab(t: TestContext, more = '') {
   const hosts = TwoHosts.make(t);
   const { inside } = hosts.compute;
   const outside = new OutsideNetwork(hosts);
-  const settings = '[Cluster]\nfailover_seconds = 4\ncheckpoint_seconds = 1\n';
-  const { a, b, line } = await begun(t, hosts, inside, { settings });
+  const settings = `[Cluster]\nfailover_seconds = 4\n${more}`;
+  const { a, b, nats, line } = await begun(t, hosts, inside, { settings });
   run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
   await b.start();
   const { compute_id } = await connected(a);
@@ -87,6 +86,13 @@ test('a host that is cut off in either direction closes its clouds before anothe
     ...{ compute_id, properties: { startup_script: TALKS } },
   });
   await lab.link(pc, cloud as typeof pc);
+  return { hosts, outside, a, b, nats, compute_id, lab, cloud, pc };
+}
+
+test('a host that is cut off in either direction closes its clouds before another one runs them', {
+  skip,
+}, async (t) => {
+  const { hosts, outside, a, b, compute_id, lab, cloud, pc } = await outsideLab(t, 'checkpoint_seconds = 1\n');
   const placed = async (): Promise<string> => {
     const nodes = (await lab.nodes()) as unknown as { name: string; compute_id: string }[];
     return nodes
@@ -107,7 +113,8 @@ test('a host that is cut off in either direction closes its clouds before anothe
   const fenced = () =>
     eventually(
       'the lease',
-      () => JSON.parse(run(...inside, ...executable(), 'cluster', 'status', '--json', '--state', b.state)),
+      () =>
+        JSON.parse(run(...hosts.compute.inside, ...executable(), 'cluster', 'status', '--json', '--state', b.state)),
       ({ hosts: found }) =>
         found.some(
           (host: Record<string, unknown>) => host['name'] === 'b' && host['outside_closes_after_seconds'] === 7,
@@ -140,26 +147,7 @@ test('a host that is cut off in either direction closes its clouds before anothe
 test('clouds stay connected over a short absence, and are connected again after a long one of NATS', {
   skip,
 }, async (t) => {
-  const hosts = TwoHosts.make(t);
-  const { inside } = hosts.compute;
-  const outside = new OutsideNetwork(hosts);
-  const { a, b, nats, line } = await begun(t, hosts, inside, { settings: '[Cluster]\nfailover_seconds = 4\n' });
-  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
-  await b.start();
-  const { compute_id } = await connected(a);
-  const lab = await Lab.create(a, 'Outside');
-  const ports_mapping = [{ name: 'wire', port_number: 0, type: 'ethernet', interface: 'wire' }];
-  const node_type = 'cloud';
-  const cloud = await a.post(`${lab.path}/nodes`, {
-    name: 'Out',
-    node_type,
-    compute_id,
-    properties: { ports_mapping },
-  });
-  const pc = await lab.pc('Talks', {
-    ...{ compute_id, properties: { startup_script: TALKS } },
-  });
-  await lab.link(pc, cloud as typeof pc);
+  const { hosts, outside, a, b, nats, lab, pc } = await outsideLab(t);
   await lab.start(pc);
   const sends = (frames: number) => {
     const before = outside.sentBy(hosts.compute);
