@@ -32,23 +32,24 @@ export function HostsScreen() {
   const hosts = useMemo(() => new Collection<ComputeObject>('/computes', 'compute'), []);
   const edited = useSignal<ComputeObject | 'new' | undefined>(undefined);
   const message = useSignal('');
-  const statistics = useLoaded(() => api.get<HostLoad[]>('/statistics'), []);
-  const cluster = useLoaded(() => api.get<ClusterObject>('/cluster'), []);
+  const statistics = useLoaded(() => api.get<HostLoad[]>('/statistics'), [], EVERY_MS);
+  // A server without a cluster is in none until it is restarted.
+  const isInCluster = useSignal(false);
+  const cluster = useLoaded(
+    async () => {
+      const answer = await api.get<ClusterObject>('/cluster');
+      isInCluster.value = answer.name !== null;
+      return answer;
+    },
+    [],
+    isInCluster.value ? EVERY_MS : undefined,
+  );
   /** When each host last became reachable or unreachable while shown, by id. */
   const since = useMemo(() => new Map<string, Date>(), []);
   useEffect(() => {
     document.title = `${words.title} - Labwire`;
     hosts.events.start();
-    const timer = setInterval(() => {
-      if (document.hidden) return;
-      statistics.again();
-      // A server without a cluster is in none until it is restarted.
-      if (cluster.value.value?.name != null) cluster.again();
-    }, EVERY_MS);
-    return () => {
-      clearInterval(timer);
-      hosts.events.stop();
-    };
+    return () => hosts.events.stop();
   }, [hosts]);
   const known = useMemo(() => new Map<string, boolean>(), []);
   for (const { compute_id: id, connected } of hosts.list.value ?? []) {
