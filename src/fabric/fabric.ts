@@ -122,7 +122,7 @@ export class Fabric extends EventEmitter<FabricEvents> {
     thread.groups.enter(id, owner.group);
     thread.listeners.set(id, interfaceChanged as (message: unknown) => void);
     try {
-      await thread.request('createPort', { port: id, device: wire });
+      await thread.request('createPort', { port: id, device: wire, group: owner.group });
     } catch (error) {
       thread.listeners.delete(id);
       thread.groups.leave(id);

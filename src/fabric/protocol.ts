@@ -30,7 +30,7 @@ export interface Verbs {
   askDevice: { takes: { device: number; question: string }; gives: unknown };
   tellDevice: { takes: { device: number; message: unknown }; gives: undefined };
   closeDevice: { takes: { device: number }; gives: undefined };
-  createPort: { takes: { port: number; device: WireDevice | null }; gives: undefined };
+  createPort: { takes: { port: number; device: WireDevice | null; group: string }; gives: undefined };
   closePort: { takes: { port: number }; gives: undefined };
   setDevice: { takes: { port: number; device: WireDevice | null }; gives: undefined };
   connect: { takes: { port: number; cable: Cable; impairments: Impairments }; gives: undefined };

@@ -20,7 +20,7 @@ function built(blueprint: Blueprint): string[] {
 test('requests are repeated in an order in which they can be done, each with its last settings', () => {
   const blueprint = new Blueprint();
   blueprint.note('createDevice', hub(1));
-  blueprint.note('createPort', { port: 2, device: atHub(1) });
+  blueprint.note('createPort', { port: 2, device: atHub(1), group: '' });
   blueprint.note('connect', cable);
   blueprint.note('impair', { port: 2, impairments: { packetLoss: 1 } });
   blueprint.note('createDevice', hub(3));
@@ -40,7 +40,7 @@ test('requests are repeated in an order in which they can be done, each with its
 
 test('a cable that was pulled takes its impairments and its schedule along', () => {
   const blueprint = new Blueprint();
-  blueprint.note('createPort', { port: 2, device: null });
+  blueprint.note('createPort', { port: 2, device: null, group: '' });
   blueprint.note('connect', cable);
   blueprint.note('impairDirections', directions);
   blueprint.note('schedule', { port: 2, plan });
@@ -54,7 +54,7 @@ test('a cable that was pulled takes its impairments and its schedule along', () 
 test('a port whose device was closed stays, without a device; a closed port is gone', () => {
   const blueprint = new Blueprint();
   blueprint.note('createDevice', hub(1));
-  blueprint.note('createPort', { port: 2, device: atHub(1) });
+  blueprint.note('createPort', { port: 2, device: atHub(1), group: '' });
   blueprint.note('closeDevice', { device: 1 });
   assert.deepEqual(built(blueprint), ['createPort 2']);
   blueprint.note('closePort', { port: 2 });

@@ -48,7 +48,7 @@ class Rig {
     const here = { host: remoteHost, port: remotePort };
     this.#sockets.push(this.#calls.openUdpSocket(here, { host: remoteHost, port: localPort }, 1 << 20, false));
     const port = ++this.#lastId;
-    this.verbs.createPort({ port, device: { kind: 'udp', localPort, remoteHost, remotePort } });
+    this.verbs.createPort({ port, device: { kind: 'udp', localPort, remoteHost, remotePort }, group: '' });
     this.#ports.push(port);
     this.#programs.push({ port, taken: 0, heard: [] });
     return port;
@@ -65,7 +65,7 @@ class Rig {
   /** A port of a device in memory. */
   seat(device: number, number: number): number {
     const port = ++this.#lastId;
-    this.verbs.createPort({ port, device: { kind: 'memory', device, number } });
+    this.verbs.createPort({ port, device: { kind: 'memory', device, number }, group: '' });
     this.#ports.unshift(port);
     return port;
   }

@@ -10,9 +10,9 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Fabric, FabricPort } from '../../src/fabric/fabric.ts';
-import { encodeWay } from '../../src/host/network/cable-programs.ts';
+import { encodeStation, encodeStationKey, encodeWay } from '../../src/host/network/cable-programs.ts';
 import { giveInterfaces, hostEndOf } from '../../src/host/network/container-interfaces.ts';
-import { changeLink, links, programAt } from '../../src/host/network/kernel-interfaces.ts';
+import { changeLink, getLink, links, programAt } from '../../src/host/network/kernel-interfaces.ts';
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
 import { inNetworkOf, openMapsOf } from '../../src/host/system-calls.ts';
 import { nodeLinks, runAmongNodes } from '../node-network.ts';
@@ -152,8 +152,9 @@ async function labs(t: TestContext): Promise<Labs> {
 /** Takes the nodes' interfaces over and links them in two labs. */
 async function linkedBy(fabric: Fabric, { nodes, keeper }: Labs): Promise<FabricPort[]> {
   const ports: FabricPort[] = [];
-  for (const { link } of nodes) {
-    ports.push(await fabric.createPort({ kind: 'packet', interface: link, kernel: true, process: keeper }));
+  for (const [place, { link }] of nodes.entries()) {
+    const device = { kind: 'packet', interface: link, kernel: true, process: keeper } as const;
+    ports.push(await fabric.createPort(device, undefined, place < 2 ? 'one lab' : 'another'));
     inNetworkOf(keeper, () => changeLink(link, { up: true }));
   }
   for (const first of [0, 2]) {
@@ -179,21 +180,43 @@ test('whatever is missing or wrong, frames reach neither another lab nor the hos
     await nobodyElseHears();
   };
 
-  // The map is wrong: no way, one to an interface that never existed, and addresses of a switch that does not exist.
-  const program = inNetworkOf(keeper, () => programAt(a.link))!;
-  const number = Number(program.name.split(' ').at(-1));
-  const { ways } = Object.fromEntries(openMapsOf(program.id));
+  const programOf = ({ link }: Node) => inNetworkOf(keeper, () => programAt(link))!;
+  const numberOf = (node: Node) => Number(programOf(node).name.split(' ').at(-1));
+  const indexOf = ({ link }: Node) => inNetworkOf(keeper, () => getLink(link).index);
+  const number = numberOf(a);
+  const { ways, stations } = Object.fromEntries(openMapsOf(programOf(a).id));
   t.after(() => ways!.close());
-  for (const way of [
-    Buffer.alloc(8),
-    encodeWay(99_999, 'fabric'),
-    encodeWay(99_999, 'cable'),
-    encodeWay(99_999, 'peer'),
-    encodeWay(99_999, { switch: 999, vlan: 1, isTrunk: true }),
-    Buffer.alloc(8, 0xff),
-  ]) {
+  // The map is wrong: no way.
+  ways!.set(number, encodeWay('nowhere'));
+  await isLost();
+  // A way to an interface that never existed, or to one of the other lab: the fabric, which knows better, gets the frames.
+  const [index, port3] = [indexOf(c), numberOf(c)];
+  for (const isPair of [false, true])
+    for (const end of [
+      { index: 99_999, port: numberOf(b) },
+      { index: 99_999, port: 4000 },
+      { index, port: port3 },
+      { index, port: numberOf(b) },
+      { index, port: number },
+    ]) {
+      ways!.set(number, encodeWay({ ...end, isPair }));
+      await ping(a, 2);
+      for (const other of [3, 4]) await assert.rejects(ping(a, other));
+      await nobodyElseHears();
+    }
+  // The addresses of a switch that does not exist, one of which is in the other lab.
+  for (const [address, place] of [
+    [1, { index: indexOf(a), port: number }],
+    [3, { index, port: port3 }],
+  ] as const) {
+    const key = encodeStationKey(999, 1, 0x0200, address);
+    stations!.set(key, encodeStation(key, { ...place, isTagged: false, heard: 0n }));
+  }
+  for (const way of [encodeWay({ switch: 999, vlan: 1, isTrunk: true }), Buffer.alloc(8, 0xff)]) {
     ways!.set(number, way);
-    await isLost();
+    await ping(a, 2);
+    for (const other of [3, 4]) await assert.rejects(ping(a, other));
+    await nobodyElseHears();
   }
   // The next change writes the right one.
   await port!.impair(NOTHING);

@@ -62,10 +62,10 @@ test('a PC in which something fails ends alone, and is reported; the others and 
   verbs.createDevice({ device: 10, kind: 'hub', settings: {} });
   for (const number of [1, 2, 3]) {
     const [near, far] = await ends();
-    verbs.createPort({ port: 100 + number, device: { kind: 'memory', device: 10, number } });
+    verbs.createPort({ port: 100 + number, device: { kind: 'memory', device: 10, number }, group: '' });
     verbs.connect({ port: 100 + number, cable: near, impairments: {} });
     verbs.createDevice({ device: number, kind: 'pc', settings: settings(number) });
-    verbs.createPort({ port: number, device: null });
+    verbs.createPort({ port: number, device: null, group: '' });
     verbs.connect({ port: number, cable: far, impairments: {} });
     verbs.setDevice({ port: number, device: { kind: 'memory', device: number, number: 0 } });
     t.after(() => {

@@ -28,18 +28,22 @@ function cannotLoad(): string | false {
 }
 const skip = cannotLoad();
 
+/** The way to the port that is there. */
+const CABLE = { index: 1, port: 4, isPair: false };
+
 const ETHERNET = Buffer.from('0200000000020200000000010800', 'hex');
 
 function loaded(t: TestContext, number = 3) {
   const maps = new KernelMaps(8);
-  const program = loadTrafficProgram('node', nodeProgram(number, maps.descriptors));
+  const program = loadTrafficProgram('node', nodeProgram({ number, relayIndex: 1, lab: 7 }, maps.descriptors));
+  maps.setOwner(4, 1, 7);
   t.after(() => {
     closeSync(program);
     maps.close();
   });
   const count = (port = number) => maps.count(port).sent;
   const countBack = (port: number) => maps.count(port).received;
-  return { ways: maps.ways, stations: maps.stations, program, count, countBack };
+  return { maps, ways: maps.ways, stations: maps.stations, program, count, countBack };
 }
 
 function ipFrame(version: 4 | 6, protocol: 'tcp' | 'udp', headerWords: number, length: number): Buffer {
@@ -67,18 +71,47 @@ test('a port without a way drops its frames', { skip }, (t) => {
 
 test('frames are redirected, and counted only on their way to another node', { skip }, (t) => {
   const { ways, program, count } = loaded(t);
-  ways.set(3, encodeWay(1, 'fabric'));
+  ways.set(3, encodeWay('fabric'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
   assert.deepEqual(count(), [0, 0]);
-  ways.set(3, encodeWay(1, 'cable'));
+  ways.set(3, encodeWay(CABLE));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, REDIRECT);
   assert.equal(runTrafficProgram(program, Buffer.alloc(1514)).answer, REDIRECT);
-  ways.set(3, encodeWay(1, 'peer'));
+  ways.set(3, encodeWay({ ...CABLE, isPair: true }));
   assert.equal(runTrafficProgram(program, Buffer.alloc(100)).answer, REDIRECT);
   assert.deepEqual(count(), [3, 64 + 1514 + 100]);
   assert.deepEqual(count(2), [0, 0]);
-  ways.set(3, encodeWay(0, 'fabric'));
+  ways.set(3, encodeWay('nowhere'));
   assert.equal(runTrafficProgram(program, Buffer.alloc(64)).answer, DROP);
+});
+
+test('frames go to the fabric if the port that they are for is unknown, of another lab, or has another interface', {
+  skip,
+}, (t) => {
+  const { maps, ways, stations, program, count } = loaded(t);
+  const expectFabric = () => {
+    assert.equal(runTrafficProgram(program, Buffer.concat([ETHERNET, Buffer.alloc(50)])).answer, REDIRECT);
+    assert.deepEqual(count(), [0, 0]);
+  };
+  maps.setOwner(5, 1, 8);
+  for (const wrong of [{ index: 2 }, { port: 3 }, { port: 5 }, { port: 0x0fff_ffff }, { port: 5, isPair: true }]) {
+    ways.set(3, encodeWay({ ...CABLE, ...wrong }));
+    expectFabric();
+  }
+  ways.set(3, Buffer.alloc(8, 0xff));
+  expectFabric();
+  ways.set(3, encodeWay({ switch: 5, vlan: 7, isTrunk: false }));
+  for (const [address, index, port] of [
+    [1, 1, 3],
+    [2, 1, 5],
+  ] as const) {
+    const key = encodeStationKey(5, 7, 0x0200, address);
+    stations.set(key, encodeStation(key, { index, port, isTagged: false, heard: 0n }));
+  }
+  expectFabric();
+  maps.setOwner(5, 1, 7);
+  runTrafficProgram(program, Buffer.concat([ETHERNET, Buffer.alloc(50)]));
+  assert.deepEqual(count(), [1, 64]);
 });
 
 for (const [what, frame, headers] of [
@@ -89,7 +122,7 @@ for (const [what, frame, headers] of [
 ] as const) {
   test(`a super-frame of ${what} counts as the frames it is cut into`, { skip }, (t) => {
     const { ways, program, count } = loaded(t);
-    ways.set(3, encodeWay(1, 'cable'));
+    ways.set(3, encodeWay(CABLE));
     runTrafficProgram(program, frame, { [SKB.gsoSize]: 1000 });
     const segments = Math.ceil((3000 - headers) / 1000);
     assert.deepEqual(count(), [segments, 3000 + (segments - 1) * headers]);
@@ -98,7 +131,7 @@ for (const [what, frame, headers] of [
 
 test('a super-frame of an unknown kind counts as one frame', { skip }, (t) => {
   const { ways, program, count } = loaded(t);
-  ways.set(3, encodeWay(1, 'cable'));
+  ways.set(3, encodeWay(CABLE));
   const frame = ipFrame(4, 'tcp', 5, 200);
   frame[23] = 132;
   runTrafficProgram(program, frame, { [SKB.gsoSize]: 100 });
@@ -107,7 +140,7 @@ test('a super-frame of an unknown kind counts as one frame', { skip }, (t) => {
 
 test('frames of a switch are counted at both ports if it knows both addresses', { skip }, (t) => {
   const { ways, stations, program, count, countBack } = loaded(t);
-  ways.set(3, encodeWay(1, { switch: 5, vlan: 7, isTrunk: false }));
+  ways.set(3, encodeWay({ switch: 5, vlan: 7, isTrunk: false }));
   const frame = Buffer.concat([ETHERNET, Buffer.alloc(50)]);
   const expectCounts = (frames: number) => {
     assert.equal(runTrafficProgram(program, frame).answer, REDIRECT);

@@ -43,6 +43,8 @@ interface KernelDirection {
 
 /** The port of a node's interface. */
 export interface KernelPort {
+  /** The lab: the kernel forwards no frame from one to another. */
+  readonly group: string;
   readonly device: unknown;
   readonly connection: { readonly outgoing: KernelDirection } | undefined;
   /** The ports at both ends of the port's cable, and of further ones behind hubs with two ports. */
@@ -78,6 +80,7 @@ export type KernelWay = CableWay | SwitchWay;
 interface Member {
   readonly port: KernelPort;
   readonly number: number;
+  readonly lab: number;
   /** Present while the kernel forwards. */
   way: KernelWay | undefined;
   /** The last such way of the present cable, for frames that were counted while it was left. */
@@ -88,7 +91,8 @@ interface Member {
   inherits: boolean;
 }
 
-const NOWHERE = encodeWay(0, 'fabric');
+const NOWHERE = encodeWay('nowhere');
+const TO_FABRIC = encodeWay('fabric');
 
 /** Whether two ways lead to the same interface, or the same seat with the same VLANs. */
 function leadAlike(a: KernelWay | undefined, b: KernelWay | undefined): boolean {
@@ -118,6 +122,7 @@ export class KernelLinks {
   readonly #members = new Map<KernelEnd, Member>();
   readonly #free: number[] = [];
   #next = 0;
+  #lastLab = 0;
   #isDue = false;
 
   /** @throws SystemError without CAP_BPF, or on a kernel without eBPF */
@@ -148,14 +153,16 @@ export class KernelLinks {
       this.#next = MOST_PORTS;
       throw new RangeError(`one thread has at most ${MOST_PORTS} kernel links`);
     }
-    const member: Member = { port, number, way: undefined, last: undefined, counted: NO_COUNT, inherits: false };
+    const lab = this.#labOf(port.group);
+    const member: Member = { port, number, lab, way: undefined, last: undefined, counted: NO_COUNT, inherits: false };
     this.#members.set(endpoint, member);
     endpoint.relayIndex = getLink(relay).index;
     endpoint.nodeIndex = getLink(node).index;
     using left = LeftCounters.find(node);
-    this.#maps.ways.set(number, encodeWay(endpoint.relayIndex, 'fabric'));
+    this.#maps.ways.set(number, TO_FABRIC);
+    this.#maps.setOwner(number, endpoint.nodeIndex, lab);
     this.#attach(relay, 'labwire_relay', relayProgram(endpoint.nodeIndex));
-    const program = nodeProgram(number, this.#maps.descriptors);
+    const program = nodeProgram({ number, relayIndex: endpoint.relayIndex, lab }, this.#maps.descriptors);
     this.#attach(node, 'labwire_node', program, programName(number));
     this.#maps.begin(number, left?.read() ?? NO_COUNT);
     member.inherits = left !== undefined && port.connection === undefined;
@@ -168,6 +175,7 @@ export class KernelLinks {
     if (member === undefined) return;
     if (member.way?.seat) this.stations.leave(member.way.seat);
     this.#maps.ways.set(member.number, NOWHERE);
+    this.#maps.setOwner(member.number, 0, 0);
     this.#collect(member);
     this.#members.delete(endpoint);
     // A program that is still attached must never use the number of another port.
@@ -267,11 +275,19 @@ export class KernelLinks {
   }
 
   #encode(endpoint: KernelEnd, { number }: Member, way: KernelWay | undefined): Buffer {
-    if (way === undefined) return encodeWay(endpoint.relayIndex, 'fabric');
-    if (way.seat === undefined) return encodeWay(way.to.nodeIndex, way.to.handsIn() ? 'peer' : 'cable');
+    if (way === undefined) return TO_FABRIC;
+    if (way.seat === undefined) {
+      const port = this.#members.get(way.to)?.number;
+      return port === undefined ? TO_FABRIC : encodeWay({ index: way.to.nodeIndex, port, isPair: way.to.handsIn() });
+    }
     const { vlan, isTrunk } = way.seat;
     const device = this.stations.enter(way.seat, { index: endpoint.nodeIndex, port: number });
-    return encodeWay(endpoint.relayIndex, device === undefined ? 'fabric' : { switch: device, vlan, isTrunk });
+    return device === undefined ? TO_FABRIC : encodeWay({ switch: device, vlan, isTrunk });
+  }
+
+  #labOf(group: string): number {
+    for (const { port, lab } of this.#members.values()) if (port.group === group) return lab;
+    return ++this.#lastLab;
   }
 
   #attach(name: string, label: string, instructions: Buffer, title = 'labwire'): void {

@@ -85,6 +85,7 @@ const NOT_OWN =
   'an end of the link is neither an interface of a container or a guest on this host nor an access port or a trunk of a switch';
 
 export class Port {
+  readonly group: string;
   readonly drops = noDrops();
   device: Device | undefined;
   connection: Connection | undefined;
@@ -97,7 +98,9 @@ export class Port {
   readonly #block: CounterBlock;
   readonly #counts: Float64Array;
 
-  constructor(plane: FramePlane) {
+  /** @param group the port's lab */
+  constructor(plane: FramePlane, group: string) {
+    this.group = group;
     this.#plane = plane;
     this.#segmentation = plane.segmentation;
     this.#block = plane.counters.take(COUNTERS);
@@ -160,6 +163,7 @@ export class Port {
     if ([device, to].some((one) => one instanceof KernelEndpoint && one.state !== 'open'))
       return 'an interface of the link is down';
     if ([...there, ...back].some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
+    if (to instanceof KernelEndpoint && ports.at(-1)![1].group !== this.group) return NOT_OWN;
     if (to instanceof KernelEndpoint) return { directions: there, ports, to };
     const reversed = ports.map(([near, far]) => [far, near] as const);
     return { directions: there, ports, seat: to, back: { directions: back, ports: reversed } };

@@ -96,9 +96,9 @@ export class FabricVerbs implements Handlers {
     this.#devices.delete(device);
   }
 
-  createPort({ port: id, device }: Verbs['createPort']['takes']): undefined {
+  createPort({ port: id, device, group }: Verbs['createPort']['takes']): undefined {
     using undo = new DisposableStack();
-    const port = new Port(this.#plane);
+    const port = new Port(this.#plane, group);
     undo.defer(() => port.release());
     if (device !== null) this.#giveDevice(id, port, device);
     undo.move();

@@ -1,6 +1,7 @@
 // The eBPF programs of kernel links. Each node's interface has `nodeProgram` at its ingress: one look into a map decides
 // where a frame goes, to the other node, to the fabric, or by the addresses that the fabric's switch has learned, so that
-// no change of the map can lose or double a frame.
+// no change of the map can lose or double a frame. A frame whose target is not an interface of the same lab goes to the
+// fabric, whatever the map says.
 
 import { BpfAssembler, type Register } from './bpf-assembler.ts';
 import { type MapDescriptors, STATION_BYTES, STATION_KEY_BYTES, WAY_BYTES } from './kernel-maps.ts';
@@ -53,11 +54,15 @@ const NOW_AT = -40;
 const TAGGED = 9;
 const DOMAIN = 8;
 
-/** The kinds of ways, in the lower bits of a way's upper half; further bits: trunk, VLAN (12), switch (16). */
-const KINDS = { fabric: 0, cable: 1, switch: 2, peer: 3 } as const;
-const KIND_MASK = 3;
-const TRUNK = 4;
+/**
+ * The kinds of ways, in the lower bits of a way's upper half. Further bits of a switch: trunk, VLAN (12), switch (16); of
+ * a cable: the number of the port that the frame goes to.
+ */
+const KINDS = { nowhere: 0, fabric: 1, cable: 2, peer: 3, switch: 4 } as const;
+const KIND_MASK = 7;
+const TRUNK = 8;
 const VLAN_SHIFT = 4;
+const PORT_SHIFT = 4;
 const SWITCH_SHIFT = 16;
 /** The most switches that one map can tell apart. */
 export const MOST_SWITCHES = 1 << 16;
@@ -72,18 +77,29 @@ export interface SwitchSeat {
   isTrunk: boolean;
 }
 
-/**
- * Encodes a way: frames go to the interface with this index. At a switch those to addresses that it does not know go
- * there. At a `peer`, an end of a pair, frames come out of the other end at once, in another network namespace. 0 is no
- * interface: frames are dropped.
- */
-export function encodeWay(index: number, to: 'fabric' | 'cable' | 'peer' | SwitchSeat): Buffer {
+/** The port at the other end of a cable. */
+export interface CableEnd {
+  /** The node's interface, and the number of its port. */
+  index: number;
+  port: number;
+  /**
+   * Whether the interface is an end of a pair whose other end the frames come out of at once, in another network
+   * namespace.
+   */
+  isPair: boolean;
+}
+
+/** Encodes a way. `nowhere`: frames are dropped. */
+export function encodeWay(to: 'nowhere' | 'fabric' | CableEnd | SwitchSeat): Buffer {
   const bytes = Buffer.alloc(WAY_BYTES);
-  bytes.writeUInt32LE(index, 0);
-  bytes.writeUInt32LE(
-    typeof to === 'string' ? KINDS[to] : (domainOf(to.switch, to.vlan) | (to.isTrunk ? TRUNK : 0) | KINDS.switch) >>> 0,
-    4,
-  );
+  if (typeof to === 'string') {
+    bytes.writeUInt32LE(KINDS[to], 4);
+  } else if ('switch' in to) {
+    bytes.writeUInt32LE((domainOf(to.switch, to.vlan) | (to.isTrunk ? TRUNK : 0) | KINDS.switch) >>> 0, 4);
+  } else {
+    bytes.writeUInt32LE(to.index, 0);
+    bytes.writeUInt32LE(((to.port << PORT_SHIFT) | (to.isPair ? KINDS.peer : KINDS.cable)) >>> 0, 4);
+  }
   return bytes;
 }
 
@@ -132,21 +148,39 @@ export function relayProgram(nodeIndex: number): Buffer {
   return new BpfAssembler().set('move', 1, nodeIndex).set('move', 2, 0).call('redirect').exit().assemble();
 }
 
+/** What never changes at a port. */
+export interface PortFacts {
+  number: number;
+  /** The fabric's own interface beside the node's. */
+  relayIndex: number;
+  /** The number of its lab, from 1. */
+  lab: number;
+}
+
 /**
- * For the ingress of a node's interface: looks the way of port `number` up and redirects the frame there. Frames to
- * another node are counted as they would be on a cable: a super-frame as all the frames it is cut into.
+ * For the ingress of a node's interface: looks the way of its port up and redirects the frame there. Frames to another
+ * node are counted as they would be on a cable: a super-frame as all the frames it is cut into.
  */
-export function nodeProgram(number: number, maps: MapDescriptors): Buffer {
+export function nodeProgram({ number, relayIndex, lab }: PortFacts, maps: MapDescriptors): Buffer {
   const program = new BpfAssembler().setFrom('move', FRAME, 1).storeNumber('word', STACK, KEY_AT, number);
   // A program keeps the maps that it mentions: the next server finds the bases by it.
   program.loadMap(1, maps.bases);
-  program.storeNumber('word', STACK, PEER_AT, number);
   lookUp(program, maps.ways, KEY_AT).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
-  program.store('word', STACK, TARGET_AT, WAY).load('word', 1, STACK, TARGET_AT).jumpIf('equal', 1, 0, 'drop');
-  kindOfWay(program).jumpIf('equal', 1, KINDS.fabric, 'redirect').jumpIf('notEqual', 1, KINDS.switch, 'measure');
+  kindOfWay(program).jumpIf('equal', 1, KINDS.nowhere, 'drop').jumpIf('equal', 1, KINDS.fabric, 'fabric');
+  program.jumpIf('notEqual', 1, KINDS.switch, 'cable');
   findStation(program, number, maps.stations);
+  program.jump('owner').label('cable').store('word', STACK, TARGET_AT, WAY);
+  program
+    .setFrom('move', 1, WAY)
+    .set('shiftRight', 1, 32 + PORT_SHIFT)
+    .store('word', STACK, PEER_AT, 1);
 
-  program.label('measure').load('word', BYTES, FRAME, SKB.length).set('move', FRAMES, 1);
+  program.label('owner');
+  lookUp(program, maps.owners, PEER_AT).jumpIf('equal', 0, 0, 'fabric').load('double', 2, 0, 0);
+  program.set('move', 1, lab).set('shiftLeft', 1, 32).load('word', 3, STACK, TARGET_AT).setFrom('add', 1, 3);
+  program.setFrom('subtract', 1, 2).jumpIf('notEqual', 1, 0, 'fabric');
+
+  program.load('word', BYTES, FRAME, SKB.length).set('move', FRAMES, 1);
   program.load('word', 1, FRAME, SKB.gsoSize).jumpIf('notEqual', 1, 0, 'superFrame');
   program.label('tag').load('word', 1, FRAME, SKB.vlanPresent).jumpIf('equal', 1, 0, 'count');
   program.setFrom('move', 1, FRAMES).set('multiply', 1, VLAN_BYTES).setFrom('add', BYTES, 1);
@@ -160,6 +194,7 @@ export function nodeProgram(number: number, maps: MapDescriptors): Buffer {
   kindOfWay(program).jumpIf('equal', 1, KINDS.peer, 'peer');
   program.load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect').exit();
   program.label('peer').load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect_peer').exit();
+  program.label('fabric').set('move', 1, relayIndex).set('move', 2, 0).call('redirect').exit();
   program.label('drop').set('move', 0, DROP).exit();
   countSegments(program);
   return program.assemble();
@@ -178,33 +213,33 @@ function findStation(program: BpfAssembler, number: number, stations: number): v
   program.setFrom('move', DOMAIN, WAY).set('shiftRight', DOMAIN, 32);
   program.load('word', 1, FRAME, SKB.vlanPresent).jumpIf('notEqual', 1, 0, 'tagged');
   program.load('word', 1, FRAME, SKB.protocol);
-  for (const tag of TAGS) program.jumpIf('equal', 1, tag, 'redirect');
+  for (const tag of TAGS) program.jumpIf('equal', 1, tag, 'fabric');
   program.set('shiftRight', DOMAIN, VLAN_SHIFT).set('shiftLeft', DOMAIN, VLAN_SHIFT);
   program.set('move', TAGGED, 0).jump('station');
 
-  program.label('tagged').setFrom('move', 1, DOMAIN).set('and', 1, TRUNK).jumpIf('equal', 1, 0, 'redirect');
-  program.load('word', 1, FRAME, SKB.vlanProtocol).jumpIf('notEqual', 1, CUSTOMER_TAG, 'redirect');
-  program.load('word', 1, FRAME, SKB.vlanControl).set('and', 1, 0xfff).jumpIf('equal', 1, 0, 'redirect');
+  program.label('tagged').setFrom('move', 1, DOMAIN).set('and', 1, TRUNK).jumpIf('equal', 1, 0, 'fabric');
+  program.load('word', 1, FRAME, SKB.vlanProtocol).jumpIf('notEqual', 1, CUSTOMER_TAG, 'fabric');
+  program.load('word', 1, FRAME, SKB.vlanControl).set('and', 1, 0xfff).jumpIf('equal', 1, 0, 'fabric');
   program.set('shiftLeft', 1, VLAN_SHIFT);
   program.set('shiftRight', DOMAIN, SWITCH_SHIFT).set('shiftLeft', DOMAIN, SWITCH_SHIFT).setFrom('add', DOMAIN, 1);
   program.set('move', TAGGED, 1);
 
   program.label('station').call('ktime_get_ns').store('double', STACK, NOW_AT, 0);
   program.store('word', STACK, STATION_AT, DOMAIN).storeNumber('half', STACK, STATION_AT + 10, 0);
-  findAddress(program, stations, SENDER_BYTE).load('word', 1, 0, 4).jumpIf('notEqual', 1, number, 'redirect');
+  findAddress(program, stations, SENDER_BYTE).load('word', 1, 0, 4).jumpIf('notEqual', 1, number, 'fabric');
   program.load('double', 1, STACK, NOW_AT).store('double', 0, HEARD_AT, 1);
 
   findAddress(program, stations, RECEIVER_BYTE).load('double', 2, 0, 0);
-  program.load('word', 1, 0, 8).setFrom('subtract', 1, DOMAIN).jumpIf('notEqual', 1, 0, 'redirect');
-  program.load('word', 1, 0, 12).setFrom('subtract', 1, TAGGED).jumpIf('notEqual', 1, 0, 'redirect');
-  program.setFrom('move', 1, 2).set('shiftRight', 1, 32).jumpIf('equal', 1, number, 'redirect');
+  program.load('word', 1, 0, 8).setFrom('subtract', 1, DOMAIN).jumpIf('notEqual', 1, 0, 'fabric');
+  program.load('word', 1, 0, 12).setFrom('subtract', 1, TAGGED).jumpIf('notEqual', 1, 0, 'fabric');
+  program.setFrom('move', 1, 2).set('shiftRight', 1, 32).jumpIf('equal', 1, number, 'fabric');
   program.store('double', STACK, TARGET_AT, 2);
 }
 
 /** r0 = the station of the frame's address at this offset; a frame to or from an unknown one goes to the fabric. */
 function findAddress(program: BpfAssembler, stations: number, offset: number): BpfAssembler {
-  loadBytes(program.set('move', 4, offset), STATION_AT + 4, ADDRESS_BYTES).jumpIf('notEqual', 0, 0, 'redirect');
-  return lookUp(program, stations, STATION_AT).jumpIf('equal', 0, 0, 'redirect');
+  loadBytes(program.set('move', 4, offset), STATION_AT + 4, ADDRESS_BYTES).jumpIf('notEqual', 0, 0, 'fabric');
+  return lookUp(program, stations, STATION_AT).jumpIf('equal', 0, 0, 'fabric');
 }
 
 /** Copies bytes of the frame from offset r4 on to the stack; r0 = 0 unless the frame is too short. Changes r1 to r5. */

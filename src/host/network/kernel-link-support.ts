@@ -17,7 +17,9 @@ function tryProgram(): string | undefined {
   try {
     const maps = new KernelMaps(1);
     try {
-      closeSync(loadTrafficProgram('labwire_probe', nodeProgram(0, maps.descriptors)));
+      closeSync(
+        loadTrafficProgram('labwire_probe', nodeProgram({ number: 0, relayIndex: 1, lab: 1 }, maps.descriptors)),
+      );
     } finally {
       maps.close();
     }

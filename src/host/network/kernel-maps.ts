@@ -13,6 +13,9 @@ export const STATION_KEY_BYTES = 12;
 /** Where an address is: a value of the map of stations. */
 export const STATION_BYTES = 24;
 
+/** The interface and the lab of a port: a value of the map of owners. */
+const OWNER_BYTES = 8;
+
 /** The most addresses of switches that the programs of one thread know. */
 const MOST_STATIONS = 1 << 16;
 
@@ -35,7 +38,7 @@ export interface PortCount {
 
 export const NO_COUNT: PortCount = { sent: [0, 0], received: [0, 0] };
 
-export type MapDescriptors = Record<'ways' | 'counters' | 'bases' | 'stations', number>;
+export type MapDescriptors = Record<'ways' | 'owners' | 'counters' | 'bases' | 'stations', number>;
 
 function decodeCount(value: Buffer): PortCount {
   const [frames, bytes, framesBack, bytesBack] = [0, 8, 16, 24].map((at) => Number(value.readBigUInt64LE(at)));
@@ -52,6 +55,8 @@ function encodeCount({ sent, received }: PortCount): Buffer {
 export class KernelMaps {
   /** By port. */
   readonly ways: BpfMap;
+  /** The interface of each port, and its lab: programs compare the target of a frame with it. */
+  readonly #owners: BpfMap;
   readonly #counters: BpfMap;
   /** The counters of each port when its present cable was plugged in, or reset. */
   readonly #bases: BpfMap;
@@ -66,6 +71,7 @@ export class KernelMaps {
       return map;
     };
     this.ways = make('ways', 'array', WAY_BYTES, ports);
+    this.#owners = make('owners', 'array', OWNER_BYTES, ports);
     this.#counters = make('counters', 'array', COUNTER_BYTES, ports);
     this.#bases = make('bases', 'array', COUNTER_BYTES, ports);
     this.stations = make('stations', 'hash', STATION_BYTES, MOST_STATIONS, STATION_KEY_BYTES);
@@ -75,10 +81,19 @@ export class KernelMaps {
   get descriptors(): MapDescriptors {
     return {
       ways: this.ways.descriptor,
+      owners: this.#owners.descriptor,
       counters: this.#counters.descriptor,
       bases: this.#bases.descriptor,
       stations: this.stations.descriptor,
     };
+  }
+
+  /** From now on frames may go to the port's interface, from ports of the same lab alone; 0: from none. */
+  setOwner(port: number, index: number, lab: number): void {
+    const value = Buffer.alloc(OWNER_BYTES);
+    value.writeUInt32LE(index, 0);
+    value.writeUInt32LE(lab, 4);
+    this.#owners.set(port, value);
   }
 
   count(port: number): PortCount {
@@ -97,7 +112,7 @@ export class KernelMaps {
   }
 
   close(): void {
-    for (const map of [this.ways, this.#counters, this.#bases, this.stations]) map.close();
+    for (const map of [this.ways, this.#owners, this.#counters, this.#bases, this.stations]) map.close();
   }
 }
 
