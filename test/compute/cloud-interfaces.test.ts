@@ -11,9 +11,11 @@ import {
   type Link,
   links,
 } from '../../src/host/network/kernel-interfaces.ts';
+import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import { pollerOf } from '../fabric/crashes.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
+import { nodeLinks } from '../node-network.ts';
 import { type Body, type Lab, startLab } from './support.ts';
 
 const skip = cannotMakeInterfaces;
@@ -82,11 +84,11 @@ function addressed(name: string): object {
   return { mtu, macAddress };
 }
 
-/** Our TAP at a bridge. */
+/** Our interface at a bridge. */
 function tapAt(bridge: string): Link {
   const { index } = getLink(bridge);
   const found = links().find((link) => link.bridge === index && /^gns3tap\d+-0$/.test(link.name));
-  return found ?? assert.fail(`no TAP at ${bridge}`);
+  return found ?? assert.fail(`no interface of ours at ${bridge}`);
 }
 
 /** Asks until the kernel answers: an interface that has just come up may not hear the first question. */
@@ -98,6 +100,67 @@ async function answered({ peer, send }: Joined): Promise<void> {
   });
 }
 
+/** A link of two clouds, each on a bridge with a namespace behind it: the ports, and the interfaces at the bridges. */
+async function bridged(t: TestContext, lab: Lab) {
+  const project = await lab.project();
+  const udp = [await freePort(), await freePort()];
+  const sides = [];
+  for (const [place, lport] of udp.entries()) {
+    const namespace = await Namespace.create(t);
+    const bridge = await bridgeWith(t, await cableInto(t, namespace, `198.51.100.${place + 1}/24`));
+    const entry = { name: 'p', port_number: 0, type: 'ethernet', interface: bridge };
+    const port = `${await lab.node(project, 'cloud', { ports_mapping: [entry] })}/adapters/0/ports/0`;
+    const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: udp[1 - place] };
+    await lab.expect(201, 'POST', `${port}/nio`, nio);
+    sides.push({ namespace, bridge, port, nio });
+  }
+  const [near, far] = sides as [(typeof sides)[0], (typeof sides)[0]];
+  // A port of a bridge that has just come up may drop the first frames.
+  const ping = (...words: string[]) => near.namespace.run('ping', '-c', '3', '-i', '0.1', ...words, '198.51.100.2');
+  await until(() =>
+    ping('-W', '1').then(
+      () => true,
+      () => false,
+    ),
+  );
+  const statistics = () => lab.expect(200, 'GET', `${near.port}/statistics`);
+  return { near, far, ping, statistics };
+}
+
+test('the kernel forwards a plain link between bridges, and whoever forwards counts all frames', {
+  skip: skip || (nodeNetworkUnavailable() ?? false),
+}, async (t) => {
+  const lab = await startLab(t);
+  const { near, far, ping, statistics } = await bridged(t, lab);
+  assert.deepEqual((await statistics()).path, { by: 'kernel', reason: null });
+  assert.equal(tapAt(near.bridge).kind, 'veth');
+  for (const filters of [{}, { delay: [1, 0] }, {}]) {
+    await lab.expect(201, 'PUT', `${near.port}/nio`, { ...near.nio, filters });
+    const before = await statistics();
+    assert.equal(before.path.by, 'delay' in filters ? 'fabric' : 'kernel');
+    await ping('-W', '10', '-s', '1400');
+    const after = await statistics();
+    for (const way of ['outgoing', 'incoming'] as const)
+      assert.ok(after[way].delivered.bytes - before[way].delivered.bytes >= 3 * 1442, way);
+  }
+  for (const { port } of [near, far]) await lab.expect(204, 'DELETE', `${port}/nio`);
+  assert.deepEqual(
+    links().filter(({ name, bridge }) => /^gns3tap\d+-0$/.test(name) && bridge !== undefined),
+    [],
+  );
+  assert.deepEqual(
+    nodeLinks(lab.directory).filter(({ name }) => name.startsWith('lwb')),
+    [],
+  );
+});
+
+test('with kernel_links = off a port on a bridge is a TAP, whose frames the server forwards', { skip }, async (t) => {
+  const lab = await startLab(t, { kernel_links: 'off' });
+  const { near, statistics } = await bridged(t, lab);
+  assert.deepEqual((await statistics()).path, { by: 'fabric', reason: 'kernel_links is off' });
+  assert.equal(tapAt(near.bridge).kind, 'tun');
+});
+
 test("a port on an Ethernet interface reaches the hosts behind it, beside the host's own use of it", {
   skip,
 }, async (t) => {
@@ -108,7 +171,7 @@ test("a port on an Ethernet interface reaches the hosts behind it, beside the ho
   assert.equal(await status(made), 'started');
 });
 
-test('a port on a bridge is a port of that bridge, by a TAP that goes with the cable', { skip }, async (t) => {
+test('a port on a bridge is a port of that bridge, by an interface that goes with the cable', { skip }, async (t) => {
   const namespace = await Namespace.create(t);
   const outside = await cableInto(t, namespace, PREFIXED);
   const bridge = await bridgeWith(t, outside);
@@ -143,7 +206,7 @@ test('a bridge keeps its MTU and its MAC address when a cloud comes and goes', {
   assert.equal(
     await ip('-6', 'address', 'show', 'dev', tapAt(follower).name),
     '',
-    'a TAP of a bridge has an IPv6 address',
+    'a port of a bridge has an IPv6 address',
   );
 
   // The host changes its network while the cloud is connected.

@@ -1,10 +1,15 @@
 // Opens the uplinks of clouds and NATs.
 
+import { createHash } from 'node:crypto';
 import type { CloudPort } from '../../api/kinds/cloud.ts';
+import { isClustered } from '../../config/membership.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { followBridge, freeTapName } from '../../host/network/bridge-taps.ts';
-import { findLink } from '../../host/network/kernel-interfaces.ts';
+import { followBridge, freeTapName, joinBridgeByPair } from '../../host/network/bridge-ports.ts';
+import { bridgePairName, isBridgePair } from '../../host/network/interfaces.ts';
+import { findLink, links, removeLink } from '../../host/network/kernel-interfaces.ts';
+import { inNetworkOf, inNetworkOfAny } from '../../host/system-calls.ts';
+import type { IsOver } from '../nodes/lifecycle/surviving-programs.ts';
 import { mustBeAllowed, resolved } from '../nodes/ports/nio.ts';
 import type { Services } from '../services.ts';
 import type { Uplink, UplinkSpec } from './uplink-port.ts';
@@ -14,8 +19,18 @@ const FOLLOW_MS = 1000;
 
 const nothing = async (): Promise<void> => {};
 
-/** How to open the uplink that a port is mapped to. */
-export function uplinkSpec(entry: CloudPort, { config }: Services): UplinkSpec {
+/** The node of a port. */
+export interface Owner {
+  readonly projectId: string;
+  readonly nodeId: string;
+}
+
+/**
+ * How to open the uplink that a port is mapped to.
+ * @param owner left out: the port is not in the node's project in the fabric, so that the kernel forwards none of its frames
+ */
+export function uplinkSpec(entry: CloudPort, services: Services, owner?: Owner): UplinkSpec {
+  const { config } = services;
   if (entry.type === 'udp') {
     const { lport: localPort, rhost, rport: remotePort } = entry;
     return {
@@ -32,7 +47,7 @@ export function uplinkSpec(entry: CloudPort, { config }: Services): UplinkSpec {
       if (bridgeTaps.has(name))
         throw new Failure('conflict', `interface: ${name} belongs to the port of a node; use another one.`);
       if (type === 'tap') return tap(name);
-      if (findLink(name)?.kind === 'bridge') return bridgePort(name, number);
+      if (findLink(name)?.kind === 'bridge') return bridgePort(name, number, services, owner);
       return { device: { kind: 'packet', interface: name }, close: nothing };
     },
   };
@@ -46,18 +61,67 @@ function tap(name: string): Uplink {
 /** Names of TAPs that ports of this process have or are about to create. */
 const bridgeTaps = new Set<string>();
 
-/** A TAP of our own that is a port of the bridge while it is open. */
-function bridgePort(bridge: string, number: number): Uplink {
+/** The other ends of pairs that ports of this process have. */
+const pairs = new Set<string>();
+
+/** A port of the bridge while it is open: an end of a pair if the kernel may forward its frames, otherwise a TAP. */
+function bridgePort(bridge: string, number: number, services: Services, owner: Owner | undefined): Uplink {
+  const inner = owner && bridgePairName(shortHash(`${owner.nodeId}/${number}`));
+  const keeper = inner && mayHavePairs(services) ? services.nodeNetwork.open() : undefined;
+  if (owner !== undefined && inner !== undefined && keeper !== undefined) {
+    const alias = `${owner.projectId} ${owner.nodeId}`;
+    const name = joinBridgeByPair({ inner, alias, keeper }, bridge, () => freeTapName(number, bridgeTaps));
+    pairs.add(inner);
+    return {
+      device: { kind: 'packet', interface: inner, kernel: true, process: keeper },
+      close: following(name, bridge, () => {
+        pairs.delete(inner);
+        removeLink(name);
+      }),
+    };
+  }
+  // It was made with other settings.
+  if (inner !== undefined) inNetworkOfAny(services.nodeNetwork.find(inner), () => removeLink(inner));
   const name = freeTapName(number, bridgeTaps);
-  bridgeTaps.add(name);
-  const following = setInterval(() => follow(name, bridge), FOLLOW_MS).unref();
   return {
     device: { kind: 'tap', interface: name, create: 'always', bridge },
-    close: async () => {
-      clearInterval(following);
-      bridgeTaps.delete(name);
-    },
+    close: following(name, bridge, () => {}),
   };
+}
+
+/**
+ * A pair outlives the server, and plain links with it. On a host of a cluster the way out has to end with the server, as
+ * another host may run the lab by then.
+ */
+function mayHavePairs({ config }: Services): boolean {
+  return !isClustered(config);
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/** Has the interface follow the bridge until the result is called. */
+function following(name: string, bridge: string, end: () => void): () => Promise<void> {
+  bridgeTaps.add(name);
+  const timer = setInterval(() => follow(name, bridge), FOLLOW_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    bridgeTaps.delete(name);
+    end();
+  };
+}
+
+/** Removes the pairs that the previous run of the server has left, of nodes that are over and have not opened them. */
+export function removeUnclaimedPairs({ nodeNetwork }: Services, isOver: IsOver): void {
+  const keeper = nodeNetwork.find('lo');
+  if (keeper === undefined) return;
+  inNetworkOf(keeper, () => {
+    for (const { name, alias, leadsElsewhere } of links()) {
+      const [projectId = '', nodeId = ''] = alias.split(' ');
+      if (leadsElsewhere && isBridgePair(name) && !pairs.has(name) && isOver(projectId, nodeId)) removeLink(name);
+    }
+  });
 }
 
 function follow(tap: string, bridge: string): void {

@@ -2,7 +2,7 @@
 
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
-import { joinBridge } from '../../host/network/bridge-taps.ts';
+import { joinBridge } from '../../host/network/bridge-ports.ts';
 import { changeLink, findLink } from '../../host/network/kernel-interfaces.ts';
 import { EBADFD, type FrameCalls, inNetworkOfAny, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';

@@ -82,7 +82,7 @@ const COUNTERS = 5;
 
 const NOT_HERE = 'the other end of the link is not in this thread';
 const NOT_OWN =
-  'an end of the link is neither an interface of a container or a guest on this host nor an access port or a trunk of a switch';
+  'an end of the link is neither an interface of a container or a guest on this host nor a bridge that a cloud leads to nor an access port or a trunk of a switch';
 
 export class Port {
   readonly group: string;

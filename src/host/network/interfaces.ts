@@ -61,7 +61,16 @@ export function relayName(random: string): string {
   return `lwr${random}-0`;
 }
 
-const GUEST_TAP = /^lwr?[0-9a-f]{8}-\d+$/;
+/** Name of the end of a bridge's pair among nodes' interfaces, from 8 hexadecimal digits of its own. */
+export function bridgePairName(own: string): string {
+  return `lwb${own}-0`;
+}
+
+export function isBridgePair(name: string): boolean {
+  return GUEST_TAP.test(name) && name.startsWith(bridgePairName('').slice(0, 3));
+}
+
+const GUEST_TAP = /^lw[rb]?[0-9a-f]{8}-\d+$/;
 
 /**
  * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. Guests'

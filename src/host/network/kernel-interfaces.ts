@@ -22,8 +22,12 @@ export interface Link {
   macAddress: string;
   /** Index of its bridge. */
   bridge: number | undefined;
-  /** Whether it is one of a pair whose other end is in another network namespace. */
+  /** Of one of a pair: the index of the other end, in whichever network namespace that is. */
+  peer: number | undefined;
+  /** Whether that is another one. */
   leadsElsewhere: boolean;
+  /** What the one who made it noted; "" for nothing. */
+  alias: string;
 }
 
 /** Changes of a link; missing members stay as they are. */
@@ -36,10 +40,13 @@ export interface LinkChange {
   macAddress?: string;
   /** Name of the bridge to add it to; null removes it from its bridge. */
   bridge?: string | null;
+  /** A note, of at most 255 bytes. */
+  alias?: string;
 }
 
 // linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h, linux/pkt_sched.h, linux/pkt_cls.h
 const RTM_NEWLINK = 16;
+const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
 const RTM_NEWQDISC = 36;
@@ -53,9 +60,11 @@ const NLM_F_CREATE = 0x400;
 const IFLA_ADDRESS = 1;
 const IFLA_IFNAME = 3;
 const IFLA_MTU = 4;
+const IFLA_LINK = 5;
 const IFLA_MASTER = 10;
 const IFLA_TXQLEN = 13;
 const IFLA_LINKINFO = 18;
+const IFLA_IFALIAS = 20;
 const IFLA_STATS64 = 23;
 /** Behind packets, bytes and errors of both directions, and what was not received. */
 const STATS64_TX_DROPPED = 56;
@@ -134,6 +143,10 @@ function request(name: string, type: number, flags: number, ...parts: Buffer[]):
   return netlinkRequest(name, message);
 }
 
+function addressBytes(macAddress: string): Buffer {
+  return Buffer.from(macAddress.replaceAll(':', ''), 'hex');
+}
+
 function linkMessage(index: number, flags = 0, change = 0): Buffer {
   const message = Buffer.alloc(IFINFOMSG_BYTES);
   message.writeInt32LE(index, 4);
@@ -161,7 +174,9 @@ function linkOf(message: Buffer): Link {
     mtu: attributes.get(IFLA_MTU)?.readUInt32LE() ?? 0,
     macAddress: attributes.get(IFLA_ADDRESS)?.toString('hex').match(/../g)?.join(':') ?? '',
     bridge: attributes.get(IFLA_MASTER)?.readUInt32LE(),
+    peer: kind === 'veth' ? attributes.get(IFLA_LINK)?.readUInt32LE() : undefined,
     leadsElsewhere: kind === 'veth' && attributes.has(IFLA_LINK_NETNSID),
+    alias: stringOf(attributes.get(IFLA_IFALIAS)),
   };
 }
 
@@ -223,16 +238,26 @@ export function getLink(name: string): Link {
  * @throws Failure `conflict` if the interface or bridge is missing, or when the kernel refuses; `forbidden` without
  * CAP_NET_ADMIN
  */
-export function changeLink(name: string, { up, mtu, queueFrames, macAddress, bridge }: LinkChange): void {
+export function changeLink(name: string, { up, mtu, queueFrames, macAddress, bridge, alias }: LinkChange): void {
   const { index } = getLink(name);
   const attributes: Buffer[] = [];
   if (mtu !== undefined) attributes.push(attribute(IFLA_MTU, number(mtu)));
   if (queueFrames !== undefined) attributes.push(attribute(IFLA_TXQLEN, number(queueFrames)));
-  if (macAddress !== undefined)
-    attributes.push(attribute(IFLA_ADDRESS, Buffer.from(macAddress.replaceAll(':', ''), 'hex')));
+  if (macAddress !== undefined) attributes.push(attribute(IFLA_ADDRESS, addressBytes(macAddress)));
   if (bridge !== undefined) attributes.push(attribute(IFLA_MASTER, number(bridge === null ? 0 : bridgeIndex(bridge))));
+  if (alias !== undefined) attributes.push(attribute(IFLA_IFALIAS, text(alias)));
   const message = linkMessage(index, up === true ? IFF_UP : 0, up === undefined ? 0 : IFF_UP);
   change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, ...attributes));
+}
+
+/**
+ * Removes an interface, and the other end if it is one of a pair. A missing one is ignored.
+ * @throws Failure `conflict` for hardware, `forbidden` without CAP_NET_ADMIN
+ */
+export function removeLink(name: string): void {
+  const link = findLink(name);
+  if (link === undefined) return;
+  change(`remove interface ${name}`, () => request('RTM_DELLINK', RTM_DELLINK, NLM_F_ACK, linkMessage(link.index)));
 }
 
 function bridgeIndex(name: string): number {
@@ -246,12 +271,10 @@ function bridgeIndex(name: string): number {
  * @param peer the other end, in the network namespace of a process
  * @throws Failure `conflict` if a name is in use or the process is gone, `forbidden` without CAP_NET_ADMIN
  */
-export function makePair(name: string, peer: { name: string; macAddress: string; process: number }): void {
-  const mac = Buffer.from(peer.macAddress.replaceAll(':', ''), 'hex');
-  const other = [
-    ...[linkMessage(0), attribute(IFLA_IFNAME, text(peer.name)), attribute(IFLA_ADDRESS, mac)],
-    attribute(IFLA_NET_NS_PID, number(peer.process)),
-  ];
+export function makePair(name: string, peer: { name: string; macAddress?: string; process: number }): void {
+  const other = [linkMessage(0), attribute(IFLA_IFNAME, text(peer.name))];
+  if (peer.macAddress !== undefined) other.push(attribute(IFLA_ADDRESS, addressBytes(peer.macAddress)));
+  other.push(attribute(IFLA_NET_NS_PID, number(peer.process)));
   const kind = [
     attribute(IFLA_INFO_KIND, text('veth')),
     attribute(IFLA_INFO_DATA, attribute(VETH_INFO_PEER, Buffer.concat(other))),

@@ -41,7 +41,7 @@ export class CloudNode extends Node {
     this.#mapping = this.#numbered(body.ports_mapping ?? []);
     this.#ports = new UplinkPorts(this, services, (number) => {
       const entry = this.#mapping[number];
-      return entry && uplinkSpec(entry, services);
+      return entry && uplinkSpec(entry, services, { projectId: this.project.id, nodeId: this.id });
     });
   }
 

@@ -1,8 +1,19 @@
-// TAPs that are ports of a bridge of this host. The bridge keeps the MTU and the MAC address that the host's own
-// network relies on.
+// Ports of a bridge of this host that belong to clouds: TAPs, or pairs of interfaces whose other end is among the nodes'
+// interfaces. The bridge keeps the MTU and the MAC address that the host's own network relies on.
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { changeLink, disableIpv6, getLink, type Link, links } from './kernel-interfaces.ts';
+import { inNetworkOf } from '../system-calls.ts';
+import {
+  changeLink,
+  disableIpv6,
+  findLink,
+  getLink,
+  keepFromHost,
+  type Link,
+  links,
+  makePair,
+  removeLink,
+} from './kernel-interfaces.ts';
 
 /** The release's name format, which other programs recognise: a number, and the port number. */
 const TAP_NAME = /^gns3tap\d+-\d+$/;
@@ -11,7 +22,7 @@ const MAX_MTU = 65_521;
 /** A bridge has this address once its last port has left. */
 const NO_MAC = '00:00:00:00:00:00';
 
-/** The first free name for a TAP of this port. `taken` are names reserved by TAPs that do not exist yet. */
+/** The first free name for a bridge's port of this number. `taken` are names reserved by TAPs that do not exist yet. */
 export function freeTapName(port: number, taken: ReadonlySet<string>): string {
   const there = new Set(links().map(({ name }) => name));
   for (let index = 0; ; index++) {
@@ -21,8 +32,40 @@ export function freeTapName(port: number, taken: ReadonlySet<string>): string {
 }
 
 /**
- * Makes a TAP that is down a port of the bridge, and brings it up.
- * @throws Failure `conflict` if the TAP or bridge is missing, `forbidden` without CAP_NET_ADMIN
+ * Makes a pair of interfaces, one end of which is a port of the bridge, while the other is in the network of the process
+ * `keeper`, up and kept from the host. One that an earlier server has left is used as it is. Returns the bridge's end.
+ * @param inner name of the other end
+ * @param alias a note at the other end
+ * @throws Failure `conflict` if the bridge is missing or the kernel refuses, `forbidden` without CAP_NET_ADMIN
+ */
+export function joinBridgeByPair(
+  { inner, alias, keeper }: { inner: string; alias: string; keeper: number },
+  bridge: string,
+  freeName: () => string,
+): string {
+  const left = inNetworkOf(keeper, () => findLink(inner));
+  const outer = links().find(({ index, kind, name }) => kind === 'veth' && index === left?.peer && TAP_NAME.test(name));
+  const name = outer?.name ?? freeName();
+  if (outer === undefined) {
+    inNetworkOf(keeper, () => removeLink(inner));
+    makePair(name, { name: inner, process: keeper });
+  }
+  try {
+    inNetworkOf(keeper, () => {
+      keepFromHost(inner);
+      changeLink(inner, { alias, mtu: MAX_MTU, up: true });
+    });
+    joinBridge(name, bridge);
+  } catch (error) {
+    removeLink(name);
+    throw error;
+  }
+  return name;
+}
+
+/**
+ * Makes an interface that is down a port of the bridge, and brings it up.
+ * @throws Failure `conflict` if the interface or bridge is missing, `forbidden` without CAP_NET_ADMIN
  */
 export function joinBridge(tap: string, bridge: string): void {
   // An interface that comes up requests IPv6 addresses, which a port of a bridge must not have.
