@@ -91,10 +91,13 @@ export const kernelLinks: Check = {
     const mayLoad = held.includes('CAP_NET_ADMIN') && (held.includes('CAP_BPF') || held.includes('CAP_SYS_ADMIN'));
     const reason = mayLoad ? kernelLinksUnavailable() : 'CAP_BPF and CAP_NET_ADMIN are missing';
     if (reason === undefined) {
-      const where = held.includes('CAP_SYS_ADMIN')
-        ? "their interfaces are in a network namespace of the server's own"
-        : "their interfaces are among the host's, as CAP_SYS_ADMIN is missing";
-      return ok(`the kernel forwards plain links between containers and guests; ${where}`);
+      return held.includes('CAP_SYS_ADMIN')
+        ? ok(
+            "the kernel forwards plain links between containers, guests and bridges; their interfaces are in a network namespace of the server's own",
+          )
+        : ok(
+            "the kernel forwards plain links between containers and guests; their interfaces are among the host's, as CAP_SYS_ADMIN is missing",
+          );
     }
     // Everything works without them, only slower.
     return ok(`${reason}: the server forwards all frames itself; systemd/kernel-links.conf gives the rights`);

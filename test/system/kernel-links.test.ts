@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { links } from '../../src/host/network/kernel-interfaces.ts';
+import { addAddress, changeLink, getLink, links } from '../../src/host/network/kernel-interfaces.ts';
 import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
+import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import type { TestEngine } from '../compute/docker-engine.ts';
+import { ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { keeperOf, nodeLinks } from '../node-network.ts';
 import { watch } from '../watch.ts';
@@ -105,8 +107,49 @@ test('a link of containers passes frames while the daemon is killed, and its cou
   assert.deepEqual(await arrived(), pings(5 + 7 + 2 + 1));
 });
 
+test('a link of a container to a bridge of the host is forwarded by the kernel, also while the daemon is killed', {
+  skip: skip || (nodeNetworkUnavailable() ?? false),
+}, async (t) => {
+  const engine = await engineFor(t);
+  if (typeof engine === 'string') return t.skip(engine);
+  const bridge = uniqueName();
+  await ip('link', 'add', bridge, 'type', 'bridge');
+  removeAfter(t, bridge);
+  addAddress(bridge, '10.213.78.1/24');
+  changeLink(bridge, { up: true });
+  const ports = (): string[] =>
+    links().flatMap((link) => (link.bridge === getLink(bridge).index ? [`${link.kind} ${link.name}`] : []));
+  const daemon = await startDaemon(t, withEngine(engine));
+  const lab = await Lab.create(daemon);
+  const properties = { ports_mapping: [{ name: 'p', port_number: 0, type: 'ethernet', interface: bridge }] };
+  const body = { name: 'World', node_type: 'cloud', compute_id: 'local', properties };
+  const cloud: NodeObject = await daemon.post(`${lab.path}/nodes`, body);
+  const start = "/bin/busybox sh -c 'ip addr add 10.213.78.2/24 dev eth0; exec /bin/sh'";
+  const link = await lab.link(await container(lab, 'C1', { start_command: start }), cloud);
+  await daemon.post(`${lab.path}/nodes/start`);
+  await configured(engine, 'C1');
+  const path = async () => (await daemon.get(`${lab.path}/links/${link.link_id}/statistics`)).ends[0].statistics.path;
+  ping(engine, 'C1', '10.213.78.1');
+  assert.deepEqual(await path(), { by: 'kernel', reason: null });
+  const [port = '', ...others] = ports();
+  assert.match(port, /^veth gns3tap\d+-0$/);
+  assert.deepEqual(others, []);
+  await daemon.kill();
+  ping(engine, 'C1', '10.213.78.1');
+  await daemon.start();
+  await openAgain(lab);
+  assert.deepEqual(ports(), [port], 'the next server uses the same interface');
+  ping(engine, 'C1', '10.213.78.1');
+  assert.deepEqual(await path(), { by: 'kernel', reason: null });
+  // What a killed server has left goes with its lab.
+  await daemon.kill();
+  await daemon.start();
+  await daemon.delete(lab.path);
+  await eventually('the bridge without a port', () => ports().length === 0);
+});
+
 /** The interfaces of nodes, and of the fabric beside them, among the host's own. */
-const onHost = (): string[] => links().flatMap(({ name }) => (/^lwr?[0-9a-f]{8}-/.test(name) ? [name] : []));
+const onHost = (): string[] => links().flatMap(({ name }) => (/^lw[rb]?[0-9a-f]{8}-/.test(name) ? [name] : []));
 
 test('interfaces of guests and containers are in no network of the host, whatever way their frames take', {
   skip: skip || missing('qemu-system-x86_64', 'tshark') || noGuest,

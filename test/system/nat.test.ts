@@ -92,7 +92,10 @@ test('a PC reaches the world by a port of a cloud on a bridge, on an Ethernet in
   for (const answer of answers) assert.match(answer, /icmp_seq=\d ttl=64/);
   assert.match(interfaces(network), /gns3tap0-0/);
   await daemon.kill();
-  assert.doesNotMatch(interfaces(network), /gns3tap|tap0/, 'killed, it leaves no TAP');
+  assert.doesNotMatch(interfaces(network), /\btap0/, 'killed, it leaves no TAP');
+  await daemon.start();
+  await daemon.delete(lab.path);
+  await eventually('the end of what it left at the bridge', () => !/gns3tap/.test(interfaces(network)));
 });
 
 test('without privileges a cloud says which capability is missing and how to give it, and a NAT is refused', {
