@@ -163,7 +163,8 @@ const EXISTING_REASONS: typeof OWN_REASONS = {
     'its certificate is not of a CA that this system trusts: add the CA (update-ca-certificates), and write tls://',
 };
 
-export const UNKNOWN_HOST = 'it does not know this host: it was forgotten, or never joined';
+export const UNKNOWN_HOST =
+  'it does not know this host: it was forgotten, never joined, or joined with an older release';
 
 /** In words of the cluster what Node, OpenSSL or NATS say of a failed connection. */
 function reasonOf(error: unknown, { expired, name, signer } = OWN_REASONS): string {

@@ -2,10 +2,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { clusterDirectory, MEMBERSHIP } from '../config/membership.ts';
 import { Failure, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
+import { holdDirectory } from '../host/files/directory-lock.ts';
 
 /** This host's membership, as `init` or `join` wrote it. */
 const Membership = v.object({
@@ -28,6 +30,10 @@ const Membership = v.object({
   claim: v.optional(v.string()),
 });
 export type Membership = v.InferOutput<typeof Membership>;
+
+/** How long (ms) to wait for a program that changes the same files, and how often it is looked for. */
+const PATIENCE_MS = 10_000;
+const AGAIN_MS = 20;
 
 const SERVERS = 'servers.json';
 const Servers = v.array(v.string());
@@ -59,10 +65,14 @@ export type TokenRecord = v.InferOutput<typeof TokenRecord>;
 const Storage = v.object({
   /** How many hosts are to run NATS: 1, 3 or 5. */
   servers: v.number(),
-  /** Seeds of the nkeys that sign the claims of accounts, of hosts and of who asks to join, and of the user that manages NATS. */
+  /**
+   * Seeds of the nkeys that sign the claims of accounts (`account`: of the controllers; `joined`: of hosts that only connect, which an older
+   * release did not have), of joined hosts and of hosts that ask to join, and of the user that manages NATS.
+   */
   keys: v.object({
     operator: v.string(),
     account: v.string(),
+    joined: v.optional(v.string()),
     member: v.string(),
     join: v.string(),
     system: v.string(),
@@ -194,8 +204,32 @@ export class ClusterFiles {
     return this.#read('storage.json', Storage);
   }
 
+  /** Call before others know of the directory, or within `#exclusively`. */
   async setStorage(storage: Storage): Promise<void> {
     await this.write('storage.json', JSON.stringify(storage));
+  }
+
+  /** Commands and the server change it one at a time, each based on the previous result. Without the file nothing happens. */
+  changeStorage(change: (storage: Storage) => Storage): Promise<void> {
+    return this.#exclusively(async () => {
+      const storage = await this.storage();
+      if (storage) await this.setStorage(change(storage));
+    });
+  }
+
+  /** @throws Failure `unavailable` */
+  async #exclusively(work: () => Promise<void>): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      await using lock = await holdDirectory(this.directory);
+      if (lock) {
+        await work();
+        return;
+      }
+      if (performance.now() > deadline)
+        throw new Failure('unavailable', `Another program is changing ${this.directory}: try again.`);
+      await sleep(AGAIN_MS);
+    }
   }
 
   async registry(): Promise<Registry> {
@@ -215,9 +249,15 @@ export class ClusterFiles {
     };
   }
 
-  /** Replaces this host's copy. */
-  async setRegistry({ storage, authorityKey, hosts, tokens, usedTokens }: Registry): Promise<void> {
+  /** Replaces this host's copy, unless that is of a later registrar: one that was replaced may have come back. */
+  async setRegistry(registry: Registry): Promise<void> {
     await this.create();
+    await this.#exclusively(async () => {
+      if (registry.storage.term >= ((await this.storage())?.term ?? 0)) await this.#setRegistry(registry);
+    });
+  }
+
+  async #setRegistry({ storage, authorityKey, hosts, tokens, usedTokens }: Registry): Promise<void> {
     await this.write('ca-key.pem', authorityKey);
     await this.setStorage(storage);
     for (const host of hosts) await this.addHost(host);

@@ -4,7 +4,7 @@
 import { type Authenticator, type JwtAuth, jwtAuthenticator, nkeys } from '@nats-io/transport-node';
 import { Failure } from '../failures.ts';
 import type { Storage } from './layout.ts';
-import { BUCKET, BUCKET_STREAM, FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, subjects } from './subjects.ts';
+import { FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, LEASE_CALLS, leaseOf, subjects } from './subjects.ts';
 
 type Keys = Storage['keys'];
 
@@ -28,8 +28,11 @@ export function newUser(): { seed: string; user: string } {
 export function newKeys(): Keys {
   const account = (): string => text(nkeys.createAccount().getSeed());
   const operator = text(nkeys.createOperator().getSeed());
-  return { operator, account: account(), member: account(), join: account(), system: account() };
+  return { operator, account: account(), joined: account(), member: account(), join: account(), system: account() };
 }
+
+/** An older release had no account for joined hosts. */
+export const withJoined = (keys: Keys): Keys => ({ ...keys, joined: keys.joined ?? newKeys().joined });
 
 /** @param issuer the seed of the key that signs */
 function signed(issuer: string, subject: string, name: string, nats: object): string {
@@ -42,18 +45,21 @@ function signed(issuer: string, subject: string, name: string, nats: object): st
 const all = (issuer: string, user: string, name: string): string =>
   signed(issuer, user, name, { ...UNLIMITED, type: 'user' });
 
-/** With the permissions of the key that signs. */
-const limited = ({ account }: Keys, issuer: string, user: string, name: string): string =>
+/** With the permissions of the key that signs, in an account. */
+const limited = (account: string, issuer: string, user: string, name: string): string =>
   signed(issuer, user, name, { issuer_account: publicKey(account), type: 'user' });
 
 /** The claim of a host. One that runs NATS sees all messages in any case; one that may be the controller must. */
-export const memberClaim = (
+export function memberClaim(
   keys: Keys,
   { name, user, server, standby }: { name: string; user: string; server?: string; standby?: boolean },
-): string => (server !== undefined || standby ? all(keys.account, user, name) : limited(keys, keys.member, user, name));
+): string {
+  const { account, joined = '', member } = keys;
+  return server !== undefined || standby ? all(account, user, name) : limited(joined, member, user, name);
+}
 
 /** The claim of hosts that have only a token. It may ask to join, nothing else; the token decides. */
-export const joinClaim = (keys: Keys): string => limited(keys, keys.join, newUser().user, 'join');
+export const joinClaim = ({ account, join }: Keys): string => limited(account, join, newUser().user, 'join');
 
 /** The CA's certificate carries the claim, so that a token need not. @throws Failure `conflict` */
 export function joinUser(authority: string): Authenticator {
@@ -78,28 +84,50 @@ export function systemUser({ system }: Keys): Authenticator {
   return authenticator(all(system, user, 'labwired'), seed);
 }
 
-/**
- * Users of NATS allow all subjects that are not named unless there is a list. NATS sends its answers to any subject that a request names,
- * without a comparison with these permissions, so that no call is allowed whose answer has a content of the host's choice: consumers, and
- * direct reads, with which a host could send what it wrote into its own lease in the controller's name.
- */
+/** Users of NATS allow all subjects that are not named unless there is a list. */
 function memberPermissions(): { pub: object; sub: object } {
-  const { up, down, ask, answer, find, leave, framesHere, framesOut } = subjects(OWN_NAME);
+  const { up, down, ask, answer, find, leave, framesHere, framesOfJoined, framesOut } = subjects(OWN_NAME);
   return {
-    pub: {
+    pub: { allow: [leaseOf(OWN_NAME), ...LEASE_CALLS, `${up}.*`, `${ask}.*`, find, leave, framesOut] },
+    sub: {
       allow: [
-        ...[`$KV.${BUCKET}.${OWN_NAME}`, '$JS.API.INFO'],
-        ...[`$JS.API.STREAM.INFO.${BUCKET_STREAM}`, `$JS.API.STREAM.MSG.GET.${BUCKET_STREAM}`],
-        ...[`${up}.*`, `${ask}.*`, find, leave, framesOut],
+        ...[`${inboxPrefix(OWN_NAME)}.>`, `${down}.*`, `${answer}.*`, FOUND],
+        ...[framesHere, framesOfJoined].map((frames) => `${frames}.>`),
       ],
     },
-    sub: { allow: [`${inboxPrefix(OWN_NAME)}.>`, `${down}.*`, `${answer}.*`, `${framesHere}.>`, FOUND] },
   };
+}
+
+interface Crossing {
+  type: 'service' | 'stream';
+  /** In the account of the controllers. */
+  subject: string;
+  /** In the account of joined hosts, if it differs. */
+  local?: string;
+}
+
+/**
+ * What passes between the account of the controllers and that of joined hosts. NATS sends its answers to any subject that a request names,
+ * without a comparison with permissions: with accounts of their own, such an answer stays among the joined hosts. Answers to a `service`
+ * find their way back by themselves.
+ */
+function crossings(): Crossing[] {
+  const { up, down, ask, answer, find, leave, framesHere, framesOfJoined } = subjects('*');
+  const [service, stream] = ['service', 'stream'] as const;
+  return [
+    ...[leaseOf('*'), ...LEASE_CALLS, `${up}.*`, `${ask}.*`, find, leave].map((subject) => ({
+      type: service,
+      subject,
+    })),
+    ...[`${down}.*`, `${answer}.*`, `${framesHere}.*.*`, FOUND].map((subject) => ({ type: stream, subject })),
+    // A subject of its own: under that of the stream, NATS servers would send it back to joined hosts a second time.
+    { type: service, subject: `${framesOfJoined}.*.*`, local: `${subjects('$1').framesHere}.$2.$3` },
+  ];
 }
 
 /** What NATS must know: who signs claims, with which permissions, and the users of forgotten hosts. */
 export function userConfiguration({ keys, revoked }: Storage): object {
-  const { operator, account, member, join, system } = keys;
+  const { operator, account, joined = '', member, join, system } = keys;
   const scope = (role: string, seed: string, template: object): object => ({
     ...{ kind: 'user_scope', key: publicKey(seed), role },
     template: { ...UNLIMITED, ...template },
@@ -109,14 +137,20 @@ export function userConfiguration({ keys, revoked }: Storage): object {
       ...{ type: 'account', ...more },
       limits: { ...UNLIMITED, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1, ...limits },
     });
+  const revocations = Object.fromEntries(revoked.map((user) => [user, ISSUED]));
+  const mayJoin = { bearer_token: true, pub: { allow: [JOIN_SUBJECT] }, sub: { allow: [`${JOIN_INBOX}.>`] } };
+  const controllers = {
+    signing_keys: [scope('join', join, mayJoin)],
+    exports: crossings().map(({ type, subject }) => ({ name: subject, type, subject })),
+    revocations,
+  };
   const hosts = {
-    signing_keys: [
-      scope('member', member, memberPermissions()),
-      scope('join', join, {
-        ...{ bearer_token: true, pub: { allow: [JOIN_SUBJECT] }, sub: { allow: [`${JOIN_INBOX}.>`] } },
-      }),
-    ],
-    revocations: Object.fromEntries(revoked.map((user) => [user, ISSUED])),
+    signing_keys: [scope('member', member, memberPermissions())],
+    imports: crossings().map(({ type, subject, local }) => ({
+      ...{ name: subject, type, subject, account: publicKey(account) },
+      ...(local !== undefined && { local_subject: local }),
+    })),
+    revocations,
   };
   const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
   return {
@@ -124,7 +158,8 @@ export function userConfiguration({ keys, revoked }: Storage): object {
     system_account: publicKey(system),
     resolver: 'MEMORY',
     resolver_preload: {
-      [publicKey(account)]: accountClaim(account, 'LABWIRE', hosts, storage),
+      [publicKey(account)]: accountClaim(account, 'LABWIRE', controllers, storage),
+      [publicKey(joined)]: accountClaim(joined, 'JOINED', hosts),
       [publicKey(system)]: accountClaim(system, 'SYSTEM', {}),
     },
   };

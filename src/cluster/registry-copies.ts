@@ -34,9 +34,7 @@ export async function fetchRegistry(nats: NatsConnection, host: string, digest =
 export async function updateCopy(nats: NatsConnection, files: ClusterFiles, membership: Membership): Promise<void> {
   const own = await files.registry().then(JSON.stringify, () => '');
   const registry = await fetchRegistry(nats, membership.host, digestOf(own));
-  // One that was replaced may have come back.
-  const { term = 0 } = (await files.storage()) ?? {};
-  if (registry && registry.storage.term >= term) await files.setRegistry(registry);
+  if (registry) await files.setRegistry(registry);
   if (await writeConfiguration(files, membership)) await reloadNats(files);
 }
 

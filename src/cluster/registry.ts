@@ -8,7 +8,7 @@ import { createCertificate, createSigningRequest, signCertificate } from '../hos
 import { addressOf, connectSystem, serverNameOf } from './connection.ts';
 import { type ClusterFiles, CREDENTIALS, type Membership, type Registry, type TokenRecord } from './layout.ts';
 import { natsConfiguration, serverIdOf } from './nats-configuration.ts';
-import { joinClaim, memberClaim, newKeys, newUser } from './nats-users.ts';
+import { joinClaim, memberClaim, newKeys, newUser, withJoined } from './nats-users.ts';
 import { HOST_NAME } from './subjects.ts';
 import { fingerprintOf, formatJoinLine, hashOf, newSecret } from './token.ts';
 
@@ -127,6 +127,11 @@ export async function becomeServer(
   await setCertificate(files, certificate, key);
   await files.setRegistry(registry);
   await writeConfiguration(files, membership);
+}
+
+/** On the host that admits others. */
+export async function completeKeys(files: ClusterFiles): Promise<void> {
+  await files.changeStorage((storage) => ({ ...storage, keys: withJoined(storage.keys) }));
 }
 
 /** Returns whether there was another one. */
@@ -293,9 +298,8 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
   }
   const { user, server } = host;
   if (server !== undefined) await removeServer(files, membership, serverIdOf(membership.cluster, name));
-  const storage = await files.storage();
   // First: after a crash in between the host can be forgotten again.
-  if (storage) await files.setStorage({ ...storage, revoked: [...new Set([...storage.revoked, user])] });
+  await files.changeStorage((storage) => ({ ...storage, revoked: [...new Set([...storage.revoked, user])] }));
   await files.removeHost(name);
   await writeConfiguration(files, membership);
   return reloadNats(files);
@@ -303,8 +307,7 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
 
 /** Makes this host the one that admits others, in the place of one that is gone. */
 export async function becomeRegistrar(files: ClusterFiles, membership: Membership): Promise<Membership> {
-  const { storage } = await files.registry();
-  await files.setStorage({ ...storage, registrar: membership.host, term: storage.term + 1 });
+  await files.changeStorage((storage) => ({ ...storage, registrar: membership.host, term: storage.term + 1 }));
   const registrar = { ...membership, controller: true };
   await files.setMembership(registrar);
   return registrar;

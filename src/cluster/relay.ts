@@ -2,8 +2,9 @@
 // link has a socket here, on the loopback address.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { Counters } from '../host/metrics.ts';
-import { frameSubject, framesTo } from './subjects.ts';
+import { frameSubject, framesTo, subjects } from './subjects.ts';
 
 /** Frames that NATS has not taken yet may have this many bytes; more are dropped, as on any network. */
 const MOST_PENDING_BYTES = 1024 * 1024;
@@ -72,8 +73,15 @@ export class FrameRelay {
     this.#ends.delete(port);
   }
 
+  /** Receives the frames for this host on a new connection. */
+  hear(nats: Pick<NatsConnection, 'subscribe'>): void {
+    const { framesHere, framesOfJoined } = subjects(this.#host);
+    for (const frames of [framesHere, framesOfJoined])
+      nats.subscribe(`${frames}.*.*`, { callback: (_error, { subject, data }) => this.#receive(subject, data) });
+  }
+
   /** A frame for this host; ignored unless a link leads to the host that sent it. */
-  receive(subject: string, frame: Uint8Array): void {
+  #receive(subject: string, frame: Uint8Array): void {
     const { from, port } = frameSubject(subject);
     const end = this.#ends.get(port);
     const isExpected = end?.from === from;

@@ -15,13 +15,12 @@ import { HostCalls } from './host-calls.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
-import { reloadNats, serverCounts, writeConfiguration } from './registry.ts';
+import { completeKeys, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
-import { subjects } from './subjects.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
@@ -314,7 +313,8 @@ class Service implements Cluster {
       this.#calls.nats = nats;
       void this.#follow(nats);
       if (controller) {
-        // An older release wrote other permissions.
+        // An older release wrote other permissions, and had fewer keys.
+        await completeKeys(this.#files);
         if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
         await requireRegistrar(nats, this.#files, host);
         this.#admissions.serve(nats);
@@ -325,9 +325,7 @@ class Service implements Cluster {
       // With the lease the controller begins to send, so that the host listens before.
       await ownEntry(leases, { name: host, run: this.#run });
       this.#calls.serve(nats);
-      nats.subscribe(`${subjects(host).framesHere}.*.*`, {
-        callback: (_error, { subject, data }) => this.relay.receive(subject, data),
-      });
+      this.relay.hear(nats);
       await nats.flush();
       await this.#renew(nats, leases, address);
       const watch = this.#mayControl ? await this.#watch(leases) : undefined;

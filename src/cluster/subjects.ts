@@ -8,6 +8,13 @@ export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 export const BUCKET = 'labwire-hosts';
 /** The stream in which NATS keeps it. */
 export const BUCKET_STREAM = `KV_${BUCKET}`;
+/** The key of a host. */
+export const leaseOf = (host: string): string => `$KV.${BUCKET}.${host}`;
+/** Calls of JetStream by which hosts read leases. */
+export const LEASE_CALLS = [
+  '$JS.API.INFO',
+  ...['INFO', 'MSG.GET'].map((call) => `$JS.API.STREAM.${call}.${BUCKET_STREAM}`),
+];
 
 export const JOIN_SUBJECT = 'labwire.join';
 export const JOIN_INBOX = '_INBOX_JOIN';
@@ -15,11 +22,15 @@ export const JOIN_INBOX = '_INBOX_JOIN';
 /** Where answers to a host arrive; no other host may read there. */
 export const inboxPrefix = (host: string): string => `_INBOX.${host}`;
 
+/** Where NATS takes answers to requests from another account. */
+const OTHER_ACCOUNT = '_R_.';
+
 /**
- * Whether a message is a request of its sender: the answer goes into the sender's inbox. NATS does not compare the subject for an answer with
- * permissions, so that the controller, or NATS itself, could be made to publish in the place of another host.
+ * Whether a message is a request of its sender: the answer goes into the sender's inbox, or into the account of joined hosts. NATS does not
+ * compare the subject for an answer with permissions, so that the controller could be made to publish in the place of another host.
  */
-export const isRequest = ({ reply }: Msg, inbox: string): boolean => reply?.startsWith(`${inbox}.`) === true;
+export const isRequest = ({ reply = '' }: Msg, inbox: string): boolean =>
+  reply.startsWith(`${inbox}.`) || (reply.startsWith(OTHER_ACCOUNT) && inbox !== JOIN_INBOX);
 
 /** Answers a request into the inbox of its sender alone. */
 export function respond(message: Msg, inbox: string, body: string): void {
@@ -54,6 +65,8 @@ export const subjects = (host: string) => ({
   registry: `labwire.registry.${host}`,
   /** From all hosts: followed by the sender and the port here. */
   framesHere: `labwire.frames.${host}`,
+  /** The same from joined hosts to one in the account of the controllers. */
+  framesOfJoined: `labwire.joined-frames.${host}`,
   framesOut: `labwire.frames.*.${host}.*`,
 });
 

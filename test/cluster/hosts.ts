@@ -8,7 +8,6 @@ import { ClusterFiles, type Membership } from '../../src/cluster/layout.ts';
 import { newUser } from '../../src/cluster/nats-users.ts';
 import { admit, beginCluster, newJoinLine } from '../../src/cluster/registry.ts';
 import { FrameRelay } from '../../src/cluster/relay.ts';
-import { subjects } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
@@ -40,9 +39,7 @@ export async function relayOf(
   const nats = await connectMember(files, member);
   const relay = new FrameRelay(member.host);
   relay.carrier = nats;
-  nats.subscribe(`${subjects(member.host).framesHere}.*.*`, {
-    callback: (_error, { subject, data }) => relay.receive(subject, data),
-  });
+  relay.hear(nats);
   await nats.flush();
   return { relay, nats };
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { leasesOf, readLeases, renewLease } from '../../src/cluster/leases.ts';
@@ -11,6 +12,7 @@ import { missing } from '../system/lab.ts';
 import { threeMembers } from './hosts.ts';
 import { first, Host } from './joined-host.ts';
 import { Nats } from './nats.ts';
+import { PUT, TurnHost } from './turn-host.ts';
 
 const about = { version: '1', address: '192.0.2.1', port: 3080, free_memory_bytes: 1, cores: 1, kvm: false };
 
@@ -60,6 +62,73 @@ test('a host reads all leases, and cannot let NATS send what it has written to a
   await b.request('$JS.API.INFO');
   await readLeases(b);
   assert.deepEqual(arrived, []);
+});
+
+test('answers that a joined host directs at the log, the key of the controller or calls of NATS change nothing there', {
+  skip,
+}, async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const first = new TurnHost(t, 'a', files, members[0]!);
+  await first.connect();
+  const database = await first.leads();
+  await database.run(PUT, 'before');
+  await leasesOf(first.nats!, true);
+  const b = await connectMember(files, members[1]!);
+  t.after(() => b.close());
+  await renewLease(await leasesOf(b, false), { ...about, node_types: [], id: randomUUID(), run: 'b', name: 'b' });
+  const calls: [string, string][] = [
+    ['$JS.API.INFO', ''],
+    ['$JS.API.STREAM.INFO.KV_labwire-hosts', ''],
+    ['$JS.API.STREAM.MSG.GET.KV_labwire-hosts', JSON.stringify({ last_by_subj: '$KV.labwire-hosts.b' })],
+    ['$KV.labwire-hosts.b', JSON.stringify({ name: 'b' })],
+    ['labwire.find.b', ''],
+    ['labwire.leave.b', ''],
+  ];
+  const places = [
+    'labwire.changes',
+    'labwire.audit',
+    '$KV.labwire-controller.controller',
+    '$O.labwire-labs.M.ZGF0YWJhc2U=',
+    ...['DELETE', 'PURGE'].map((call) => `$JS.API.STREAM.${call}.labwire-changes`),
+    'labwire.hand-over.a',
+    'labwire.registry.a',
+    // Where only host c may send.
+    ...['$KV.labwire-hosts.c', 'labwire.find.c', 'labwire.leave.c', 'labwire.up.c.x', 'labwire.ask.c.x'],
+  ];
+  const heard: string[] = [];
+  first.nats!.subscribe('>', {
+    callback: (_error, { subject }) => {
+      if (places.includes(subject)) heard.push(subject);
+    },
+  });
+  await first.nats!.flush();
+  const own = async (): Promise<unknown> => {
+    const { streams } = await jetstreamManager(first.nats!);
+    const infos = await Promise.all(['labwire-changes', 'labwire-audit'].map((name) => streams.info(name)));
+    return infos.map(({ state }) => [state.messages, state.last_seq]);
+  };
+  const before = await own();
+  for (const reply of places) for (const [call, body] of calls) b.publish(call, body, { reply });
+  // Calls that are answered come after those.
+  await b.flush();
+  await readLeases(b);
+  await first.nats!.flush();
+  assert.deepEqual(
+    heard.filter((subject) => subject !== '$KV.labwire-controller.controller'),
+    [],
+  );
+  assert.deepEqual(await own(), before);
+  await database.run(PUT, 'after');
+  assert.deepEqual([first.turns, first.succession.isCertain], [1, true]);
+  const next = new TurnHost(t, 'c', files, members[0]!);
+  await next.connect();
+  await eventually('the copy of the other host', () => next.succession.isReady);
+  await first.succession.handOver({ id: 'c', name: 'c', run: 'c' });
+  assert.deepEqual(await (await next.leads()).all('SELECT id FROM document ORDER BY position'), [
+    { id: 'before' },
+    { id: 'after' },
+  ]);
 });
 
 test('a host that takes the name or the id of another one in its lease takes no part', { skip }, async (t) => {

@@ -1,11 +1,12 @@
 // Three hosts that run NATS, and one that only connects: any one of the three may die.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { LEASE_MS } from '../../src/api/leases.ts';
 import { connectMember } from '../../src/cluster/connection.ts';
+import { framesTo, subjects } from '../../src/cluster/subjects.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
 import { first, Host, refused } from './joined-host.ts';
@@ -13,6 +14,37 @@ import { Nats } from './nats.ts';
 
 /** The line that a command prints for the next host. */
 const lineOf = async (a: Host): Promise<string> => (await a.run('token', undefined, { storage: true })).trim();
+
+/** Between all of these hosts, each at another NATS if there are enough of them. */
+async function framesArriveOnce(t: TestContext, hosts: readonly Host[]): Promise<void> {
+  const servers = (await hosts[0]!.files.hosts()).flatMap(({ name, server }) => (name !== 'a' && server) || []);
+  const ends = await Promise.all(
+    hosts.map(async ({ name, files }, index) => {
+      const nats = await connectMember(files, { ...(await files.member()), servers: [servers[index % 2]!] });
+      t.after(() => nats.close());
+      const arrived: string[] = [];
+      const { framesHere, framesOfJoined } = subjects(name);
+      for (const subject of [framesHere, framesOfJoined])
+        nats.subscribe(`${subject}.*.*`, { callback: (_error, message) => void arrived.push(message.string()) });
+      await nats.flush();
+      return { name, nats, arrived };
+    }),
+  );
+  // Other servers learn of a subscription a moment later.
+  await sleep(500);
+  for (const { name, nats } of ends) {
+    for (const to of ends) if (to.name !== name) nats.publish(framesTo({ host: to.name, port: 5 }, name), name);
+    await nats.flush();
+  }
+  await eventually('all frames', () => ends.every(({ arrived }) => arrived.length >= ends.length - 1));
+  await sleep(500);
+  for (const { name, arrived } of ends)
+    assert.deepEqual(
+      arrived.sort(),
+      ends.map((end) => end.name).filter((other) => other !== name),
+      name,
+    );
+}
 
 test('three hosts run NATS: leases, streams and a new host go on when one of them dies', async (t) => {
   const { a, nats, line } = await first(t, { servers: '3' });
@@ -83,6 +115,7 @@ test('three hosts run NATS: leases, streams and a new host go on when one of the
   );
   await e.start();
   await eventually('e', () => a.held.has('e'));
+  await framesArriveOnce(t, [b, d, e]);
   await servers[0]!.start();
   await a.run('forget', 'e');
   await eventually(

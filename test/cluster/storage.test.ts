@@ -1,0 +1,49 @@
+// `storage.json`, which commands and the server of a host change at the same time.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { completeKeys } from '../../src/cluster/registry.ts';
+import { missing } from '../system/lab.ts';
+import { threeMembers } from './hosts.ts';
+
+const skip = missing('openssl');
+
+/** Another program notes that it has forgotten some hosts. */
+const NOTE = `
+  const { ClusterFiles } = await import(process.argv[1]);
+  const [, , state, name] = process.argv;
+  const files = new ClusterFiles(state);
+  for (let count = 0; count < 20; count += 1)
+    await files.changeStorage((storage) => ({ ...storage, revoked: [...storage.revoked, name + count] }));
+`;
+
+test('changes of several programs at the same time are all there', { skip }, async (t) => {
+  const { files } = await threeMembers(t);
+  const layout = join(import.meta.dirname, '../../src/cluster/layout.ts');
+  const note = (name: string): Promise<unknown> =>
+    promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '-e',
+      NOTE,
+      layout,
+      join(files.directory, '..'),
+      name,
+    ]);
+  const here = Array.from({ length: 20 }, (_, count) =>
+    files.changeStorage((storage) => ({ ...storage, revoked: [...storage.revoked, `c${count}`] })),
+  );
+  await Promise.all([note('a'), note('b'), ...here]);
+  assert.equal(new Set((await files.storage())?.revoked).size, 60);
+});
+
+test('a cluster of an older release gets an account for hosts that only connect, once', { skip }, async (t) => {
+  const { files } = await threeMembers(t);
+  await files.changeStorage(({ keys: { joined: _, ...keys }, ...storage }) => ({ ...storage, keys }));
+  await completeKeys(files);
+  const keys = (await files.storage())?.keys;
+  assert.match(keys?.joined ?? '', /^SA/);
+  await completeKeys(files);
+  assert.deepEqual((await files.storage())?.keys, keys);
+});
