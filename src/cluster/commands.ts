@@ -5,8 +5,8 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure, ignore, messageOf } from '../failures.ts';
+import { type NatsConnection, RequestError } from '@nats-io/transport-node';
+import { Failure, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { LEFT_LABS } from '../store/state-paths.ts';
 import {
@@ -236,20 +236,28 @@ interface Joined {
 
 /** @throws Failure `conflict` with the reason of a refusal */
 function askToJoin(nats: NatsConnection, where: string, request: object): Promise<Joined> {
-  return untilAnswered(nats, where, async () => {
+  const ask = async (): Promise<Joined> => {
     const message = await nats.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: ANSWER_MS / 2 });
     const answer = message.json<Joined>();
     if (answer.refused !== undefined) throw new Failure('conflict', answer.refused);
     return answer;
-  });
+  };
+  return untilAnswered(nats, ask, noAnswer(where));
 }
 
+const noAnswer = (where: string) => (reason: string) =>
+  `The controller of the cluster at ${where} does not answer (${reason}): start labwired on the host of "init".`;
+
 /**
- * Asks until the host of `init` answers: one that takes no part at the moment does so again soon, and an answer can be lost with its
- * connection.
+ * Asks until there is an answer: a host of `init` that takes no part at the moment does so again soon, NATS elects a leader, and an answer can
+ * be lost with its connection.
  * @throws Failure
  */
-async function untilAnswered<Answer>(nats: NatsConnection, where: string, ask: () => Promise<Answer>): Promise<Answer> {
+async function untilAnswered<Answer>(
+  nats: NatsConnection,
+  ask: () => Promise<Answer>,
+  explain: (reason: string) => string,
+): Promise<Answer> {
   const deadline = performance.now() + ASKING_MS;
   for (;;) {
     try {
@@ -257,11 +265,7 @@ async function untilAnswered<Answer>(nats: NatsConnection, where: string, ask: (
     } catch (error) {
       if (error instanceof Failure) throw error;
       if (performance.now() < deadline && !nats.isClosed()) await sleep(LOOK_MS);
-      else
-        throw new Failure(
-          'conflict',
-          `The controller of the cluster at ${where} does not answer (${messageOf(error)}): start labwired on the host of "init".`,
-        );
+      else throw new Failure('conflict', explain(messageOf(error)));
     }
   }
 }
@@ -309,7 +313,7 @@ async function join(
   await files.write('ca.pem', authority);
   await using member = await admitted(files, membership);
   if (own !== undefined && signing && answer.certificate !== undefined) {
-    const registry = await untilAnswered(member.nats, server, () => fetchRegistry(member.nats, hostName));
+    const registry = await untilAnswered(member.nats, () => fetchRegistry(member.nats, hostName), noAnswer(server));
     const { certificate } = answer;
     const withServer = { ...membership, server: own, servers: [server, own] };
     if (registry) await becomeServer(files, withServer, { certificate, key: signing.key, registry });
@@ -411,15 +415,44 @@ async function replacing(files: ClusterFiles, name: string): Promise<Membership>
   // Another message says why it cannot be forgotten.
   if (membership.controller) return membership;
   await using member = await admitted(files, membership);
-  const registry = await fetchRegistry(member.nats, membership.host).catch(ignore);
-  if (!registry) return becomeRegistrar(files, membership);
-  const { registrar } = registry.storage;
+  await mustBeGone(member.nats, name);
+  let registrar: string;
+  try {
+    const registry = await fetchRegistry(member.nats, membership.host);
+    registrar = registry?.storage.registrar ?? name;
+  } catch (error) {
+    // NATS says for certain that nobody listens there.
+    if (error instanceof RequestError && error.isNoResponders()) return becomeRegistrar(files, membership);
+    throw new Failure(
+      'conflict',
+      `${name} is connected to NATS, and does not answer (${messageOf(error)}): stop its server first. If the host is dead, try again when NATS has noticed that, after some minutes.`,
+    );
+  }
   throw new Failure(
     'conflict',
     registrar === name
       ? `${name} is there, and admits hosts: stop its server first. Another host replaces it when it is gone for good.`
       : `${registrar} admits hosts in the place of ${name}: run the command there.`,
   );
+}
+
+/**
+ * Asks most of the NATS servers: a host on the other side of a cut network may be there for all others.
+ * @throws Failure `conflict`
+ */
+async function mustBeGone(nats: NatsConnection, name: string): Promise<void> {
+  const leases = await untilAnswered(
+    nats,
+    () => readLeases(nats),
+    (reason) =>
+      `Whether ${name} is gone cannot be known: most of the NATS servers must run and reach each other (${reason}). This host may be the one that is cut off.`,
+  );
+  const lease = leases.find((one) => one.name === name);
+  if (lease)
+    throw new Failure(
+      'conflict',
+      `${name} is there: its lease was renewed ${lease.age_seconds} s before the newest one. Stop its server first, and try again some seconds later.`,
+    );
 }
 
 async function renew(files: ClusterFiles): Promise<string> {

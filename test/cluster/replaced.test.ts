@@ -13,22 +13,29 @@ test('a host that runs NATS replaces the first one when that is gone, and not be
   const { a, nats, line } = await first(t, { servers: '3' });
   await a.start();
   const [b, c, d] = ['b', 'c', 'd'].map((name) => new Host(t, name)) as [Host, Host, Host];
+  const servers: Nats[] = [];
   for (const host of [b, c]) {
     const own = host === b ? line : (await a.run('token', undefined, { storage: true })).trim();
     await host.run('join', own, { address: `127.0.0.1:${await freeTcpPort()}` });
-    await new Nats(t, host.files.path('nats.conf')).start();
+    servers.push(await new Nats(t, host.files.path('nats.conf')).start());
     await host.start();
   }
   await eventually('both', () => a.held.has('b') && a.held.has('c'));
   assert.match(await b.run('renew'), /new certificate/);
   await refused(b.run('token'), /not the controller.*"labwired cluster forget" of that host replaces it/);
-  await refused(b.run('forget', 'a'), /a is there, and admits hosts: stop its server first/);
+  await refused(b.run('forget', 'a'), /a is there: its lease was renewed .* Stop its server first/);
   // c has learned of itself, and so of the list.
   await eventually('the list on b', async () => (await b.files.hostNames()).join() === 'a,b,c');
 
+  // Cut off from the others, b does not know whether they have a.
+  await Promise.all([nats.stop(), servers[1]!.stop()]);
+  await refused(b.run('forget', 'a'), /Whether a is gone cannot be known: most of the NATS servers must run/);
+  const { registrar, term } = (await b.files.storage())!;
+  assert.deepEqual([registrar, term, (await b.files.member()).controller], ['a', 0, false]);
+  await servers[1]!.start();
+
   await a.cluster!.stop();
   a.cluster = undefined;
-  await nats.stop();
   assert.match(await b.run('forget', 'a'), /This host admits hosts from now on[\s\S]*a is forgotten/);
   await b.cluster!.stop();
   await b.start();
