@@ -41,7 +41,7 @@ export interface ClusterHost {
   /** It may become the controller: `ready` when it has the whole log of changes. */
   standby: 'waiting' | 'ready' | null;
   runs_nats: boolean;
-  /** Nodes of open labs there. */
+  /** Nodes of open labs there that the client may see. */
   nodes: number;
   running_nodes: number;
   /** When the files of its nodes were last copied as a whole; null if they are not. */

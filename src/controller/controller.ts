@@ -370,7 +370,8 @@ export class Controller {
       ...nodeRoutes({ projects: this.#projects, nodes: this.#nodes, computes: this.computes, create }),
       ...placementRoutes({
         ...{ computes, projects, placement, draining, operations },
-        cluster: () => this.#clusterHosts.json(this.cluster?.name ?? null),
+        cluster: (identity) =>
+          this.#clusterHosts.json(this.cluster?.name ?? null, (projectId) => sharing.sees(identity, projectId)),
       }),
       ...linkRoutes({ projects: this.#projects, links }),
       ...drawingRoutes({ projects: this.#projects, drawings }),

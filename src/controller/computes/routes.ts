@@ -75,7 +75,12 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       // Entries of the access list open the rest of the route to others.
       if (query['forget'] !== undefined && identity !== undefined && identity.role !== 'admin')
         throw new Failure('forbidden', 'forget: only admins take hosts out of the cluster.');
-      const member = query['forget'] === 'yes' ? computes.memberNamed(id) : undefined;
+      if (query['forget'] !== undefined && query['forget'] !== 'yes')
+        throw new Failure(
+          'invalid',
+          `forget: expected yes, got "${query['forget']}"; leave it out to delete a compute.`,
+        );
+      const member = query['forget'] ? computes.memberNamed(id) : undefined;
       if (member) await forget(member.place?.name ?? member.name);
       // Its open labs are closed.
       await (member ? computes.forgetMember(id) : computes.delete(id));

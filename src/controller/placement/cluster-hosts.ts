@@ -23,15 +23,17 @@ export class ClusterHosts {
     this.#leases.set(computeId, { lease, at: performance.now() });
   }
 
-  json(name: string | null): ClusterObject {
+  /** @param sees whether the client may know of a lab; nodes of others are not counted */
+  json(name: string | null, sees: (projectId: string) => boolean): ClusterObject {
     const members = this.#computes.list().filter(({ place }) => place !== undefined);
-    return { name, hosts: name === null ? [] : members.map((compute) => this.#host(compute)) };
+    return { name, hosts: name === null ? [] : members.map((compute) => this.#host(compute, sees)) };
   }
 
-  #host(compute: Compute): ClusterHost {
+  #host(compute: Compute, sees: (projectId: string) => boolean): ClusterHost {
     const { id, name, place } = compute;
     const { lease, at } = this.#leases.get(id) ?? {};
-    const nodes = this.#projects.list().flatMap((project) => (project.isOpen ? project.nodesOn(compute) : []));
+    const projects = this.#projects.list().filter(({ id, isOpen }) => isOpen && sees(id));
+    const nodes = projects.flatMap((project) => project.nodesOn(compute));
     return {
       compute_id: id,
       name: place?.name ?? name,

@@ -4,6 +4,7 @@ import type { ClusterObject } from '../../api/placement.ts';
 import { PLACEMENT_ROUTES, type PlacementRequest } from '../../api/routes/placement.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
+import type { Identity } from '../../http/access/identity.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -20,7 +21,8 @@ export interface PlacementRouteParts {
   placement: Placement;
   draining: Draining;
   operations: Operations;
-  cluster: () => ClusterObject;
+  /** As a client may see it. */
+  cluster: (identity: Identity | undefined) => ClusterObject;
 }
 
 /** @throws Failure `invalid` */
@@ -62,7 +64,7 @@ export function placementRoutes(parts: PlacementRouteParts): Route[] {
       placement.of(await projects.settled(params.project_id)),
     ),
 
-    route('GET /v2/cluster', cluster),
+    route('GET /v2/cluster', ({ client: { identity } }) => cluster(identity)),
 
     route('POST /v2/computes/{compute_id}/drain', async ({ params: { compute_id: id }, query, headers, signal }) =>
       operations.run({ kind: 'drain', name: computes.host(id).name, id: operationId(headers) }, (operation) =>
