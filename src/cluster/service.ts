@@ -49,6 +49,8 @@ export interface ClusterParts {
   absent: HostEvents['absent'];
   /** It is in the cluster no more. */
   forgotten: HostEvents['forgotten'];
+  /** Whether a host is being drained, as the controller knows it. */
+  isDraining: (host: string) => boolean;
   /** Directories outside of the state directory that may have files of labs. */
   roots?: readonly string[];
   /** Given on hosts that take turns at being the controller. */
@@ -197,7 +199,9 @@ class Service implements Cluster {
     if (!this.#succession || !this.isController) throw new Failure('conflict', NO_STANDBY);
     const nats = this.#requireNats();
     const leases = await readLeases(nats);
-    const others = leases.filter(({ name, standby }) => name !== this.#membership.host && standby !== undefined);
+    const standby = leases.filter((lease) => lease.name !== this.#membership.host && lease.standby !== undefined);
+    // One that is being drained is to have no part in the cluster, unless it is named.
+    const others = standby.filter(({ name }) => name === to || !this.#parts.isDraining(name));
     if (to !== undefined && !others.some(({ name }) => name === to))
       throw new Failure(
         'conflict',
@@ -205,9 +209,12 @@ class Service implements Cluster {
       );
     const ready = others.find(({ name, standby }) => standby === 'ready' && name === (to ?? name));
     if (ready) return ready;
+    if (others.length > 0)
+      throw new Failure('conflict', `${to ?? 'No other host'} has not read the whole log yet: try again.`);
+    const drained = standby.map(({ name }) => name).join(', ');
     throw new Failure(
       'conflict',
-      others.length > 0 ? `${to ?? 'No other host'} has not read the whole log yet: try again.` : NO_STANDBY,
+      drained === '' ? NO_STANDBY : `Only hosts that are being drained stand by (${drained}): undrain one, or name it.`,
     );
   }
 

@@ -135,6 +135,10 @@ export async function join(
       forgotten?.(host).catch(ignore);
       void controller()?.computes.forgetMember(host.id);
     },
+    isDraining: (name) =>
+      controller()
+        ?.computes.list()
+        .some(({ draining, place }) => draining && place?.name === name) === true,
     successor,
   });
   compute.relayFrames(cluster.relay);

@@ -61,6 +61,7 @@ export class Host {
         this.held.add(name);
         this.leases.set(name, `${id} ${address}`);
       },
+      isDraining: () => false,
       failoverMs: 500,
       absent: ({ name }) => void this.absent.push(name),
       forgotten: ({ name }) => void this.forgotten.push(name),

@@ -38,6 +38,10 @@ test('the role goes from host to host while clients change labs, and no acknowle
     (await execute(program, [...inside, 'cluster', 'hand-over', ...words, '--state', b.state])).stdout;
   await ready(cluster, 'b');
   await assert.rejects(handOver('nowhere'), /nowhere cannot be the controller: choose one of b/);
+  const drain = `/v2/computes/${cluster.idOfB}`;
+  assert.equal((await onA('POST', `${drain}/drain`)).status, 200);
+  await assert.rejects(handOver(), /Only hosts that are being drained stand by \(b\): undrain one, or name it/);
+  assert.equal((await onA('POST', `${drain}/undrain`)).status, 200);
   /** The first messages of the stream of events, as a client of a's port gets them. */
   const events = (since: string): { action: string; sequence: string; event: { since?: string } }[] =>
     run('sh', '-c', `curl --silent --max-time 1 '${a.url}/v2/notifications?since=${since}' || true`)
