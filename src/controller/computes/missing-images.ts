@@ -100,21 +100,25 @@ export class MissingImages {
   }
 
   /**
-   * Looks for the image on this host, and for hosts of the cluster on the others, too. Whatever path a compute names, only images
-   * leave a host.
+   * Looks for the image on this host, and for hosts of the cluster on the others, too: the first one that has it. Whatever path a compute
+   * names, only images leave a host.
    */
   async #find(to: Compute, type: NodeType, name: string, checksums: readonly string[]): Promise<Found | undefined> {
     const hosts = this.#computes
       .list()
       .filter((host) => host !== to && (host.id === 'local' || (host.connected && host.place && to.place)))
       .toSorted((a, b) => Number(b.id === 'local') - Number(a.id === 'local'));
-    let other: Found | undefined;
-    for (const from of hosts) {
+    const isWanted = ({ image }: Found): boolean => checksums.length === 0 || checksums.includes(image.md5sum);
+    // A host that hangs does not keep the others from sending it.
+    const asked = hosts.map(async (from): Promise<Found | undefined> => {
       const image = (await imagesOf(from, type)).find(({ filename }) => filename === name);
-      if (image && (checksums.length === 0 || checksums.includes(image.md5sum))) return { from, image };
-      if (image) other ??= { from, image };
-    }
-    return other;
+      return image && { from, image };
+    });
+    const wanted = asked.map(async (answer) => {
+      const found = await answer;
+      return found && isWanted(found) ? found : Promise.reject(new Error('not there'));
+    });
+    return Promise.any(wanted).catch(async () => (await Promise.all(asked)).find((found) => found !== undefined));
   }
 
   #tell(projectId: string, message: string): void {
