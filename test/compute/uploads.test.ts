@@ -1,7 +1,7 @@
 // Images that come in pieces, and images that go.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { imageKind } from '../../src/api/kinds/kinds.ts';
 import { Images } from '../../src/compute/images/images.ts';
@@ -162,12 +162,19 @@ test('what the disk cannot hold is refused before it is sent, or with 507 when i
     uploads.announce(imageKind('qemu'), id, { filename: 'disk.qcow2', filesize });
   await assert.rejects(announce(64 * MIBIBYTE, randomUUID()), /filesize: 67108864 bytes are needed/);
   const [one, other] = [randomUUID(), randomUUID()];
+  // Some space is kept, also from several uploads together.
+  await assert.rejects(
+    announce(15 * MIBIBYTE, one),
+    /15097856 are free, as 1677721 are kept for the disks of nodes; free/,
+  );
   await announce(10 * MIBIBYTE, one);
-  await announce(10 * MIBIBYTE, other);
+  await assert.rejects(announce(10 * MIBIBYTE, other), /and 10485760 for other uploads/);
+  await announce(4 * MIBIBYTE, other);
+  await writeFile(`${disk}/ballast`, Buffer.alloc(3 * MIBIBYTE));
   const content = image(10 * MIBIBYTE);
-  const send = (id: string) => uploads.get(id).append(0, new Blob([new Uint8Array(content)]).stream());
-  assert.equal((await send(one)).md5sum, md5(content));
-  await assert.rejects(send(other), { code: 'out-of-space' });
+  const send = (id: string, bytes: Buffer) => uploads.get(id).append(0, new Blob([new Uint8Array(bytes)]).stream());
+  assert.equal((await send(one, content)).md5sum, md5(content));
+  await assert.rejects(send(other, content.subarray(0, 4 * MIBIBYTE)), { code: 'out-of-space' });
   await eventually('two files', async () => (await readdir(`${disk}/QEMU`)).length === 2);
   assert.deepEqual((await readdir(`${disk}/QEMU`)).sort(), ['disk.qcow2', 'disk.qcow2.md5sum']);
 });

@@ -1,12 +1,12 @@
 // Uploads of images in several pieces: an interrupted one is resumed. Until it is complete it counts as unfinished: it
 // is not listed and no node finds it. An extension of the release's interface.
-import { statfs } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
 import type { UploadAnnounced, UploadObject } from '../../api/routes/compute-images.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
+import { freeSpace } from '../../host/files/free-space.ts';
 import type { Images } from './images.ts';
 
 /** Milliseconds without data after which an upload is dropped. */
@@ -47,9 +47,12 @@ export class Uploads {
     const { filename, filesize, md5sum } = announced;
     const checksum = md5sum?.toLowerCase() ?? undefined;
     const { root, path, options } = await this.#images.incoming(kind, filename, checksum);
-    const { bavail, bsize } = await statfs(root);
-    if (filesize > bavail * bsize) {
-      const message = `filesize: ${filesize} bytes are needed in ${root}, ${bavail * bsize} are free; free some and try again.`;
+    const { bytes, reserveBytes } = await freeSpace(root);
+    const pending = [...this.#uploads.values()].reduce((sum, upload) => sum + upload.pendingBytes, 0);
+    const free = bytes - reserveBytes - pending;
+    if (filesize > free) {
+      const others = pending > 0 ? `, and ${pending} for other uploads` : '';
+      const message = `filesize: ${filesize} bytes are needed in ${root}, ${Math.max(0, free)} are free, as ${reserveBytes} are kept for the disks of nodes${others}; free some and try again.`;
       throw new Failure('out-of-space', message);
     }
     const again = this.#uploads.get(id);
@@ -121,6 +124,11 @@ export class Upload {
 
   get isWhole(): boolean {
     return this.#md5sum !== undefined;
+  }
+
+  /** Bytes that are to come. */
+  get pendingBytes(): number {
+    return this.#failed || this.isWhole ? 0 : this.#parts.announced.filesize - this.#offset;
   }
 
   isOf({ type }: ImageKind, { filename, filesize }: UploadAnnounced): boolean {

@@ -1,10 +1,11 @@
 // The files of deleted nodes, which are kept for an hour so that a deletion can be undone. They lie where archives leave
 // them out, and go when the project is opened or closed.
-import { mkdir, rename, rm, statfs } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KEPT_MS } from '../../api/deleted-nodes.ts';
 import { messageOf, systemCode } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
+import { freeSpace } from '../../host/files/free-space.ts';
 import { log } from '../../host/log.ts';
 
 /** Below the project's directory; in `tmp`, which archives and copies of the project leave out. */
@@ -27,8 +28,7 @@ export class DeletedFiles {
    * @returns false, and does nothing, if the disk is nearly full
    */
   async keep(directory: string): Promise<boolean> {
-    const { bavail, blocks } = await statfs(this.#root);
-    if (bavail < blocks * LEAST_FREE) return false;
+    if ((await freeSpace(this.#root)).share < LEAST_FREE) return false;
     const place = this.#placeOf(directory);
     await rm(place, { recursive: true, force: true });
     await mkdir(dirname(place), { recursive: true });

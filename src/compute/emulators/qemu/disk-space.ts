@@ -1,7 +1,8 @@
 // Checks the disk space of a machine before it starts.
-import { lstat, statfs } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../../failures.ts';
+import { ENOUGH_BYTES, freeSpace } from '../../../host/files/free-space.ts';
 import type { Disk } from './disks.ts';
 import type { MachineNode } from './machine-node.ts';
 import { readQcow2 } from './qcow2.ts';
@@ -10,12 +11,10 @@ import type { Settings } from './settings.ts';
 const MEBIBYTE = 1024 * 1024;
 /** New copies of disks, firmware variables, configuration disk, logs. */
 const START_BYTES = 4 * MEBIBYTE;
-/** Disks seldom grow to their full size: this much is enough for a while. */
-const ENOUGH_BYTES = 512 * MEBIBYTE;
 
 /** @throws Failure `conflict` (`QemuError`) if there is not enough space to start */
 export async function mustHaveSpace({ name, directory }: MachineNode): Promise<void> {
-  const free = await freeBytes(directory);
+  const free = (await freeSpace(directory)).bytes;
   if (free >= START_BYTES) return;
   const message = `${name} needs ${mebibytes(START_BYTES)} MB in ${directory} to start, but only ${mebibytes(free)} MB are free; make room.`;
   throw new Failure('conflict', message, { exception: 'QemuError' });
@@ -31,7 +30,7 @@ export async function warnOfSpace(
   for (const { path } of disks) growth.set(dirname(path), (growth.get(dirname(path)) ?? 0) + (await growthOf(path)));
   for (const [directory, disk] of growth) {
     const saved = on_close === 'save_vm_state' ? ram * MEBIBYTE : 0;
-    const free = await freeBytes(directory);
+    const free = (await freeSpace(directory)).bytes;
     if (free >= Math.min(disk, ENOUGH_BYTES) + saved) continue;
     const state = saved > 0 ? `, and its saved state takes up to ${ram} MB` : '';
     warn(
@@ -46,17 +45,12 @@ export async function warnOfSpace(
  */
 export async function mustHoldBytes(bytes: number, directories: Iterable<string>): Promise<void> {
   for (const directory of directories) {
-    const free = await freeBytes(directory);
+    const free = (await freeSpace(directory)).bytes;
     if (free >= bytes) continue;
     throw new Error(
       `it may take ${mebibytes(bytes)} MB in ${directory}, but only ${mebibytes(free)} MB are free; make room`,
     );
   }
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 /** The space that a qcow2 disk can still grow by; 0 for other formats. */
