@@ -1,6 +1,7 @@
 // The nodes and links of a lab as lists, for keyboards, screen readers and small windows.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
+import { compareNames } from '../language.ts';
 import { readShape } from '../model/lab/drawing.ts';
 import { endName, linkStates } from '../model/lab/link-name.ts';
 import type { Selection } from '../model/lab/selection.ts';
@@ -21,7 +22,7 @@ export function Lists({ context }: { context: LabContext }) {
   lab.changes.value; // redrawn with every change
   const nodes = [...lab.nodes.values()]
     .filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()))
-    .sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+    .sort((a, b) => compareNames(a.name, b.name));
   return (
     <nav class="lists" data-pane aria-label={WORDS.lab.lists}>
       <label>

@@ -95,7 +95,7 @@ function Lot<T>({ items, keyOf, row, height, first, place, columns, isWhole }: L
     count.current = items.length;
   }
   const isThere = isWhole || isNear.value;
-  const rows = items.map((item, index) => ({ key: keyOf(item), item, at: place(first + index) }));
+  const rows = isThere ? items.map((item, index) => ({ key: keyOf(item), item, at: place(first + index) })) : [];
   const space = { height: `${known.current}px` };
   if (columns === undefined) {
     return (

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
+import { compareNames } from '../language.ts';
 import type { Point } from '../model/lab/geometry.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
@@ -32,7 +33,7 @@ export function Palette({ context }: { context: LabContext }) {
   useLayoutEffect(() => field.current?.focus(), []);
   const { value, problem, again } = useLoaded(async () => {
     const list = await api.get<TemplateObject[]>('/templates');
-    return list.toSorted((a, b) => rankOf(a) - rankOf(b) || a.name.localeCompare(b.name, undefined, { numeric: true }));
+    return list.toSorted((a, b) => rankOf(a) - rankOf(b) || compareNames(a.name, b.name));
   }, []);
   const templates = value.value;
   const named = (typed: string): readonly TemplateObject[] =>

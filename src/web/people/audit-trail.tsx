@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { AuditLine } from '../../api/objects.ts';
 import type { Account } from '../../api/routes/accounts.ts';
-import { namesInOrder } from '../language.ts';
+import { compareNames } from '../language.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';
@@ -37,8 +37,7 @@ export function AuditTrail() {
   }, [by.value, lab.value, last.value]);
   const { asked = 0, lines } = value.value ?? {};
   const names = namesIn(lines ?? []);
-  const inOrder = namesInOrder();
-  const projects = (labs.value.value ?? []).toSorted((one, other) => inOrder.compare(one.name, other.name));
+  const projects = (labs.value.value ?? []).toSorted((one, other) => compareNames(one.name, other.name));
   return (
     <>
       <div class="tools">

@@ -1,6 +1,7 @@
 // The appliance catalogue: filter by category and text, see missing images per version, create the template.
 import { useSignal } from '@preact/signals';
 import type { Match } from '../../api/routes/appliances.ts';
+import { compareNames } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
@@ -41,7 +42,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
     ).values(),
   ]
     .filter((group) => !onlyComplete.value || isReady(group))
-    .sort(([one], [other]) => one!.name.localeCompare(other!.name));
+    .sort(([one], [other]) => compareNames(one!.name, other!.name));
   const make = async ({ appliance_id: id, version, name }: Match): Promise<void> => {
     message.value = '';
     told.value = '';
@@ -110,7 +111,7 @@ function rowsOf(appliances: readonly (readonly Match[])[]): Row[] {
   const rest = makers.filter((maker) => !large.includes(maker)).flatMap(([, own]) => own);
   const groups: [title: string, own: readonly (readonly Match[])[]][] = [
     [words.ready, ready!],
-    ...large.toSorted(([one], [other]) => one.localeCompare(other)),
+    ...large.toSorted(([one], [other]) => compareNames(one, other)),
     [words.otherMakers, rest],
   ];
   return groups.flatMap(([title, own]): Row[] =>

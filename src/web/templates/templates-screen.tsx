@@ -5,6 +5,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { UnavailableKind } from '../../api/routes/compute.ts';
 import { dropQuery } from '../address.ts';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
+import { compareNames } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { api } from '../model/server/api.ts';
 import { Collection } from '../model/server/collection.ts';
@@ -57,7 +58,7 @@ export function TemplatesScreen() {
   };
   const all = (templates.list.value ?? [])
     .filter(({ name, template_type: type }) => `${name} ${type}`.toLowerCase().includes(typed.value.toLowerCase()))
-    .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+    .toSorted((a, b) => compareNames(a.name, b.name));
   const why = whyNot('administer');
   const kinds = forms.value.value ?? [];
   const wanted = useSignal(draftIn(location.search));

@@ -6,14 +6,12 @@ export class Lifted {
   /** Movement of the dragged objects since the server's position, in lab pixels; their elements are drawn without it. */
   offset: Point = { x: 0, y: 0 };
   readonly #moved: SVGSVGElement;
-  readonly #border: SVGSVGElement;
   readonly #groups: Readonly<Record<'border' | 'links' | 'things', SVGGElement>>;
   /** The original place of each element, so that the stacking order stays. */
   readonly #places = new Map<Element, Comment>();
 
   /** `border`: picture for links with one dragged end. `moved`: picture for the dragged objects, with groups in lab coordinates. */
   constructor(border: SVGGElement, moved: SVGGElement) {
-    this.#border = border.ownerSVGElement!;
     this.#moved = moved.ownerSVGElement!;
     this.#groups = {
       border: make('g', { class: 'links' }, border),
@@ -44,11 +42,10 @@ export class Lifted {
     element.remove();
   }
 
-  /** Draws the current movement at this scale. Only during a drag are the pictures separate compositor layers, which cost memory. */
+  /** Draws the current movement at this scale. */
   draw(scale: number): void {
     const isAny = this.#places.size > 0;
     if (!isAny) this.offset = { x: 0, y: 0 };
-    for (const picture of [this.#border, this.#moved]) picture.classList.toggle('lifted', isAny);
     const { x, y } = this.offset;
     this.#moved.style.transform = isAny ? `translate(${x * scale}px, ${y * scale}px)` : '';
   }

@@ -1,6 +1,7 @@
 // Keyboard navigation on the map. The map is one tab stop; `aria-activedescendant` names the current object for screen readers, so that the
 // focus stays when another client deletes that object.
 import { centreOf } from '../../layout/rectangles.ts';
+import { compareNames } from '../language.ts';
 import { nearest, type Point } from '../model/lab/geometry.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { toggled } from './gestures.ts';
@@ -88,7 +89,7 @@ export class Keys {
   /** Nodes by name. */
   #ordered(): NodeObject[] {
     const { nodes } = this.#stage.context.lab;
-    return [...nodes.values()].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+    return [...nodes.values()].sort((a, b) => compareNames(a.name, b.name));
   }
 
   #current(): NodeObject | undefined {

@@ -113,7 +113,7 @@ export class TopologyMap implements LabMap {
     this.#stage.lifted.draw(this.#stage.camera.scale);
     this.#forget(gone);
     this.#handles.draw();
-    this.#minimap.mark();
+    this.#minimap.markNodes();
     if (!this.#fitted && !this.#isEmpty) {
       this.#fitted = true;
       this.fit();

@@ -1,6 +1,6 @@
 // The rows of the list of labs: filtered, sorted, and grouped into folders by name: `CCNA/lab 3` is in `CCNA`.
 import type { LabFigures } from '../../../api/routes/projects.ts';
-import { namesInOrder } from '../../language.ts';
+import { compareNames } from '../../language.ts';
 import type { ProjectObject } from '../server/types.ts';
 
 export type SortKey = 'name' | 'state' | 'nodes' | 'owner' | 'changed';
@@ -39,9 +39,6 @@ export interface RowsOptions {
   closed: ReadonlySet<string>;
 }
 
-/** Created once: comparing with `localeCompare` takes a hundred times as long. */
-const collator = namesInOrder();
-
 /** Splits a name into folder and rest; no folder if it starts or ends with a slash. */
 export function splitName(name: string): { folder: string | undefined; rest: string } {
   const at = name.lastIndexOf('/');
@@ -56,14 +53,14 @@ function stateRank({ status, damaged }: ProjectObject): number {
 function compare(one: LabRow, other: LabRow, { key, isDown }: Order): number {
   const sign = isDown ? -1 : 1;
   const byKey: Readonly<Record<SortKey, () => number>> = {
-    name: () => collator.compare(one.name, other.name),
+    name: () => compareNames(one.name, other.name),
     state: () => stateRank(one.project) - stateRank(other.project),
     nodes: () => (one.figures?.running ?? -1) - (other.figures?.running ?? -1),
-    owner: () => collator.compare(one.owner, other.owner),
+    owner: () => compareNames(one.owner, other.owner),
     // Latest first, to find recent work
     changed: () => (other.changed ?? 0) - (one.changed ?? 0),
   };
-  return sign * byKey[key]() || collator.compare(one.name, other.name);
+  return sign * byKey[key]() || compareNames(one.name, other.name);
 }
 
 /** Labs without a folder first, then each folder with its labs. */
@@ -83,7 +80,7 @@ export function labRows(projects: Iterable<ProjectObject>, options: RowsOptions)
     rows.push({ kind: 'lab', project, name: rest, figures: figures.get(project_id), owner, changed });
     folders.set(folder, rows);
   }
-  const names = [...folders.keys()].sort(collator.compare);
+  const names = [...folders.keys()].sort(compareNames);
   return names.flatMap((name) => {
     const rows = (folders.get(name) ?? []).sort((one, other) => compare(one, other, order));
     if (name === '') return rows;
