@@ -25,11 +25,14 @@ export class Keys {
   #node: string | undefined;
   /** Its link reached with the Tab key. */
   #link: string | undefined;
+  /** The element that shows where the keys are, while the map has the focus by keyboard. */
+  #marked: Element | null = null;
   #typed = '';
   #typedAt = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
+    for (const kind of ['focus', 'blur']) stage.root.addEventListener(kind, () => this.#mark());
   }
 
   /** Handles a change of the selection. */
@@ -46,7 +49,6 @@ export class Keys {
 
   #show(drawing?: string): void {
     const { root, context } = this.#stage;
-    for (const former of root.querySelectorAll('.current')) former.classList.remove('current');
     const id = this.#link
       ? `link-${this.#link}`
       : drawing
@@ -54,10 +56,20 @@ export class Keys {
         : context.lab.nodes.has(this.#node ?? '')
           ? `node-${this.#node}`
           : '';
-    const element = id === '' ? null : document.getElementById(id);
-    element?.classList.add('current');
-    if (element) root.setAttribute('aria-activedescendant', id);
+    if (id !== '' && document.getElementById(id)) root.setAttribute('aria-activedescendant', id);
     else root.removeAttribute('aria-activedescendant');
+    this.#mark();
+  }
+
+  /** A class of the element alone: a rule for all things below the focused map would look at each of them when the focus comes or goes. */
+  #mark(): void {
+    const { root } = this.#stage;
+    const isSeen = root.matches(':focus-visible');
+    const now = isSeen ? document.getElementById(root.getAttribute('aria-activedescendant') ?? '') : null;
+    if (now === this.#marked) return;
+    this.#marked?.classList.remove('current');
+    now?.classList.add('current');
+    this.#marked = now;
   }
 
   /** True if the key was handled. */

@@ -15,12 +15,17 @@ const DOT = 42;
 /** Pixels from the state of a port to its name. */
 const LABEL = 22;
 
+interface Sign {
+  dot: SVGCircleElement;
+  name: SVGTextElement;
+}
+
 interface LinkElements {
   group: SVGGElement;
   line: SVGPathElement;
   hit: SVGPathElement;
-  dots: [SVGCircleElement, SVGCircleElement];
-  ports: [SVGTextElement, SVGTextElement];
+  /** States and names of both ports; made when the map is first near enough to show them. */
+  signs: [Sign, Sign] | undefined;
   marks: Marks;
 }
 
@@ -55,6 +60,7 @@ export class LinkLayer {
       return;
     }
     const elements = found ?? this.#make(id);
+    if (!this.#stage.camera.isFar) elements.signs ??= makeSigns(elements.group);
     this.#put(id, elements.group, this.#stage.held.has(one.node_id), this.#stage.held.has(other.node_id));
     this.#place(link, elements, [one, other]);
     elements.group.classList.toggle('suspended', link.suspend);
@@ -65,12 +71,27 @@ export class LinkLayer {
       '--width': String(style.width ?? ''),
       '--dashes': dashesOf(style) ?? '',
     });
-    for (const index of [0, 1] as const) {
+    for (const [index, { dot, name }] of elements.signs?.entries() ?? []) {
       const status = link.suspend ? 'suspended' : [one, other][index]!.status;
-      set(elements.dots[index], { 'data-status': status });
-      write(elements.ports[index], `${this.#portLabel(link.nodes[index])} `);
+      set(dot, { 'data-status': status });
+      write(name, `${this.#portLabel(link.nodes[index]!)} `);
     }
     drawMarks(this.#stage.context, link, elements.group, elements.marks);
+  }
+
+  /** Draws the states and names of ports, once the map is near enough to show them. */
+  drawSigns(): void {
+    if (this.#stage.camera.isFar) return;
+    for (const [id, { signs }] of this.#elements) if (!signs) this.#stage.mark('link', id);
+  }
+
+  /** Puts a link where it belongs when one of its ends is dragged, without drawing it anew. */
+  lift(id: string): void {
+    const elements = this.#elements.get(id);
+    const [one, other] = this.#stage.context.lab.links.get(id)?.nodes ?? [];
+    if (!elements || !one || !other) return;
+    const { held } = this.#stage;
+    this.#put(id, elements.group, held.has(one.node_id), held.has(other.node_id));
   }
 
   /** Redraws links with one dragged end, as far as they are seen; other dragged links move as a whole. */
@@ -111,8 +132,10 @@ export class LinkLayer {
     if (!isFollowing) set(elements.hit, { d: path.line });
     if (isFollowing && this.#stage.camera.isFar) return;
     for (const index of [0, 1] as const) {
-      set(elements.dots[index], { cx: path.dots[index].x, cy: path.dots[index].y });
-      this.#placePort(link, elements.ports[index], index, { node: [one, other][index]!, at: path.labels[index] });
+      const sign = elements.signs?.[index];
+      if (!sign) continue;
+      set(sign.dot, { cx: path.dots[index].x, cy: path.dots[index].y });
+      this.#placePort(link, sign.name, index, { node: [one, other][index]!, at: path.labels[index] });
     }
     elements.marks.middle = path.middle;
     placeMarks(elements.marks);
@@ -144,17 +167,11 @@ export class LinkLayer {
   #make(id: string): LinkElements {
     const attributes = { class: 'link', role: 'option', id: `link-${id}`, 'data-link': id };
     const group = make('g', attributes, this.#stage.layers.links);
-    // The accessible name has this information.
-    const text = { 'aria-hidden': 'true' };
     const elements: LinkElements = {
       group,
       hit: make('path', { class: 'hit' }, group),
       line: make('path', { class: 'line' }, group),
-      dots: [make('circle', { class: 'dot', r: 4 }, group), make('circle', { class: 'dot', r: 4 }, group)],
-      ports: [
-        make('text', { ...text, class: 'port', 'data-end': 0 }, group),
-        make('text', { ...text, class: 'port', 'data-end': 1 }, group),
-      ],
+      signs: undefined,
       marks: { middle: { x: 0, y: 0 } },
     };
     const isSelected = this.#stage.context.selection.value.link === id;
@@ -175,6 +192,15 @@ export class LinkLayer {
     const turned = one < other ? 1 : -1;
     return (at - (parallel.length - 1) / 2) * BOW * turned;
   }
+}
+
+function makeSigns(group: SVGGElement): [Sign, Sign] {
+  // The accessible name has this information.
+  const sign = (end: 0 | 1): Sign => ({
+    dot: make('circle', { class: 'dot', r: 4 }, group),
+    name: make('text', { 'aria-hidden': 'true', class: 'port', 'data-end': end }, group),
+  });
+  return [sign(0), sign(1)];
 }
 
 interface LinkPath {

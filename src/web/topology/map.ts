@@ -51,6 +51,7 @@ export class TopologyMap implements LabMap {
       this.#links.followHeld();
       stage.lifted.draw(stage.camera.scale);
       this.#nodes.spreadNames(true);
+      this.#links.drawSigns();
     };
     const resize = new ResizeObserver(() => stage.camera.resized());
     resize.observe(host);
@@ -88,7 +89,12 @@ export class TopologyMap implements LabMap {
   }
 
   #flush(): void {
-    const { dirty } = this.#stage;
+    // First, as what is drawn depends on the scale.
+    if (!this.#fitted && !this.#isEmpty) {
+      this.#fitted = true;
+      this.fit();
+    }
+    const { dirty, raised } = this.#stage;
     const links = new Set<string>();
     const gone: string[] = [];
     for (const [id, kind] of dirty) {
@@ -107,6 +113,12 @@ export class TopologyMap implements LabMap {
       }
     }
     for (const [id, kind] of dirty) if (kind === 'node') this.#nodes.draw(id);
+    for (const id of raised) {
+      if (dirty.has(id)) continue;
+      this.#nodes.lift(id);
+      for (const { link_id } of this.#context.lab.linksOf(id)) if (!links.has(link_id)) this.#links.lift(link_id);
+    }
+    raised.clear();
     this.#nodes.spreadNames(false);
     dirty.clear();
     this.#links.followHeld();
@@ -114,10 +126,6 @@ export class TopologyMap implements LabMap {
     this.#forget(gone);
     this.#handles.draw();
     this.#minimap.markNodes();
-    if (!this.#fitted && !this.#isEmpty) {
-      this.#fitted = true;
-      this.fit();
-    }
   }
 
   /** Deselects and releases deleted objects. */

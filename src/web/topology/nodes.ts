@@ -80,6 +80,12 @@ export class NodeLayer {
     this.#drawLoad(node, group, { x, y });
   }
 
+  /** Puts a node that is dragged from now on among the dragged objects, without drawing it anew. */
+  lift(id: string): void {
+    const [node, group] = [this.#stage.context.lab.nodes.get(id), this.elements.get(id)];
+    if (node && group) this.#stage.put('things', id, group, node.z);
+  }
+
   #described(node: NodeObject): string {
     const type = WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type;
     const links = this.#stage.context.lab.linksOf(node.node_id).length;

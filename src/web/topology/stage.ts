@@ -46,6 +46,8 @@ export class Stage {
   readonly heldPorts = new Map<string, Point>();
   readonly reshaped = new Map<string, Reshaped>();
   readonly dirty = new Map<string, Kind>();
+  /** Nodes that are dragged from now on, and look as before. */
+  readonly raised = new Set<string>();
   readonly #flush: () => void;
   #isPreview = false;
   #frame = 0;
@@ -182,8 +184,11 @@ export class Stage {
     this.lifted.offset = offset;
     // All move together, except those that snap to a different grid line.
     for (const [id, to] of this.held) {
-      const [was, is] = [before.get(id), this.drawnAt(id, to)];
-      if (was?.x !== is.x || was.y !== is.y) this.mark(context.lab.nodes.has(id) ? 'node' : 'drawing', id);
+      const is = this.drawnAt(id, to);
+      const node = context.lab.nodes.get(id);
+      const was = before.get(id) ?? node;
+      if (!node || was?.x !== is.x || was.y !== is.y) this.mark(node ? 'node' : 'drawing', id);
+      else if (!before.has(id)) this.raised.add(id);
     }
     this.#ask();
   }
