@@ -18,6 +18,8 @@ const SETTLED_MS = 120;
 const COARSE = 1.8;
 /** Below this scale port states and names are illegible, and not drawn. */
 const FAR = 0.45;
+/** Below this scale the ring of what is off is smaller than a pixel, and not drawn. */
+const TINY = 0.2;
 /** Names keep at least this share of their size on the screen, so that they can be read. */
 const SMALLEST_NAME = 11 / 13;
 /** Names and dots become no larger on the screen than this many times their size. */
@@ -169,6 +171,7 @@ export class Camera {
     this.#drawn = this.#view;
     const { x, y, scale } = this.#view;
     this.#root.classList.toggle('far', this.isFar);
+    this.#root.classList.toggle('tiny', scale < TINY);
     style.setProperty('--name-size', String(this.nameSize));
     style.setProperty('--dot-size', String(signSize(scale, 0)));
     const transform = `translate(${x + width * MARGIN} ${y + height * MARGIN}) scale(${scale})`;

@@ -7,8 +7,8 @@ export class Lifted {
   offset: Point = { x: 0, y: 0 };
   readonly #moved: SVGSVGElement;
   readonly #groups: Readonly<Record<'border' | 'links' | 'things', SVGGElement>>;
-  /** The original place of each element, so that the stacking order stays. */
-  readonly #places = new Map<Element, Comment>();
+  /** The original place of each element, so that the stacking order stays; links have none. */
+  readonly #places = new Map<Element, Comment | undefined>();
 
   /** `border`: picture for links with one dragged end. `moved`: picture for the dragged objects, with groups in lab coordinates. */
   constructor(border: SVGGElement, moved: SVGGElement) {
@@ -23,17 +23,19 @@ export class Lifted {
   /** Moves an element into a group, at its stacking height. */
   take(group: 'border' | 'links' | 'things', element: Element, height: number): void {
     if (!this.#places.has(element)) {
-      const place = document.createComment('');
-      element.before(place);
+      const place = group === 'things' ? document.createComment('') : undefined;
+      if (place) element.before(place);
       this.#places.set(element, place);
     }
     putAt(this.#groups[group], element, height);
   }
 
-  /** Moves an element back, if it was taken. */
-  putBack(element: Element): void {
-    this.#places.get(element)?.replaceWith(element);
-    this.#places.delete(element);
+  /** Moves an element back, if it was taken; a link to the others in `parent`. */
+  putBack(element: Element, parent?: Element): void {
+    const place = this.#places.get(element);
+    if (!this.#places.delete(element)) return;
+    if (place) place.replaceWith(element);
+    else parent?.append(element);
   }
 
   /** Removes an element for good. */

@@ -116,7 +116,7 @@ export class LinkLayer {
     }
     this.#atBorder.delete(id);
     if (isOneHeld) lifted.take('links', group, 0);
-    else lifted.putBack(group);
+    else lifted.putBack(group, this.#stage.layers.links);
   }
 
   /** Positions a link's line and labels. `isFollowing`: the next frame may position them again. */

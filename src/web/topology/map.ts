@@ -17,6 +17,9 @@ import { Stage } from './stage.ts';
 /** Pixels from the window's edge within which an object counts as barely visible. */
 const BORDER = 20;
 
+/** Nodes that join a drag in one frame; more would hold up the pointer, so the others follow with the next frames. */
+const MOST_RAISED = 250;
+
 export class TopologyMap implements LabMap {
   readonly #context: LabContext;
   readonly #stage: Stage;
@@ -113,12 +116,13 @@ export class TopologyMap implements LabMap {
       }
     }
     for (const [id, kind] of dirty) if (kind === 'node') this.#nodes.draw(id);
-    for (const id of raised) {
+    for (const id of [...raised].slice(0, MOST_RAISED)) {
+      raised.delete(id);
       if (dirty.has(id)) continue;
       this.#nodes.lift(id);
       for (const { link_id } of this.#context.lab.linksOf(id)) if (!links.has(link_id)) this.#links.lift(link_id);
     }
-    raised.clear();
+    if (raised.size > 0) this.#stage.ask();
     this.#nodes.spreadNames(false);
     dirty.clear();
     this.#links.followHeld();

@@ -96,10 +96,11 @@ export class Stage {
 
   mark(kind: Kind, id: string): void {
     this.dirty.set(id, kind);
-    this.#ask();
+    this.ask();
   }
 
-  #ask(): void {
+  /** Draws what is marked with the next frame. */
+  ask(): void {
     this.#frame ||= requestAnimationFrame(this.#flush);
   }
 
@@ -190,7 +191,7 @@ export class Stage {
       if (!node || was?.x !== is.x || was.y !== is.y) this.mark(node ? 'node' : 'drawing', id);
       else if (!before.has(id)) this.raised.add(id);
     }
-    this.#ask();
+    this.ask();
   }
 
   /** Draws nodes at these corners without sending them; `keep` sends them. Replaces an earlier preview. */
