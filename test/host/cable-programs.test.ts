@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { BpfAssembler } from '../../src/host/network/bpf-assembler.ts';
@@ -178,6 +180,22 @@ test('the program of the fabric’s own interface redirects every frame', { skip
 test('a program that the verifier rejects fails with its log', { skip }, () => {
   const faulty = new BpfAssembler().load('word', 0, 5, 0).exit().assemble();
   assert.throws(() => loadTrafficProgram('faulty', faulty), /BPF_PROG_LOAD.*R5 !read_ok/s);
+});
+
+test('a program is loaded although signals arrive meanwhile', { skip }, async (t) => {
+  // It stays: a late signal would end the process.
+  process.on('SIGUSR2', () => {});
+  const maps = new KernelMaps(8);
+  t.after(() => maps.close());
+  const script = `setInterval(() => process.kill(${process.pid}, 'SIGUSR2'), 1)`;
+  const flood = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+  t.after(async () => {
+    flood.kill('SIGKILL');
+    await once(flood, 'exit');
+  });
+  await once(process, 'SIGUSR2');
+  for (let round = 0; round < 300; round++)
+    closeSync(loadTrafficProgram('node', nodeProgram({ number: 3, relayIndex: 1, lab: 7 }, maps.descriptors)));
 });
 
 test('a jump to a place that does not exist is an error', () => {

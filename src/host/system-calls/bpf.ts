@@ -58,6 +58,9 @@ function makeMemory() {
   };
 }
 
+/** The verifier gives up when this thread gets a signal. */
+const LOAD_ATTEMPTS = 50;
+
 type Memory = ReturnType<typeof makeMemory>;
 let made: Memory | undefined;
 
@@ -174,9 +177,13 @@ export function loadTrafficProgram(name: string, instructions: Buffer): number {
     ...nameWords(name, 48),
   };
   const pointers = { 8: program, 16: licence };
-  const loaded = call('BPF_PROG_LOAD', words, pointers);
-  if (loaded >= 0) return loaded;
-  const failure = new SystemError('BPF_PROG_LOAD', libc().errno());
+  let failure: SystemError;
+  let left = LOAD_ATTEMPTS;
+  do {
+    const loaded = call('BPF_PROG_LOAD', words, pointers);
+    if (loaded >= 0) return loaded;
+    failure = new SystemError('BPF_PROG_LOAD', libc().errno());
+  } while (failure.code === 'EAGAIN' && --left > 0);
   slab.bytes[log] = 0;
   const logged = call('BPF_PROG_LOAD', { ...words, 24: 1, 28: LOG_BYTES }, { ...pointers, 32: log });
   if (logged >= 0) return logged;
