@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join, relative } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -14,6 +14,7 @@ import { Qmp } from '../../src/compute/emulators/qemu/qmp.ts';
 import { IMAGE_MEMBERS, type Images } from '../../src/compute/emulators/qemu/settings.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { runProgram } from '../../src/host/processes/run-program.ts';
+import { eventually } from '../eventually.ts';
 import { failure, fill, scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { machines, noQemu, qemuImg, SMALL } from './qemu-support.ts';
 
@@ -100,6 +101,9 @@ test('a copy has each changed part once, and gives the same disk again, or none 
   const four = await create('Four');
   await cp(folder, join(four.own, 'restored-disks'), { recursive: true });
   await started(four);
+  await lab.told('log.warning', ({ message }) =>
+    /Four.*copy of its disks cannot be used: manifest\.json is missing/.test(message),
+  );
   await qemuImg('compare', '-f', 'qcow2', '-F', 'raw', four.disk, join(images, 'base.img'));
   await checkpoint(one);
   assert.ok(!(await readdir(folder)).includes('unfinished'));
@@ -247,4 +251,32 @@ test('a stop ends a copy; what it or a killed server has left in a machine is re
   assert.equal(changes?.disks.length, 1);
   assert.doesNotMatch(JSON.stringify(await qmp.run('query-named-block-nodes', { flat: true })), /labwire-changes/);
   qmp.close();
+});
+
+test('a copy gives way to what is asked of its node, and the next one has everything', { skip }, async (t) => {
+  const { lab, base, create } = await machinesOf(t, 'base.qcow2');
+  await qemuImg('create', '-q', '-f', 'qcow2', base, '256M');
+  const { path, disk, own } = await create('Busy');
+  await lab.expect(200, 'POST', `${path}/start`);
+  await lab.expect(204, 'POST', `${path}/stop`);
+  await io(disk, 'write -P 65 0 200M');
+  const folder = join(own, 'disk-checkpoint');
+  for (const [verb, status] of [
+    ['start', 200],
+    ['console/reset', 204],
+    ['suspend', 204],
+    ['stop', 204],
+  ] as const) {
+    await rm(join(folder, 'unfinished'), { force: true });
+    const copy = lab.request('POST', `${path}/checkpoint`);
+    await eventually('its begin', () => stat(join(folder, 'unfinished')).catch(() => undefined));
+    await lab.expect(200, 'GET', path);
+    await lab.expect(status, 'POST', `${path}/${verb}`);
+    const answer = await copy;
+    assert.equal(answer.status, 409, verb);
+    assert.match(answer.body.message, /^The copy of Busy's disks gave way to another action/);
+  }
+  await lab.expect(204, 'POST', `${path}/checkpoint`);
+  const { disks } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));
+  assert.equal(Object.keys(disks.hda.chunks).length, 800);
 });

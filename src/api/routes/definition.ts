@@ -58,7 +58,7 @@ export interface RouteDefinition {
   readonly status?: number;
   /** The body is not parsed: it is a file or missing. */
   readonly raw?: true;
-  /** It does not wait for its turn at its node: a stream, or a request that only reads. */
+  /** It does not wait for its turn at its node: a stream, a request that only reads, or work that gives way to others. */
   readonly concurrent?: true;
   /** Without it the answer is a file, a stream or empty. */
   readonly answer?: Answers<unknown>;

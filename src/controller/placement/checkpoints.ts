@@ -7,7 +7,9 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import {
+  checksumsOf,
   DISK_CHECKPOINT,
+  DISK_MANIFEST,
   isOfCheckpoint,
   LARGEST_DISKS_BYTES,
   MOST_CHUNKS,
@@ -52,6 +54,10 @@ const Manifest = v.object({
   missing: v.number(),
 });
 type Manifest = v.InferOutput<typeof Manifest>;
+
+const DiskManifest = v.object({
+  disks: v.record(v.string(), v.object({ chunks: v.record(v.string(), v.string()) })),
+});
 
 interface Fetching {
   /** Bytes that may be fetched. */
@@ -181,7 +187,8 @@ export class Checkpoints {
     const isTaken = !this.#diskProblems.get(node);
     const found = isTaken ? listed.filter(isOfDisks) : [];
     const disks = await this.#fetchAll(project, node, found, { left, former, directory, most: LARGEST_DISKS });
-    const isCurrent = isTaken && disks.missing === 0;
+    const isCurrent =
+      isTaken && disks.missing === 0 && (disks.fetched === 0 || (await isWhole(directory, disks.files)));
     // Parts of different moments would be no disk.
     if (!isCurrent) disks.files = formerDisks;
     const isCovered = (path: string): boolean => disks.files.length > 0 && isDisk?.(basename(path)) === true;
@@ -323,6 +330,19 @@ function upTo(size: number) {
       if (bytes > size) return;
     }
   };
+}
+
+/** Whether the manifest of the disks, which may have changed while it was fetched, names nothing but parts that are there. */
+async function isWhole(directory: string, files: Manifest['files']): Promise<boolean> {
+  const manifest = files.find(({ path }) => basename(path) === DISK_MANIFEST);
+  if (!manifest) return false;
+  const there = new Set(files.map(({ path }) => basename(path)));
+  try {
+    const disks = v.parse(DiskManifest, JSON.parse(await readFile(join(directory, manifest.key), 'utf8')));
+    return [...checksumsOf(disks)].every((name) => there.has(name));
+  } catch {
+    return false;
+  }
 }
 
 async function manifestOf(directory: string): Promise<Manifest | undefined> {

@@ -49,7 +49,7 @@ export interface ChangesOptions {
   directory: string;
   /** Whether all counts as changed. */
   whole: boolean;
-  /** Ends the work: a stop does not wait for it. */
+  /** Ends the work: other actions at the node do not wait for it. */
   signal: AbortSignal;
 }
 
@@ -108,13 +108,14 @@ async function endInterrupted(qmp: Qmp): Promise<void> {
 /** Of a machine that is off, everything. */
 export async function changesAtRest(
   disks: readonly { drive: Drive; path: string; image: string; format: string; size: number }[],
-  { tool, directory }: Pick<ChangesOptions, 'tool' | 'directory'>,
+  { tool, directory, signal }: Pick<ChangesOptions, 'tool' | 'directory' | 'signal'>,
 ): Promise<DiskChanges> {
   const changes: DiskChanges = { whole: true, disks: [] };
   for (const { drive, path: disk, image, format, size } of disks) {
     const path = changesFile(directory, drive);
     const formats = ['-f', 'qcow2', '-O', 'qcow2', '-o', `cluster_size=${CHUNK_BYTES}`];
-    await tool.run(['convert', '-q', ...formats, '-B', image, '-F', format, disk, path]);
+    signal.throwIfAborted();
+    await tool.run(['convert', '-q', ...formats, '-B', image, '-F', format, disk, path], [0], { signal });
     changes.disks.push({ drive, path, size });
   }
   return changes;

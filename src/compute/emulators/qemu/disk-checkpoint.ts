@@ -1,8 +1,9 @@
 // Copies of a node's disks for another host, taken while its machine runs or is off, and disks made of such a copy.
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
+import { DISK_CHECKPOINT, DISK_MANIFEST, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
@@ -43,10 +44,10 @@ export async function takeCheckpoint({ directory, tool, images, qmp, signal }: C
     throw new Failure('out-of-space', `a copy of its disks: ${messageOf(thrown)}`, { cause: thrown });
   });
   await chunks.begin();
-  const into = { tool, directory: chunks.directory };
+  const into = { tool, directory: chunks.directory, signal };
   try {
     const changes = qmp
-      ? await changesOfRunning(qmp, { ...into, whole: before === undefined, signal })
+      ? await changesOfRunning(qmp, { ...into, whole: before === undefined })
       : await changesAtRest(await withFormats(disks, tool), into);
     if (changes === undefined) return before && (await chunks.unchanged());
     await chunks.add(before, changes, { tool, signal, ...(!qmp && { of }) });
@@ -67,7 +68,12 @@ export async function restoreDisks(images: Images, options: DiskOptions): Promis
   if (!linked) return;
   const chunks = new DiskChunks(join(directory, RESTORED_DISKS));
   const manifest = await chunks.manifest();
-  if (!manifest) return;
+  if (!manifest) {
+    if (!existsSync(chunks.directory)) return;
+    warn(`the copy of its disks cannot be used: ${DISK_MANIFEST} is missing or damaged`);
+    await rm(chunks.directory, { recursive: true, force: true });
+    return;
+  }
   const scratch = await mkdtemp(join(tmpdir(), 'labwire-disks-'));
   try {
     for (const drive of DRIVES) {

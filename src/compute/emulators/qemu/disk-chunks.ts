@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import * as v from 'valibot';
-import { DISK_MANIFEST, LARGEST_DISKS_BYTES, MOST_CHUNKS } from '../../../api/disk-checkpoint.ts';
+import { checksumsOf, DISK_MANIFEST, LARGEST_DISKS_BYTES, MOST_CHUNKS, ZEROS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, systemCode } from '../../../failures.ts';
 import { fileFailure, writeFileAtomically } from '../../../host/files/atomic-file.ts';
@@ -15,8 +15,6 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 export const CHUNK_BYTES = 256 * 1024;
-/** In place of a checksum: nothing but zeros. */
-const ZEROS = '0';
 /** There while changes are being taken: without them, a later copy of only what changed would be wrong. */
 const UNFINISHED = 'unfinished';
 /** Chunks that are written by one run of qemu-io. */
@@ -108,7 +106,7 @@ export class DiskChunks {
     for (const { drive, path, size } of changes.disks) {
       const chunks: Record<string, string> = { ...disks[drive]?.chunks };
       let places = Object.keys(chunks).length;
-      for await (const [index, content] of chunksOf(await tool.map(path), path)) {
+      for await (const [index, content] of chunksOf(await tool.map(path, signal), path)) {
         signal.throwIfAborted();
         if (!(index in chunks) && ++places > MOST_PLACES)
           throw new TooMuch(`${drive} has changed at more than ${MOST_PLACES} places`);
@@ -198,11 +196,6 @@ async function* chunksOf(
       yield [index, content.some((byte) => byte !== 0) ? content : undefined];
     }
   }
-}
-
-function checksumsOf({ disks }: Pick<DiskManifest, 'disks'>): Set<string> {
-  const names = Object.values(disks).flatMap((disk) => Object.values(disk?.chunks ?? {}));
-  return new Set(names.filter((name) => name !== ZEROS));
 }
 
 function parsed(text: string): unknown {

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { Failure, messageOf } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
+import { type ProgramRun, type RunOptions, runProgram } from '../../../host/processes/run-program.ts';
 
 /** A piece of a disk as qemu-img shows it. */
 export interface Extent {
@@ -39,9 +39,9 @@ export class DiskTool {
   async run(
     args: readonly string[],
     allowed: readonly number[] = [0],
-    { path = this.#path, mostKept }: { path?: string; mostKept?: number } = {},
+    { path = this.#path, ...options }: Pick<RunOptions, 'mostKept' | 'signal'> & { path?: string } = {},
   ): Promise<ProgramRun> {
-    const run = await runProgram(path, args, mostKept === undefined ? {} : { mostKept }).catch((thrown: unknown) => {
+    const run = await runProgram(path, args, options).catch((thrown: unknown) => {
       throw failure(path, args, messageOf(thrown), thrown);
     });
     if (run.code !== null && allowed.includes(run.code)) return run;
@@ -49,9 +49,9 @@ export class DiskTool {
   }
 
   /** Which parts of a qcow2 disk are where. */
-  async map(path: string): Promise<Extent[]> {
+  async map(path: string, signal: AbortSignal): Promise<Extent[]> {
     const words = ['map', '--output=json', '-f', 'qcow2', path];
-    const { output } = await this.run(words, [0], { mostKept: MOST_MAP_CHARACTERS });
+    const { output } = await this.run(words, [0], { mostKept: MOST_MAP_CHARACTERS, signal });
     if (output.length >= MOST_MAP_CHARACTERS) throw failure(this.#path, words, `${path} has too many parts`);
     return JSON.parse(output) as Extent[];
   }

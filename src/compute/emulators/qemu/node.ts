@@ -66,6 +66,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Settings have changed since the last start: a reload then restarts the machine. */
   #isChanged = false;
   #goesOn = false;
+  /** The copy of its disks that is being made. */
+  #copying: AbortController | undefined;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, host: QemuHost, state: State) {
     super(identity, services, {
@@ -204,17 +206,30 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     });
   }
 
-  /** Copies what has changed on its own disks, for another host. A stop ends it. @throws Failure `out-of-space`, `conflict` */
+  /** A copy of the disks gives way to everything else. */
+  protected override inTurn<T>(task: () => T | Promise<T>): Promise<T> {
+    this.#copying?.abort();
+    return super.inTurn(task);
+  }
+
+  /** Copies what has changed on its own disks, for another host. @throws Failure `out-of-space`, `conflict` if it had to give way */
   checkpoint(): Promise<void> {
-    return this.inTurn(async () => {
-      const { stopAsked: signal } = this;
+    return super.inTurn(async () => {
       const { emulator, images, hidden } = this.#state;
       if (!hidden.linked_clone) return;
-      const tool = await DiskTool.beside(emulator.path);
-      const options = { directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal };
-      await takeCheckpoint(options).catch((thrown: unknown) => {
-        throw signal.aborted ? new Failure('conflict', `${this.name} is being stopped.`, { exception }) : thrown;
-      });
+      const copying = new AbortController();
+      const { signal } = copying;
+      this.#copying = copying;
+      try {
+        const tool = await DiskTool.beside(emulator.path);
+        await takeCheckpoint({ directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal });
+      } catch (thrown) {
+        if (!signal.aborted) throw thrown;
+        const message = `The copy of ${this.name}'s disks gave way to another action; the next one has everything.`;
+        throw new Failure('conflict', message, { exception, cause: thrown });
+      } finally {
+        this.#copying = undefined;
+      }
     });
   }
 
@@ -234,8 +249,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   }
 
   /** Copies the disks and everything else in the other machine's directory. */
-  async copyFilesOf(source: QemuNode): Promise<void> {
-    await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
+  copyFilesOf(source: QemuNode): Promise<void> {
+    return source.inTurn(() => copyFiles(this.project, source.relativeDirectory, this.relativeDirectory));
   }
 
   protected override async check(body: QemuUpdate, { undo }: Steps): Promise<NodeChange> {

@@ -56,7 +56,7 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
     ),
     route(
       `POST ${node}/checkpoint`,
-      { status: 204, summary: 'Copy what has changed on the disks of a node', errors: [409, 507] },
+      { concurrent: true, status: 204, summary: 'Copy what has changed on the disks of a node', errors: [409, 507] },
       async ({ params }) => {
         await find(params).checkpoint();
         return undefined;

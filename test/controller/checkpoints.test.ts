@@ -1,0 +1,55 @@
+// Copies of a node's disks that its host changes while they are fetched.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Computes } from '../../src/controller/computes/computes.ts';
+import { Checkpoints } from '../../src/controller/placement/checkpoints.ts';
+import type { ImageCopies } from '../../src/controller/placement/image-copies.ts';
+import type { Projects } from '../../src/controller/projects/projects.ts';
+import { eventually } from '../eventually.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import { memberHost } from './member-host.ts';
+
+test('a manifest that has changed meanwhile, with the same size, does not take the place of a whole copy', async (t) => {
+  const folder = 'project-files/qemu/n/disk-checkpoint';
+  const chunk = (letter: string): string => letter.repeat(64);
+  /** Listed and sent by the host: the chunk that is there, and the one that the manifest names. */
+  let [listed, named, modified, rounds] = ['a', 'a', 1, 0];
+  const sent = (): string => JSON.stringify({ disks: { hda: { size: 512, chunks: { 0: chunk(named) } } } });
+  const file = (name: string, size: number) => ({ path: `${folder}/${name}`, size, modified });
+  const host = await memberHost(t, 'host', {
+    'POST /qemu/nodes/n/checkpoint': {},
+    'GET /projects/p/files\\?details=yes': (_, response) => {
+      rounds += 1;
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify([file(chunk(listed), 1), file('manifest.json', sent().length)]));
+    },
+    'GET /projects/p/(stream|files)/.*manifest.json': (_, response) => void response.end(sent()),
+    'GET /projects/p/(stream|files)/.*': (_, response) => void response.end('x'),
+  });
+  const node = { id: 'n', name: 'N', type: 'qemu', status: 'started', path: '/qemu/nodes/n', compute: host };
+  const project = { id: 'p', isOpen: true, nodesOn: () => [node], nodes: new Map([['n', node]]) };
+  const directory = await scratchDirectory(t);
+  const checkpoints = new Checkpoints({
+    ...{ directory, milliseconds: 20, copiesAll: false },
+    computes: { list: () => [host] } as unknown as Computes,
+    projects: { list: () => [project], find: () => project } as unknown as Projects,
+    images: { round: async () => {} } as unknown as ImageCopies,
+  });
+  t.after(() => checkpoints.stop());
+  const kept = async (): Promise<string> => {
+    const own = join(directory, 'p/n');
+    const { files } = JSON.parse(await readFile(join(own, 'manifest.json'), 'utf8').catch(() => '{"files":[]}'));
+    const { key } = files.find(({ path }: { path: string }) => path.endsWith('/manifest.json')) ?? {};
+    return key === undefined ? '' : readFile(join(own, key), 'utf8').catch(() => '');
+  };
+  checkpoints.start();
+  await eventually('the first copy', kept, (text) => text.includes(chunk('a')));
+  [named, modified] = ['b', 2];
+  const before = rounds;
+  await eventually('two whole rounds', () => rounds > before + 2);
+  assert.match(await kept(), /aaaa/);
+  listed = 'b';
+  await eventually('the next copy', kept, (text) => text.includes(chunk('b')));
+});
