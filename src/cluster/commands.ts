@@ -421,7 +421,7 @@ async function replacing(files: ClusterFiles, name: string): Promise<Membership>
     const registry = await fetchRegistry(member.nats, membership.host);
     registrar = registry?.storage.registrar ?? name;
   } catch (error) {
-    // NATS says for certain that nobody listens there.
+    // NATS says for certain that no host listens there.
     if (error instanceof RequestError && error.isNoResponders()) return becomeRegistrar(files, membership);
     throw new Failure(
       'conflict',

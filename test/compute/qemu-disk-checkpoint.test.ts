@@ -253,7 +253,7 @@ test('a stop ends a copy; what it or a killed server has left in a machine is re
   qmp.close();
 });
 
-test('a copy gives way to what is asked of its node, and the next one has everything', { skip }, async (t) => {
+test('a copy gives way to other actions at its node, and the next one has everything', { skip }, async (t) => {
   const { lab, base, create } = await machinesOf(t, 'base.qcow2');
   await qemuImg('create', '-q', '-f', 'qcow2', base, '256M');
   const { path, disk, own } = await create('Busy');

@@ -332,7 +332,7 @@ function upTo(size: number) {
   };
 }
 
-/** Whether the manifest of the disks, which may have changed while it was fetched, names nothing but parts that are there. */
+/** Whether the manifest of the disks, which may have changed while it was fetched, names existing parts alone. */
 async function isWhole(directory: string, files: Manifest['files']): Promise<boolean> {
   const manifest = files.find(({ path }) => basename(path) === DISK_MANIFEST);
   if (!manifest) return false;
