@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { begun, connected, noCluster, run } from './cluster-hosts.ts';
-import { eventually } from './daemon.ts';
+import { type Daemon, eventually } from './daemon.ts';
 import { executable } from './executable.ts';
-import { Lab } from './lab.ts';
+import { Lab, type NodeObject } from './lab.ts';
+import { type } from './pc-typing.ts';
 import { type Host, TwoHosts } from './two-daemons-network.ts';
 
 const skip = noCluster();
@@ -89,6 +90,15 @@ async function outsideLab(t: TestContext, more = '') {
   return { hosts, outside, a, b, nats, compute_id, lab, cloud, pc };
 }
 
+/** Clouds and NATs of b stay connected only as long as the host holds its lease. */
+const fenced = ({ compute }: TwoHosts, { state }: Daemon): Promise<unknown> =>
+  eventually(
+    'the lease',
+    () => JSON.parse(run(...compute.inside, ...executable(), 'cluster', 'status', '--json', '--state', state)),
+    ({ hosts }) =>
+      hosts.some((host: Record<string, unknown>) => host['name'] === 'b' && host['outside_closes_after_seconds'] === 7),
+  );
+
 test('a host that is cut off in either direction closes its clouds before another one runs them', {
   skip,
 }, async (t) => {
@@ -109,19 +119,8 @@ test('a host that is cut off in either direction closes its clouds before anothe
       (count) => count > before + 2,
     );
   };
-  /** The clouds there stay connected only as long as the host holds its lease. */
-  const fenced = () =>
-    eventually(
-      'the lease',
-      () =>
-        JSON.parse(run(...hosts.compute.inside, ...executable(), 'cluster', 'status', '--json', '--state', b.state)),
-      ({ hosts: found }) =>
-        found.some(
-          (host: Record<string, unknown>) => host['name'] === 'b' && host['outside_closes_after_seconds'] === 7,
-        ),
-    );
   for (const how of ['both', 'input', 'output'] as const) {
-    await fenced();
+    await fenced(hosts, b);
     await lab.start(pc);
     await talks(hosts.compute);
     const begin = performance.now();
@@ -176,4 +175,32 @@ test('clouds stay connected over a short absence, and are connected again after 
   await connected(a);
   await sends(2);
   assert.match(b.log, /clouds and NATs reach the outside of labs again/);
+});
+
+test('the NAT of a host that dies runs on another one, where its PC gets an address again', { skip }, async (t) => {
+  const hosts = TwoHosts.make(t);
+  const { inside } = hosts.compute;
+  const settings = '[Cluster]\nfailover_seconds = 4\ncheckpoint_seconds = 1\n';
+  const { a, b, line } = await begun(t, hosts, inside, { settings });
+  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
+  await b.start();
+  const { compute_id } = await connected(a);
+  const lab = await Lab.create(a, 'Behind');
+  const pc = await lab.pc('PC', { compute_id });
+  const gate = (await a.post(`${lab.path}/nodes`, { name: 'Gate', node_type: 'nat', compute_id })) as NodeObject;
+  await lab.link(pc, gate);
+  await lab.start(pc);
+  const lease = async (): Promise<boolean> => /DORA IP 192\.168\.122\.\d+/.test(await type(lab, pc, 'ip dhcp'));
+  assert.ok(await lease());
+  const tables = (): string => run(...hosts.controller.inside, 'nft', 'list', 'tables');
+  assert.doesNotMatch(tables(), /labwire_nat/);
+  await fenced(hosts, b);
+  await b.kill();
+  await eventually(
+    'both on a',
+    async () => (await lab.nodes()) as unknown as { compute_id: string; status: string }[],
+    (nodes) => nodes.every(({ compute_id: host, status }) => host === 'local' && status === 'started'),
+  );
+  assert.match(tables(), /labwire_nat/);
+  await eventually('an address', lease);
 });
