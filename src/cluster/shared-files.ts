@@ -57,7 +57,10 @@ export class SharedFiles {
     this.#here = join(directory, HERE);
   }
 
-  /** Stores files that have changed, and forgets those that are gone. Returns the number of files that are too large. */
+  /**
+   * Stores files that have changed, and forgets those that are gone. Returns the number of files that are too large.
+   * @throws the reason why not all were stored; the next call goes on
+   */
   async keep(objects: ObjectStore, listing: FileListing, shared: readonly Shared[]): Promise<number> {
     const known = await entriesOf(listing);
     const listed = new Map([...known].filter(([path]) => shared.some((one) => this.#covers(one, path))));
@@ -70,7 +73,14 @@ export class SharedFiles {
       const before = listed.get(path);
       return before?.size !== size || before.modified !== Math.trunc(mtimeMs);
     });
-    const store = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
+    let failure: unknown;
+    const store = async (file: [string, Stats]): Promise<void> => {
+      if (failure === undefined)
+        await storeOne(file).catch((error: unknown) => {
+          failure ??= error;
+        });
+    };
+    const storeOne = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
       if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_BYTES) {
         left += 1;
         return;
@@ -94,14 +104,18 @@ export class SharedFiles {
       store,
     );
     await eachOf(changed.filter(isLast), AT_ONCE, store);
+    // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
+    const mayGo = (path: string): boolean =>
+      failure === undefined || !shared.some((one) => one.last !== undefined && this.#covers(one, path));
     for (const path of listed.keys()) {
-      if (found.has(path)) continue;
+      if (found.has(path) || !mayGo(path)) continue;
       known.delete(path);
       await listing.delete(KIND, path);
     }
     const used = new Set([...known.values()].map(({ sha256 }) => sha256));
     for (const sha256 of stored) if (!used.has(sha256)) await objects.delete(objectOf(sha256));
     await this.#noteHere(known.keys());
+    if (failure !== undefined) throw failure;
     return left;
   }
 

@@ -1,0 +1,61 @@
+// Files of labs in an object store of NATS that is full.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { jetstream } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
+import { connectMember } from '../../src/cluster/connection.ts';
+import { SharedFiles } from '../../src/cluster/shared-files.ts';
+import { Database } from '../../src/store/database.ts';
+import { Documents } from '../../src/store/documents.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+import { missing } from '../system/lab.ts';
+import { threeMembers } from './hosts.ts';
+import { Nats } from './nats.ts';
+
+const MIB = 2 ** 20;
+
+test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { files, members } = await threeMembers(t);
+  await new Nats(t, files.path('nats.conf')).start();
+  const nats = await connectMember(files, members[0]!);
+  t.after(() => nats.close());
+  const objects = await new Objm(jetstream(nats)).create('labwire-labs', { max_bytes: 4 * MIB });
+  const [here, there] = [await scratchDirectory(t), await scratchDirectory(t)];
+  const database = await Database.open(join(here, 'labs.db'), MIGRATIONS);
+  t.after(() => database.close());
+  const listing = new Documents(database);
+  const [lab, copies] = [join(here, 'lab'), join(here, 'checkpoints')];
+  for (const folder of [lab, copies]) await mkdir(folder);
+  const shared = [{ path: lab }, { path: copies, last: 'manifest.json' }];
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  const write = (path: string, mebibytes: number): Promise<void> => writeFile(path, randomBytes(mebibytes * MIB));
+  const listed = async (): Promise<string[]> => (await listing.list('files')).map(({ id }) => id).sort();
+
+  await write(join(lab, 'first'), 2);
+  await write(join(copies, 'part1'), 1);
+  await writeFile(join(copies, 'manifest.json'), 'part1');
+  assert.equal(await kept.keep(objects, listing, shared), 0);
+  const all = ['checkpoints/manifest.json', 'checkpoints/part1', 'lab/first'];
+  assert.deepEqual(await listed(), all);
+
+  await write(join(lab, 'second'), 2);
+  await rm(join(copies, 'part1'));
+  await writeFile(join(copies, 'manifest.json'), 'part2, which is not stored yet');
+  await assert.rejects(kept.keep(objects, listing, shared), /maximum bytes exceeded/);
+  // The manifest of before has all its parts.
+  assert.deepEqual(await listed(), all);
+
+  // A file that is gone makes room, in the same round or for the next one.
+  await rm(join(lab, 'first'));
+  await kept.keep(objects, listing, shared).catch(() => {});
+  assert.equal(await kept.keep(objects, listing, shared), 0);
+  assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'lab/second']);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(objects, listing);
+  assert.deepEqual(await readFile(join(there, 'lab/second')), await readFile(join(lab, 'second')));
+});
