@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { changesStream, LogWriter } from '../../src/cluster/log.ts';
@@ -35,6 +36,8 @@ interface Bench {
   nats: NatsConnection;
   server: Nats;
   directory: string;
+  /** Why copies are not followed. */
+  said: string[];
   /** A host's copy, which follows. */
   follower(name: string): Promise<Replica>;
   /** A host that may write, from its copy. */
@@ -51,12 +54,17 @@ async function bench(t: TestContext): Promise<Bench> {
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   await changesStream(nats);
   const open = (path: string): Promise<Database> => Database.open(path, MIGRATIONS);
+  const said: string[] = [];
   return {
+    said,
     nats,
     server,
     directory,
     follower: async (name) => {
-      const failed = (reason: string): void => t.diagnostic(`${name}: ${reason}`);
+      const failed = (reason: string): void => {
+        said.push(reason);
+        t.diagnostic(`${name}: ${reason}`);
+      };
       const replica = new Replica({ directory: join(directory, name), nats, open, schema, failed });
       replica.start();
       t.after(async () => {
@@ -240,6 +248,45 @@ function halfHeaders(): MsgHdrs {
   labels.set('Labwire-Following', '1');
   return labels;
 }
+
+test('a host of an older release takes no changes of a later one, says so, and cannot take over', async (t) => {
+  const parts = await bench(t);
+  const database = await Database.open(join(parts.directory, 'own.db'), MIGRATIONS);
+  t.after(() => database.close());
+  await storeCopy(parts.nats, database, parts.directory);
+  const older = await parts.follower('older');
+  const later = new LogWriter(parts.nats, { schema: schema + 1, last: 0, lost: () => {} });
+  await later.append([]);
+  await eventually('the refusal', () =>
+    /runs a later release of Labwire .* install it here, too/.test(parts.said.join()),
+  );
+  assert.equal(older.seen, 0);
+  const { log } = parts.writer(older);
+  await assert.rejects(log.begin(), /another host has changed the labs/);
+});
+
+test('a full log refuses changes as a whole with the reason, and takes them again after a copy of the database', async (t) => {
+  const parts = await bench(t);
+  const { streams } = await jetstreamManager(parts.nats);
+  await streams.update('labwire-changes', { max_bytes: 64 * 1024 });
+  const { database } = await controllerOf(t, parts);
+  const put = (id: string): Promise<unknown> =>
+    database.run("INSERT INTO document (kind, id, body) VALUES ('settings', ?, ?)", id, 'x'.repeat(20_000));
+  for (const id of ['one', 'two']) await put(id);
+  const ids = async (): Promise<string> =>
+    (await database.all<{ id: string }>('SELECT id FROM document ORDER BY position')).map(({ id }) => id).join();
+  await assert.rejects(
+    async () => {
+      for (const id of ['three', 'four']) await put(id);
+    },
+    { code: 'unavailable', message: /The change is not made: the cluster cannot keep it \(.*maximum bytes/ },
+  );
+  const before = await ids();
+  assert.match(before, /^one,two(,three)?$/);
+  await storeCopy(parts.nats, database, parts.directory);
+  await put('last');
+  assert.equal(await ids(), `${before},last`);
+});
 
 test('a cluster that ends leaves its labs to the host where it began', async (t) => {
   const parts = await bench(t);

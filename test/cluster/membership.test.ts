@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { nkeys } from '@nats-io/transport-node';
 import { connectNats, pinnedAuthority } from '../../src/cluster/connection.ts';
 import type { ClusterFiles } from '../../src/cluster/layout.ts';
@@ -16,6 +17,7 @@ import { JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import { eventually } from '../system/daemon.ts';
 import { first, Host, refused } from './joined-host.ts';
+import { PUT, TurnHost } from './turn-host.ts';
 
 /** Gives NATS a certificate of the cluster's CA that was valid until yesterday. */
 function expire(files: ClusterFiles): void {
@@ -176,6 +178,31 @@ test('NATS goes down and comes back: streams end, and leases are held again', as
   await nats.start();
   await eventually('b again', () => a.held.has('b'));
   assert.match(a.said.join('\n'), /connection to NATS was lost; running nodes go on[\s\S]*connected to NATS again/);
+});
+
+test('a NATS that stalls again and again, as on a slow disk, loses neither a lease nor an acknowledged change', async (t) => {
+  const { a, nats, line } = await first(t);
+  await a.takePart();
+  const b = new Host(t, 'b');
+  await b.run('join', line);
+  await b.start();
+  await eventually('b', () => a.held.has('b'));
+  const controller = new TurnHost(t, 'a', a.files, await a.files.member());
+  await controller.connect();
+  const database = await controller.leads();
+  const acknowledged: string[] = [];
+  for (let round = 0; round < 8; round += 1) {
+    process.kill(nats.pid, 'SIGSTOP');
+    const id = `change ${round}`;
+    const change = database.run(PUT, id).then(() => acknowledged.push(id));
+    await sleep(800);
+    process.kill(nats.pid, 'SIGCONT');
+    await change;
+  }
+  assert.doesNotMatch(a.said.join(), /lease of a host has ended|is gone/);
+  const rows = await database.all<{ id: string }>('SELECT id FROM document ORDER BY position');
+  assert.deepEqual([rows.map(({ id }) => id), controller.turns], [acknowledged, 1]);
+  assert.equal(acknowledged.length, 8);
 });
 
 test('a stream carries any number of bytes in order, and a reader that waits makes the writer wait', async (t) => {
