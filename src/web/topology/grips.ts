@@ -3,6 +3,7 @@
 import { centreOf } from '../../layout/rectangles.ts';
 import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
 import { type Box, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
+import { isUnplaced } from '../model/lab/label-place.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
 import { Guides } from './guides.ts';
@@ -121,8 +122,12 @@ export function labelGrip(stage: Stage, node: NodeObject): Grip {
   const { context, camera } = stage;
   const id = node.node_id;
   const text = stage.root.querySelector<SVGTextElement>(`#node-${id} .name`);
-  // A centred label gets a fixed position where its text starts now.
-  const start = { x: node.label.x ?? Math.round((text?.getBBox().x ?? node.x) - node.x), y: node.label.y ?? -20 };
+  // A name beside its symbol gets a fixed position where its text starts now.
+  const box = text?.getBBox() ?? node;
+  const start = {
+    x: node.label.x ?? Math.round(box.x - node.x),
+    y: isUnplaced(node.label, node.height) ? Math.round(box.y - node.y) : (node.label.y ?? -20),
+  };
   return {
     move: (_event, _step, whole) => {
       const { x, y } = start;

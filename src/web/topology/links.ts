@@ -31,6 +31,8 @@ interface LinkElements {
 
 export class LinkLayer {
   readonly #elements = new Map<string, LinkElements>();
+  /** How often links were added and removed. */
+  changes = 0;
   /** Links with one dragged end. */
   readonly #atBorder = new Set<string>();
   readonly #stage: Stage;
@@ -55,7 +57,7 @@ export class LinkLayer {
     const found = this.#elements.get(id);
     if (!link || !one || !other) {
       if (found) this.#stage.lifted.remove(found.group);
-      this.#elements.delete(id);
+      if (this.#elements.delete(id)) this.changes += 1;
       this.#atBorder.delete(id);
       return;
     }
@@ -85,7 +87,7 @@ export class LinkLayer {
     for (const [id, { signs }] of this.#elements) if (!signs) this.#stage.mark('link', id);
   }
 
-  /** Puts a link where it belongs when one of its ends is dragged, without drawing it anew. */
+  /** Puts a link where it belongs when one of its ends is dragged, without redrawing it. */
   lift(id: string): void {
     const elements = this.#elements.get(id);
     const [one, other] = this.#stage.context.lab.links.get(id)?.nodes ?? [];
@@ -178,6 +180,7 @@ export class LinkLayer {
     group.classList.toggle('selected', isSelected);
     group.setAttribute('aria-selected', String(isSelected));
     this.#elements.set(id, elements);
+    this.changes += 1;
     return elements;
   }
 

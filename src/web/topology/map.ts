@@ -53,7 +53,7 @@ export class TopologyMap implements LabMap {
     stage.camera.drawn = () => {
       this.#links.followHeld();
       stage.lifted.draw(stage.camera.scale);
-      this.#nodes.spreadNames(true);
+      this.#nodes.spreadNames(true, this.#links.changes);
       this.#links.drawSigns();
     };
     const resize = new ResizeObserver(() => stage.camera.resized());
@@ -123,7 +123,7 @@ export class TopologyMap implements LabMap {
       for (const { link_id } of this.#context.lab.linksOf(id)) if (!links.has(link_id)) this.#links.lift(link_id);
     }
     if (raised.size > 0) this.#stage.ask();
-    this.#nodes.spreadNames(false);
+    this.#nodes.spreadNames(false, this.#links.changes);
     dirty.clear();
     this.#links.followHeld();
     this.#stage.lifted.draw(this.#stage.camera.scale);
@@ -217,7 +217,12 @@ export class TopologyMap implements LabMap {
   }
 
   fit(): void {
-    this.#stage.camera.fit(this.#boxOf([...this.#context.lab.nodes.keys(), ...this.#context.lab.drawings.keys()]));
+    const { camera } = this.#stage;
+    const all = this.#boxOf([...this.#context.lab.nodes.keys(), ...this.#context.lab.drawings.keys()]);
+    camera.fit(all);
+    // How large names are on the map follows from the scale.
+    const withNames = all && around([all, ...this.#nodes.shownNames()]);
+    if (withNames && !isWithin(withNames, camera.seen)) camera.fit(withNames);
   }
 
   zoom(factor: number): void {

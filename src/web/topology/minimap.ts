@@ -107,7 +107,6 @@ export class Minimap {
     pen.clearRect(this.#shown.x, this.#shown.y, shown.width, shown.height);
     pen.fillStyle = getComputedStyle(this.#canvas).color;
     const least = 3 / scale;
-    for (const { x, y, width, height } of boxes)
-      pen.fillRect(x, y, Math.max(width, least), Math.max(height, least));
+    for (const { x, y, width, height } of boxes) pen.fillRect(x, y, Math.max(width, least), Math.max(height, least));
   }
 }

@@ -1,22 +1,22 @@
 // The nodes of the map: symbol, name, state.
 
 import type { LoadFigures } from '../../api/node-loads.ts';
-import type { Point } from '../model/lab/geometry.ts';
+import { centreOf } from '../../layout/rectangles.ts';
+import type { Box, Point } from '../model/lab/geometry.ts';
+import { GAP, isUnplaced, nameAt, nameSize, type Side, type Size } from '../model/lab/label-place.ts';
 import { readStyle } from '../model/lab/label-style.ts';
 import { loadInWords } from '../model/lab/node-load.ts';
 import type { NodeObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
-import { type NameBox, namesWithRoom } from './names.ts';
+import { type LinkLine, type NameBox, namesWithRoom, sidesOf } from './names.ts';
 import type { Stage } from './stage.ts';
-import { make, set, write } from './svg.ts';
+import { type Attributes, make, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
 
 /** Pixels from the top of a label to its baseline. */
 const ASCENT = 13;
-/** Height of a name and width of a letter, as shares of the size of the font. */
-const NAME_HEIGHT = 1.2;
-const LETTER_WIDTH = 0.6;
-const FONT_SIZE = 13;
+/** Pixels from there to its lower edge. */
+const DESCENT = 4;
 /** Pixels between the two lines of a node's load. */
 const LOAD_LINE = 13;
 /** CPU load of one processor from which a node counts as busy. */
@@ -27,6 +27,10 @@ export class NodeLayer {
   readonly #stage: Stage;
   /** A name has moved or changed since `spreadNames`. */
   #isSpread = true;
+  /** The sides of names that no user has put elsewhere. */
+  #sides: ReadonlyMap<string, Side> = new Map();
+  /** For which number of changes of the links they were chosen. */
+  #linkChanges = 0;
   /** The last applied style of each label. */
   readonly #styles = new WeakMap<Element, string | null | undefined>();
 
@@ -59,7 +63,12 @@ export class NodeLayer {
     const { x, y } = this.#stage.drawnAt(id, this.#stage.boxOf(node));
     // Its elements have absolute places: a transform of each node would be a layer of its own to Chromium, 10 ms of each frame with 5,000 nodes.
     const place = `${x} ${y}`;
-    if (group.dataset['place'] !== place || group.children[2]?.textContent !== node.label.text) this.#isSpread = false;
+    const [picture, state, name] = group.children as unknown as [SVGImageElement, SVGCircleElement, SVGTextElement];
+    const isSame =
+      group.dataset['place'] === place &&
+      name.textContent === node.label.text &&
+      picture.getAttribute('width') === String(node.width);
+    if (!isSame) this.#isSpread = false;
     set(group, {
       'data-place': place,
       'data-status': stateOf(node),
@@ -67,7 +76,6 @@ export class NodeLayer {
     });
     group.classList.toggle('locked', node.locked);
     group.classList.toggle('halted', node.halt_reason !== undefined);
-    const [picture, state, name] = group.children as unknown as [SVGImageElement, SVGCircleElement, SVGTextElement];
     set(picture, { x, y, width: node.width, height: node.height });
     if (picture.dataset['symbol'] !== node.symbol) {
       picture.dataset['symbol'] = node.symbol;
@@ -80,7 +88,7 @@ export class NodeLayer {
     this.#drawLoad(node, group, { x, y });
   }
 
-  /** Puts a node that is dragged from now on among the dragged objects, without drawing it anew. */
+  /** Puts a node that is dragged from now on among the dragged objects, without redrawing it. */
   lift(id: string): void {
     const [node, group] = [this.#stage.context.lab.nodes.get(id), this.elements.get(id)];
     if (node && group) this.#stage.put('things', id, group, node.z);
@@ -98,10 +106,13 @@ export class NodeLayer {
 
   #drawLabel(node: NodeObject, name: SVGTextElement, corner: Point): void {
     const { text, rotation, style } = node.label;
-    const { x, y } = this.#stage.heldLabels.get(node.node_id) ?? node.label;
+    const moved = this.#stage.heldLabels.get(node.node_id);
+    const { x, y } = moved ?? node.label;
     write(name, text);
     const at = { x: corner.x + (x ?? node.width / 2), y: corner.y + (y ?? -20) + ASCENT };
-    set(name, { ...at, 'text-anchor': x == null ? 'middle' : 'start' });
+    if (!moved && isUnplaced(node.label, node.height))
+      set(name, nameBeside(this.#sides.get(node.node_id) ?? 'below', { ...corner, ...sizeOf(node) }));
+    else set(name, { ...at, dy: 0, 'text-anchor': x == null ? 'middle' : 'start' });
     if (rotation) name.setAttribute('transform', `rotate(${rotation} ${at.x} ${at.y - ASCENT})`);
     else name.removeAttribute('transform');
     if (this.#styles.get(name) === style) return;
@@ -117,11 +128,17 @@ export class NodeLayer {
     });
   }
 
-  /** Hides names for which there is no room at this scale. Dragged nodes keep what they show. */
-  spreadNames(isZoomed: boolean): void {
+  /**
+   * Moves names to the side where they cover least, and hides those for which there is no room at this scale. Dragged nodes keep what they show.
+   * @param linkChanges how often links were added and removed until now
+   */
+  spreadNames(isZoomed: boolean, linkChanges: number): void {
     const { held, camera, context } = this.#stage;
-    if (held.size > 0 || (this.#isSpread && !isZoomed)) return;
+    const isSpread = this.#isSpread && this.#linkChanges === linkChanges;
+    if (held.size > 0 || (isSpread && !isZoomed)) return;
     this.#isSpread = true;
+    this.#linkChanges = linkChanges;
+    if (!isSpread) this.#chooseSides();
     const size = camera.nameSize;
     const shown = size > 1 ? namesWithRoom(this.#nameBoxes(size)) : undefined;
     for (const [id, { classList }] of this.elements) {
@@ -130,18 +147,50 @@ export class NodeLayer {
     }
   }
 
-  #nameBoxes(size: number): NameBox[] {
+  #chooseSides(): void {
     const { lab } = this.#stage.context;
-    return [...lab.nodes.values()].map((node) => {
-      const { text, style, x, y } = node.label;
-      const letters = (readStyle(style).fontSize ?? FONT_SIZE) * size;
-      const [width, height] = [text.length * letters * LETTER_WIDTH, letters * NAME_HEIGHT];
-      const bottom = node.y + (y ?? -20) + ASCENT + (height - letters) / 2;
+    const nodes = [...lab.nodes.values()].map((node) => {
+      const size = nameSize(node.label);
       return {
         id: node.node_id,
         rank: lab.linksOf(node.node_id).length,
-        symbol: { x: node.x, y: node.y, width: node.width, height: node.height },
-        name: { x: node.x + (x ?? (node.width - width) / 2), y: bottom - height, width, height },
+        symbol: boxOf(node),
+        size,
+        placed: isUnplaced(node.label, node.height) ? undefined : placedName(node, size),
+      };
+    });
+    const links = [...lab.links.values()].flatMap(({ nodes: [one, other] }): LinkLine[] => {
+      const [from, to] = [lab.nodes.get(one.node_id), lab.nodes.get(other.node_id)];
+      if (!from || !to) return [];
+      return [{ ends: [one.node_id, other.node_id], from: centreOf(boxOf(from)), to: centreOf(boxOf(to)) }];
+    });
+    const former = this.#sides;
+    this.#sides = sidesOf(nodes, links);
+    for (const [id, side] of this.#sides) {
+      if ((former.get(id) ?? 'below') === side) continue;
+      const [node, group] = [lab.nodes.get(id), this.elements.get(id)];
+      if (node && group) this.#drawLabel(node, group.children[2] as SVGTextElement, this.#stage.drawnAt(id, node));
+    }
+  }
+
+  /** The places of all names that are shown. */
+  shownNames(): Box[] {
+    return this.#nameBoxes(this.#stage.camera.nameSize).flatMap(({ id, name }) =>
+      this.elements.get(id)?.classList.contains('unnamed') ? [] : [name],
+    );
+  }
+
+  #nameBoxes(scale: number): NameBox[] {
+    const { lab } = this.#stage.context;
+    return [...lab.nodes.values()].map((node) => {
+      const { width, height } = nameSize(node.label);
+      const size = { width: width * scale, height: height * scale };
+      const side = this.#sides.get(node.node_id);
+      return {
+        id: node.node_id,
+        rank: lab.linksOf(node.node_id).length,
+        symbol: boxOf(node),
+        name: side ? nameAt(side, boxOf(node), size) : placedName(node, size),
       };
     });
   }
@@ -181,4 +230,29 @@ export class NodeLayer {
     const text = group.querySelector('.layer');
     if (text) write(text, String(node.z));
   }
+}
+
+function sizeOf({ width, height }: NodeObject): Size {
+  return { width, height };
+}
+
+function boxOf({ x, y, width, height }: NodeObject): Box {
+  return { x, y, width, height };
+}
+
+/** The place of a name that a user has put somewhere: its baseline stays, however large it is drawn. */
+function placedName({ x, y, width, label }: NodeObject, size: Size): Box {
+  const bottom = y + (label.y ?? -20) + ASCENT + DESCENT;
+  return { x: x + (label.x ?? (width - size.width) / 2), y: bottom - size.height, ...size };
+}
+
+/** Attributes of a name on a side of its symbol; it grows away from it when it is drawn larger. */
+function nameBeside(side: Side, { x, y, width, height }: Box): Attributes {
+  const [middle, centre] = [y + height / 2, x + width / 2];
+  return {
+    below: { x: centre, y: y + height + GAP, dy: '0.95em', 'text-anchor': 'middle' },
+    above: { x: centre, y: y - GAP, dy: '-0.25em', 'text-anchor': 'middle' },
+    right: { x: x + width + GAP, y: middle, dy: '0.35em', 'text-anchor': 'start' },
+    left: { x: x - GAP, y: middle, dy: '0.35em', 'text-anchor': 'end' },
+  }[side];
 }

@@ -4,7 +4,7 @@ import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../server/types.ts';
 import { pictureSize, readShape } from './drawing.ts';
 import { type Box, overlap, type Point } from './geometry.ts';
-import { readStyle } from './label-style.ts';
+import { isUnplaced, GAP as LABEL_GAP, NAME_HEIGHT, nameAt, nameSize } from './label-place.ts';
 
 type Line = readonly [Point, Point];
 
@@ -23,11 +23,6 @@ export interface MapThings {
 
 /** Pixels between a new object and existing ones. */
 const GAP = 10;
-/** Default pixels from the top of a node to the top of its name, and the height of a line. */
-const NAME_ABOVE = 25;
-const NAME_SIZE = 13;
-/** Width and height of a letter relative to the font size; wide, because the font is unknown. */
-const LETTER = { width: 0.65, height: 1.35 };
 /** Smallest distance between tried places: a usual node fits between its neighbours. */
 const STEP = { x: 120, y: 130 };
 /** Estimated pixels of a new node's name, which the server chooses. */
@@ -36,21 +31,18 @@ const NEW_NAME = 80;
 /** The area of a new node with its name. */
 export function withName({ x, y, width, height }: Box): Box {
   const wide = Math.max(width, NEW_NAME);
-  return { x: x + (width - wide) / 2, y: y - NAME_ABOVE, width: wide, height: height + NAME_ABOVE };
+  return { x: x + (width - wide) / 2, y, width: wide, height: height + LABEL_GAP + NAME_HEIGHT };
 }
 
 /** The areas of a node and its name. */
 export function nodeTakes({ x, y, width, height, label }: NodeObject): Box[] {
   const node = { x, y, width, height };
-  const lines = label.text.split('\n');
   if (label.text.trim() === '') return [node];
-  const size = readStyle(label.style).fontSize ?? NAME_SIZE;
-  const text = {
-    width: Math.max(...lines.map(({ length }) => length)) * size * LETTER.width,
-    height: lines.length * size * LETTER.height,
-  };
+  const text = nameSize(label);
+  // The map may show it on another side, but not where something else is.
+  if (isUnplaced(label, height)) return [node, nameAt('below', node, text)];
   const left = label.x ?? (width - text.width) / 2;
-  const top = label.y ?? -NAME_ABOVE;
+  const top = label.y ?? height;
   const turn = ((label.rotation ?? 0) * Math.PI) / 180;
   const [sin, cos] = [Math.sin(turn), Math.cos(turn)];
   // A label rotates around its start, or around its middle if centred.
