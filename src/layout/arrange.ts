@@ -35,6 +35,8 @@ const gapsOf = ({ boxes }: Part): number[] => (boxes.length > MOST_TO_COMPARE ? 
 const MOST_TO_COMPARE = 120;
 /** From so many links per node on, layers of a large part have too many crossings. */
 const MESHED = 1.2;
+/** Rows so many times wider than high are too small to read once they fit a window. */
+const FLATTEST = 3;
 /** A hierarchy stays in layers in spite of a few crossings, but not if a link runs through a node. */
 const MOST_FAULTS = 9;
 const MOST_IN_CIRCLE = 48;
@@ -59,7 +61,11 @@ function arrangePart(part: Part, style: Style): Places {
   const allWays = waysOf(part, style);
   const [only, ...others] = allWays.flat();
   // Counting the faults of a large part takes longer than some drawings.
-  if (others.length === 0) return inOrder(boxes, only!());
+  if (others.length === 0) {
+    const places = only!();
+    const isFlat = style === 'auto' && boxes.length > MOST_TO_COMPARE && isTree(part) && isFlatter(part, places);
+    return inOrder(boxes, isFlat ? radialTree(part, topOf(part)) : places);
+  }
   let best: { places: Places; faults: number } | undefined;
   for (const ways of allWays) {
     for (const draw of ways) {
@@ -71,6 +77,11 @@ function arrangePart(part: Part, style: Style): Places {
     if (best!.faults <= good) break;
   }
   return inOrder(boxes, best!.places);
+}
+
+function isFlatter({ boxes }: Part, places: Places): boolean {
+  const { width, height } = edgesOf(places, new Map(boxes.map((box) => [box.key, box])));
+  return width > FLATTEST * height;
 }
 
 /** Mirrored if the first node would be on the right. */
@@ -97,14 +108,22 @@ function waysOf(part: Part, style: Style): Draw[][] {
   return [ways.layered, boxes.length > MOST_IN_CIRCLE ? [] : ways.circle, ways.force];
 }
 
-function treeWays(part: Part): Draw[] {
-  // The middle of a tree is its natural top, before the busiest node.
-  const roots = new Set(
+/** Roots of trees. The middle of a tree is its natural top, before the busiest node. */
+function topsOf(part: Part): Set<string> {
+  return new Set(
     rootsOf(part)
       .map(([root]) => root!)
       .toReversed(),
   );
-  return gapsOf(part).flatMap((gap) => [...roots].map((root) => () => tidyTree(part, root, gap)));
+}
+
+function topOf(part: Part): string {
+  const [top] = topsOf(part);
+  return top!;
+}
+
+function treeWays(part: Part): Draw[] {
+  return gapsOf(part).flatMap((gap) => [...topsOf(part)].map((root) => () => tidyTree(part, root, gap)));
 }
 
 function layeredWays(part: Part): Draw[] {

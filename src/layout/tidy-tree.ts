@@ -15,20 +15,58 @@ export function tidyTree(part: Part, root: string, rankGap: number): Places {
   return unpacked(units, ({ key }) => middleOf(byKey.get(key)!, tops, rows));
 }
 
-/** Rings around the root, each branch in a sector of its own. */
-export function radialTree(part: Part, root: string, ringGap: number): Places {
+/**
+ * Rings around the root, each branch in a sector of its own.
+ * @param ringGap pixels between rings; without it so many that no node covers another one
+ */
+export function radialTree(part: Part, root: string, ringGap?: number): Places {
   const units = part.boxes.map((box): Unit => ({ ...box, inner: [{ key: box.key, x: 0, y: 0 }] }));
   const placed = tree<Unit>()
     .size([2 * Math.PI, 1])
-    .separation((one, other) => (one.parent === other.parent ? 1 : 2) / Math.max(1, one.depth))(
-    treeOf(part, units, root),
-  );
+    .separation(
+      (one, other) => (one.parent === other.parent ? 1 : 2) / (ringGap === undefined ? 1 : Math.max(1, one.depth)),
+    )(treeOf(part, units, root));
+  const nodes = [...placed];
+  const size = Math.max(...nodes.map(({ data: { width, height } }) => Math.hypot(width, height)));
+  const further = ringGap === undefined ? furtherLeaves(nodes) : new Set();
+  const gap = ringGap ?? roomyGap(nodes, further, size);
   return new Map(
-    [...placed].map(({ data: { key }, depth, x: angle }) => [
-      key,
-      { x: depth * ringGap * Math.cos(angle), y: depth * ringGap * Math.sin(angle) },
-    ]),
+    nodes.map((node) => {
+      const radius = node.depth * gap + (further.has(node) ? size : 0);
+      return [node.data.key, { x: radius * Math.cos(node.x), y: radius * Math.sin(node.x) }];
+    }),
   );
+}
+
+/** Room of a node in its ring, in its sizes, so that links pass between nodes to those behind them. */
+const ROOM = 1.25;
+
+type TreeNode = HierarchyPointNode<Unit>;
+
+function ringsOf(nodes: readonly TreeNode[]): TreeNode[][] {
+  return [...Map.groupBy(nodes, ({ depth }) => depth).values()].map((ring) =>
+    ring.toSorted((one, other) => one.x - other.x),
+  );
+}
+
+/** Every second leaf of a ring, which stands behind the gap between two others: so the ring has room for twice as many. */
+function furtherLeaves(nodes: readonly TreeNode[]): Set<unknown> {
+  return new Set(ringsOf(nodes).flatMap((ring) => ring.filter(({ children }, at) => !children && at % 2 === 1)));
+}
+
+/** The smallest gap between rings at which no two nodes of a ring cover each other. */
+function roomyGap(nodes: readonly TreeNode[], further: ReadonlySet<unknown>, size: number): number {
+  let gap = 2 * size + GAP_X;
+  for (const ring of ringsOf(nodes)) {
+    for (const [at, node] of ring.entries()) {
+      for (const other of [ring[(at + 1) % ring.length]!, ring[(at + 2) % ring.length]!]) {
+        if (other === node || further.has(other) !== further.has(node)) continue;
+        const angle = Math.abs(other.x - node.x);
+        gap = Math.max(gap, (ROOM * size) / (2 * node.depth * Math.sin(Math.min(angle, 2 * Math.PI - angle) / 2)));
+      }
+    }
+  }
+  return gap;
 }
 
 function treeOf({ neighbours }: Part, units: readonly Unit[], root: string) {

@@ -571,7 +571,7 @@ const ENGLISH = {
     rename: 'Rename',
     duplicate: 'Duplicate',
     addresses: 'Give addresses',
-    centreLabel: 'Centre the name',
+    centreLabel: 'Put the name at the symbol',
     group: 'Group',
     countOf: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),
     askRemove: (names: string) =>

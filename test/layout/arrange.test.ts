@@ -5,6 +5,7 @@ import { type Alignment, align } from '../../src/layout/align.ts';
 import { arrange, type Box, type Link } from '../../src/layout/arrange.ts';
 import { arrangeNodes } from '../../src/layout/arrange-nodes.ts';
 import { crossings, linksThroughNodes } from '../../src/layout/count-faults.ts';
+import { around } from '../../src/layout/rectangles.ts';
 import { STYLES, type Style } from '../../src/layout/style.ts';
 import { count, LABS } from './labs.ts';
 
@@ -63,6 +64,8 @@ test('30 labs are laid out with their links beside nodes and names', () => {
     total[0] += cross;
     total[1] += through;
   }
+  const { width, height } = around(drawn(LABS['a tree of 200, three each']!).nodes)!;
+  assert.ok(width < 3 * height, `a large tree fits a window: ${width} x ${height}`);
   for (const [cross, through] of [ROWS, DAGRE]) assert.ok(total[0] < cross && total[1] < through / 10, `${total}`);
   assert.ok(total[0] < WITHOUT_FORCE[0] && total[1] < WITHOUT_FORCE[1], `${total}`);
 });

@@ -365,7 +365,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['verbs/nodes.ts history.update'],
     request: /^PUT .*\/nodes\//,
-    ask: () => command('Centre the name'),
+    ask: () => command('Put the name at the symbol'),
     done: () => until(async () => (await node(b.node_id)).label.x === null, 'the label'),
   });
   await prove({
