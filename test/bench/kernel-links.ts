@@ -1,15 +1,26 @@
 // TCP and the round trip between two containers (network namespaces) over a link that the kernel forwards, beside a plain
-// pair of virtual interfaces and the ways through the fabric. Repeat with: npm run bench -- --only kernel-links
+// pair of virtual interfaces and the ways through the fabric, and how long many such links take to make and to remove.
+// Repeat with: npm run bench -- --only kernel-links
 
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
-import { changeLink, findLink, keepFromHost } from '../../src/host/network/kernel-interfaces.ts';
-import { kernelLinksUnavailable } from '../../src/host/network/kernel-link-support.ts';
+import { giveInterfaces, hostEndOf } from '../../src/host/network/container-interfaces.ts';
+import { changeLink, findLink, keepFromHost, links } from '../../src/host/network/kernel-interfaces.ts';
+import { NodeNetwork, nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
+import { inNetworkOf } from '../../src/host/system-calls.ts';
 import { NOTHING } from '../fabric/kernel-peers.ts';
 import { ip, uniqueName } from '../fabric/namespaces.ts';
 import { ends } from '../fabric/peers.ts';
+import { isShort, median, table } from './measure.ts';
 import { comparePaths, type Path, PLAIN, type Undo, veth } from './namespace-paths.ts';
 
 const PORTS = 20;
+const LINKS = isShort ? 50 : 500;
+const ROUNDS = isShort ? 1 : 3;
 const ACCESS = { type: 'access', vlan: 1, etherType: 0x8100 } as const;
 
 async function startFabric(undo: Undo[], kernelLinks: 'automatic' | 'off'): Promise<Fabric> {
@@ -94,6 +105,73 @@ const PATHS: Record<string, Path> = {
   [`switch with ${PORTS} nodes, kernel links off`]: (links, undo) => atSwitch(links, undo, 'off'),
 };
 
-const reason = kernelLinksUnavailable();
-if (reason === undefined) await comparePaths(PATHS, ['iperf3', 'ping']);
-else process.stdout.write(`Skipped: ${reason}.\n`);
+/** Milliseconds that {@link LINKS} between interfaces of a container take to be made, and to be removed completely. */
+async function makeLinks(): Promise<[number, number]> {
+  const undo: Undo[] = [];
+  try {
+    const directory = mkdtempSync(join(tmpdir(), 'labwire-bench-'));
+    undo.push(async () => rmSync(directory, { recursive: true }));
+    const network = new NodeNetwork(directory, 'bench', true);
+    undo.push(async () => network.close());
+    const keeper = network.open();
+    const fabric = await startFabric(undo, 'automatic');
+    const container = spawn('unshare', ['--net', 'sleep', 'infinity'], { stdio: 'ignore' });
+    undo.push(async () => container.kill('SIGKILL'));
+    const isApart = (): boolean => {
+      try {
+        return inNetworkOf(container.pid!, () => true);
+      } catch {
+        return false;
+      }
+    };
+    while (!isApart()) await sleep(10);
+    const adapters = Array.from({ length: 2 * LINKS }, (_none, adapter) => adapter);
+    const interfaces = adapters.map((adapter) => {
+      const [high, low] = [adapter >> 8, adapter & 0xff].map((byte) => byte.toString(16).padStart(2, '0'));
+      return { name: `eth${adapter}`, macAddress: `02:00:00:00:${high}:${low}` };
+    });
+
+    let began = performance.now();
+    giveInterfaces(container.pid!, interfaces, 'pair', keeper);
+    const ports: FabricPort[] = [];
+    for (const adapter of adapters) {
+      const end = hostEndOf(container.pid!, adapter);
+      const port = await fabric.createPort({ kind: 'packet', interface: end, kernel: true, process: keeper });
+      inNetworkOf(keeper!, () => changeLink(end, { up: true }));
+      ports.push(port);
+    }
+    for (let adapter = 0; adapter < ports.length; adapter += 2)
+      for (const [place, cable] of (await ends()).entries()) await ports[adapter + place]!.connect(cable);
+    const made = performance.now() - began;
+    for (const port of ports) {
+      const { path } = await port.statistics();
+      if (path.by !== 'kernel') throw new Error(`the kernel does not forward a link: ${path.reason}`);
+    }
+
+    began = performance.now();
+    for (const port of ports) await port.close();
+    container.kill('SIGKILL');
+    const left = () => inNetworkOf(keeper!, () => links().filter(({ name }) => name !== 'lo').length);
+    while (left() > 0) await sleep(20);
+    return [made, performance.now() - began];
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+const reason = nodeNetworkUnavailable();
+if (reason === undefined) {
+  await comparePaths(PATHS, ['iperf3', 'ping']);
+  const rounds: [number, number][] = [];
+  while (rounds.length < ROUNDS) rounds.push(await makeLinks());
+  const row = [0, 1].map((step) => {
+    const seconds = rounds.map((round) => round[step]! / 1000);
+    return `${median(seconds).toFixed(1)} (${seconds.map((each) => each.toFixed(1)).join(', ')})`;
+  });
+  process.stdout.write(
+    `\n${table([
+      [`${LINKS} kernel links`, 'made, s', 'removed, s'],
+      ['each round', ...row],
+    ])}\n`,
+  );
+} else process.stdout.write(`Skipped: ${reason}.\n`);
