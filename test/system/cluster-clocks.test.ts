@@ -19,7 +19,7 @@ const apart = (offset: string): string[] => [
   'FAKETIME_DONT_FAKE_MONOTONIC=1',
 ];
 
-test('a host ten minutes ahead joins, runs nodes and is replaced; one ten minutes behind a new cluster is told to compare the clocks', {
+test('a host ten minutes ahead joins, runs nodes and is replaced; one ten minutes behind a new cluster is refused with the reason', {
   skip: noCluster() || missing('faketime'),
 }, async (t) => {
   const hosts = TwoHosts.make(t);
