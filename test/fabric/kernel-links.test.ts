@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +15,15 @@ import { ends, settled, until } from './peers.ts';
 
 const skip = cannotMakeInterfaces;
 const MEGABYTE = 1 << 20;
+
+/** From now on the containers ask nobody for the addresses that they know. */
+async function rememberNeighbours(...containers: Container[]): Promise<void> {
+  for (const { namespace } of containers) {
+    const [{ dst, lladdr, dev }] = JSON.parse(await namespace.ip('-json', 'neigh'));
+    await namespace.ip('neigh', 'replace', dst, 'lladdr', lladdr, 'dev', dev, 'nud', 'permanent');
+  }
+}
+
 test('a plain cable is forwarded by the kernel, whose frames are counted exactly', { skip }, async (t) => {
   const fabric = await startFabric(t);
   const [a, b] = await linked(t, fabric);
@@ -44,10 +56,7 @@ test('both ways count the same, frame by frame and byte by byte', { skip }, asyn
     return [toCable.frames - before.frames, toCable.bytes - before.bytes];
   };
   await a.namespace.run('ping', '-c', '1', '-W', '10', '10.99.0.2');
-  for (const { namespace } of [a, b]) {
-    const [{ dst, lladdr, dev }] = JSON.parse(await namespace.ip('-json', 'neigh'));
-    await namespace.ip('neigh', 'replace', dst, 'lladdr', lladdr, 'dev', dev, 'nud', 'permanent');
-  }
+  await rememberNeighbours(a, b);
   const inKernel = await count();
   await a.port.impair(NOTHING);
   assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'the link is suspended, filtered or impaired' });
@@ -72,6 +81,33 @@ test('the next frame takes the new way when a cable is suspended, resumed and re
   await a.port.disconnect();
   await assert.rejects(ping());
   assert.ok((await a.port.statistics()).drops.noCable > 0);
+});
+
+test('the next frame takes the new way when a capture or a schedule begins and ends', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = await linked(t, fabric);
+  const ping = (count: number, wait = 10) =>
+    a.namespace.run('ping', '-c', `${count}`, '-i', '0.05', '-W', `${wait}`, '10.99.0.2');
+  await ping(1);
+  await rememberNeighbours(a, b);
+  const directory = await mkdtemp(join(tmpdir(), 'labwire-kernel-'));
+  t.after(() => rm(directory, { recursive: true }));
+  await b.port.startCapture({ file: join(directory, 'link.pcap'), linkType: 'DLT_EN10MB' });
+  assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'the link is captured' });
+  await ping(3);
+  const { capture } = await b.port.statistics();
+  assert.equal(capture?.frames, 6, 'each request and each answer');
+  await b.port.stopCapture();
+  assert.deepEqual(await pathOf(a), KERNEL);
+  await ping(2);
+
+  const lost = { outgoing: { loss: { percent: 100 } }, incoming: {} };
+  const base = { outgoing: {}, incoming: {} };
+  await b.port.schedule({ period: Infinity, rounds: 1, changes: [{ at: 0, impairments: lost }], base });
+  await assert.rejects(ping(1, 1));
+  await b.port.cancelSchedule();
+  assert.deepEqual(await pathOf(a), KERNEL);
+  await ping(2);
 });
 
 test('a hub with two ports is forwarded by the kernel and counted at each port, and one with three is not', {
@@ -170,10 +206,7 @@ test('plain links go on while no fabric runs, and the next one takes them over w
   await a.port.connect(one);
   await b.port.connect(two);
   await settled(b.port, ({ path }) => path.by === 'kernel');
-  for (const { namespace } of [a, b]) {
-    const [{ dst, lladdr, dev }] = JSON.parse(await namespace.ip('-json', 'neigh'));
-    await namespace.ip('neigh', 'replace', dst, 'lladdr', lladdr, 'dev', dev, 'nud', 'permanent');
-  }
+  await rememberNeighbours(a, b);
   await ping();
   await a.port.resetStatistics();
   await ping();
