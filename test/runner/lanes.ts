@@ -70,6 +70,14 @@ const QUICK = [
   'test/system/lab.test.ts',
 ];
 
+/** Those of them that take a processor for many seconds: they begin first, so that none is left over when all others have ended. */
+const QUICK_FIRST = [
+  'test/http/@(authentication|openapi).test.ts',
+  'test/@(help|store)/@(block-archive|help|store).test.ts',
+  'test/system/lab.test.ts',
+  'test/web-units/@(events|names|streams|undo).test.ts',
+];
+
 /** Download packages, so that they need the network of the host (see own-network.ts). */
 export const HOST_NETWORK = ['test/system/@(package|systemd-boot).test.ts'];
 
@@ -105,8 +113,10 @@ export function lanesOf(root: string, extent: Extent, suites?: readonly SuiteNam
       return extent === 'quick' ? isIn(file, QUICK) : !isIn(file, LONG);
     })
     .toSorted();
+  const together = mixed(files.filter((file) => !isIn(file, TIMED)));
+  const isFirst = (file: string): boolean => extent === 'quick' && isIn(file, QUICK_FIRST);
   return {
-    together: mixed(files.filter((file) => !isIn(file, TIMED))),
+    together: [...together.filter(isFirst), ...together.filter((file) => !isFirst(file))],
     alone: files.filter((file) => isIn(file, TIMED)),
   };
 }
