@@ -1,8 +1,10 @@
 // Clouds with interfaces of this host: the kernel's own stack, its bridges and its VLANs are the other end.
 import assert from 'node:assert/strict';
-import { closeSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { clusterDirectory, MEMBERSHIP } from '../../src/config/membership.ts';
 import {
   addAddress,
   changeLink,
@@ -158,6 +160,15 @@ test('with kernel_links = off a port on a bridge is a TAP, whose frames the serv
   const lab = await startLab(t, { kernel_links: 'off' });
   const { near, statistics } = await bridged(t, lab);
   assert.deepEqual((await statistics()).path, { by: 'fabric', reason: 'kernel_links is off' });
+  assert.equal(tapAt(near.bridge).kind, 'tun');
+});
+
+test('on a host of a cluster a port on a bridge is a TAP, which ends with the server', { skip }, async (t) => {
+  const lab = await startLab(t);
+  mkdirSync(clusterDirectory(lab.directory));
+  writeFileSync(join(clusterDirectory(lab.directory), MEMBERSHIP), '{}');
+  const { near, statistics } = await bridged(t, lab);
+  assert.equal((await statistics()).path.by, 'fabric');
   assert.equal(tapAt(near.bridge).kind, 'tun');
 });
 
