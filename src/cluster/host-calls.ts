@@ -11,6 +11,8 @@ import { FOUND, inboxPrefix, isRequest, respond, senderOf, subjects } from './su
 const STREAM_PART = 3;
 /** The run of a server. */
 const RUN = /^[\da-f-]{36}$/;
+/** Before the run of a controller that ends: hosts in another account of NATS do not learn from it that no host listens any more. */
+const ENDED = 'ended ';
 /** The other end of streams on hosts that are not the controller; no name of a host. */
 const CONTROLLER = '(controller)';
 
@@ -81,6 +83,12 @@ export class HostCalls {
 
   /** It is the controller no longer for clients. */
   endClients(): void {
+    if (this.#clients.length === 0) return;
+    this.#stopHearingClients();
+    this.nats?.publish(FOUND, `${ENDED}${this.#parts.run}`);
+  }
+
+  #stopHearingClients(): void {
     for (const subscription of this.#clients) subscription.unsubscribe();
     this.#clients = [];
   }
@@ -103,7 +111,9 @@ export class HostCalls {
     nats.subscribe(FOUND, {
       callback: (_error, message) => {
         const run = message.string();
-        if (!this.#isController && RUN.test(run)) this.#found(run, performance.now());
+        if (this.#isController) return;
+        if (RUN.test(run)) this.#found(run, performance.now());
+        else if (run === `${ENDED}${this.#controllerRun}`) this.#found(undefined, performance.now());
       },
     });
     nats.subscribe(`${answer}.*`, { callback: (_error, message) => this.#take(message.subject, message) });
@@ -129,7 +139,7 @@ export class HostCalls {
   }
 
   #hearClients(nats: NatsConnection): void {
-    this.endClients();
+    this.#stopHearingClients();
     const { run, isCertain, acceptClient } = this.#parts;
     const { find, ask, handOver } = subjects('*');
     this.#clients = [

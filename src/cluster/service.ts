@@ -506,6 +506,7 @@ class Service implements Cluster {
   }
 
   async stop(): Promise<void> {
+    this.#calls.endClients();
     // Others need not wait for the end of the lease.
     const left = Promise.all([this.#leave?.(), this.#succession?.resign()]).catch(ignore);
     await Promise.race([left, sleep(500)]);

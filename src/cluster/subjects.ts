@@ -70,7 +70,7 @@ export const subjects = (host: string) => ({
   framesOut: `labwire.frames.*.${host}.*`,
 });
 
-/** A new controller says its run here, to all hosts. */
+/** A new controller says its run here, to all hosts, and one that ends. */
 export const FOUND = 'labwire.found';
 
 /** The log of the controller's changes. */
