@@ -212,7 +212,12 @@ test('an export that cannot be right is refused before it begins', async (t) => 
     await server.call('POST', '/v2/projects/load', { path: join(directory, 'lab.gns3') });
     const answer = await server.expect(409, 'GET', `/v2/projects/${id}/export`);
     assert.match(answer.message, reason);
+    const checked = await server.expect(409, 'GET', `/v2/projects/${id}/export?check=yes`);
+    assert.equal(checked.message, answer.message);
   }
+  const before: { kind: string }[] = await server.expect(200, 'GET', '/v2/operations');
+  await server.expect(204, 'GET', `${path}?check=yes`);
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/operations'), before, 'a check makes no archive');
 });
 
 test('a running virtual PC prevents an export, a hub does not', async (t) => {

@@ -173,7 +173,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
   });
   await button('Cancel', dialog).click();
   await prove({
-    loads: ['tasks/export-dialog.tsx path'],
+    loads: ['tasks/export-dialog.tsx {path}&check=yes'],
     request: /\/export$/,
     show: async () => {
       await button('Export', row('Lab')).click();

@@ -120,7 +120,7 @@ export const PROJECT_ROUTES = {
   'GET /v2/projects/{project_id}/export':
     { access: 'watch', privilege: 'Project.Audit', raw: true, summary: 'Export a project as an archive',
       errors: [400, 409],
-      query: { compression: 'zip (default) or none', include_images: 'yes: with the images of its nodes', include_snapshots: 'yes: with its snapshots', reset_mac_addresses: 'yes: without MAC addresses, so that the copy gets its own', keep_compute_ids: 'yes: with the computes of its nodes' },
+      query: { compression: 'zip (default) or none', include_images: 'yes: with the images of its nodes', include_snapshots: 'yes: with its snapshots', reset_mac_addresses: 'yes: without MAC addresses, so that the copy gets its own', keep_compute_ids: 'yes: with the computes of its nodes', check: 'yes: answers 204 without an archive, or the error that an export would have (an extension)' },
       answerType: 'application/gns3project' },
   'POST /v2/projects/{project_id}/import':
     { access: 'use', privilege: 'Project.Allocate', raw: true, status: 201, answer: answers<ProjectObject>(),

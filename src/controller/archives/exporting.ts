@@ -69,18 +69,19 @@ export class Exports {
     return packArchive(compressor, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
   }
 
+  /** Only the checks of an export. @throws Failure as `prepare` does */
+  async check(project: Project, options: ExportOptions): Promise<void> {
+    await using held = new AsyncDisposableStack();
+    await project.changes.run(PRESENCE, () => this.#examined(project, options, held));
+  }
+
   /**
    * Runs all checks and returns a function that fills an archive. The project must not be replaced or closed meanwhile.
    * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
    */
   async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
-    project.requirePresent();
-    if (options.running === undefined) refuseRunning(project);
     await using held = new AsyncDisposableStack();
-    const topology = await this.#topologyOf(project);
-    refuseTypes(topology, options.anyType);
-    const remote = await this.#remoteFolders(project, topology, held);
-    const images = options.images ? await this.#images(project, topology) : [];
+    const { topology, remote, images } = await this.#examined(project, options, held);
     const progress = ongoing();
     progress.expect(
       await bytesBelow(project.record.path, ...this.#wanted(options, foldersElsewhere(topology))),
@@ -96,6 +97,17 @@ export class Exports {
       await this.#addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
       for (const folder of remote) await this.#addRemote(project, archive, { options, names, ...folder });
     };
+  }
+
+  /** What the archive will have. @throws Failure as `prepare` does */
+  async #examined(project: Project, options: ExportOptions, held: AsyncDisposableStack) {
+    project.requirePresent();
+    if (options.running === undefined) refuseRunning(project);
+    const topology = await this.#topologyOf(project);
+    refuseTypes(topology, options.anyType);
+    const remote = await this.#remoteFolders(project, topology, held);
+    const images = options.images ? await this.#images(project, topology) : [];
+    return { topology, remote, images };
   }
 
   async #topologyOf({ id, record, state }: Project): Promise<Topology> {

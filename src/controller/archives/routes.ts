@@ -38,6 +38,11 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
         keepComputeIds: isYes(query, 'keep_compute_ids'),
         anyType: false,
       };
+      // Browsers do not show why a download fails: the page asks for the reason alone first.
+      if (isYes(query, 'check')) {
+        await exports.check(project, options);
+        return new Response(null, { status: 204 });
+      }
       const wanted = { kind: 'export', name: project.record.name, projectId: project.id, id: operationId(headers) };
       const archive = await streamed(operations, wanted, () => exports.export(project, compression, options));
       return new Response(Readable.toWeb(archive) as ReadableStream<Uint8Array>, {

@@ -68,6 +68,7 @@ export function ContextMenu({ context }: { context: LabContext }) {
   return (
     <section class="menu-region" aria-label={WORDS.lab.menu}>
       <Menu
+        key={`${at.x} ${at.y}`}
         label={open === undefined ? WORDS.lab.menu : WORDS.menus[open]}
         at={at}
         entries={entries}

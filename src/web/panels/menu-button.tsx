@@ -23,6 +23,14 @@ export function MenuButton({ label, about, entries }: MenuButtonProps) {
     },
     [place],
   );
+  /** Beside the button; closed if that is not in the window any more. */
+  const show = useCallback((): void => {
+    const { left, top, bottom } = button.current!.getBoundingClientRect();
+    const isSeen = bottom > 0 && top < innerHeight;
+    const { at } = place.peek() ?? {};
+    if (isSeen && at?.x === left && at.y === bottom + GAP) return;
+    place.value = isSeen ? { at: { x: left, y: bottom + GAP }, bottom: top - GAP } : undefined;
+  }, [place]);
   return (
     <>
       <button
@@ -37,13 +45,13 @@ export function MenuButton({ label, about, entries }: MenuButtonProps) {
           if (place.value) event.stopPropagation();
         }}
         onClick={() => {
-          const { left, top, bottom } = button.current!.getBoundingClientRect();
-          place.value = place.value ? undefined : { at: { x: left, y: bottom + GAP }, bottom: top - GAP };
+          if (place.value) place.value = undefined;
+          else show();
         }}
       >
         {label}
       </button>
-      {place.value && <Menu label={about ?? label} {...place.value} entries={entries} close={close} />}
+      {place.value && <Menu label={about ?? label} {...place.value} entries={entries} follow={show} close={close} />}
     </>
   );
 }

@@ -30,6 +30,8 @@ interface MenuProps {
   back?: { id: string; run(): void } | undefined;
   /** A line below the entries. */
   note?: string;
+  /** Called when something is scrolled or the window gets another size, to give another place. Without it the menu closes with the latter. */
+  follow?: () => void;
   /** Called before an entry runs, and when the user turns away. `isByKey`: the focus goes back to where it was. */
   close(isByKey: boolean): void;
 }
@@ -38,7 +40,7 @@ const ENTRIES = 'button:not(:disabled)';
 /** Pixels from the window's edge. */
 const RIM = 4;
 
-export function Menu({ label, at, bottom, entries, back, note = '', close }: MenuProps) {
+export function Menu({ label, at, bottom, entries, back, note = '', follow, close }: MenuProps) {
   const list = useRef<HTMLDivElement>(null);
   const left = useRef<string | undefined>(undefined);
   const open = back?.id;
@@ -53,19 +55,30 @@ export function Menu({ label, at, bottom, entries, back, note = '', close }: Men
     const top = isBelow || bottom === undefined ? Math.min(at.y, innerHeight - height - RIM) : bottom - height;
     element.style.left = `${Math.max(0, Math.min(at.x, innerWidth - width - RIM))}px`;
     element.style.top = `${Math.max(0, top)}px`;
+  }, [at, bottom, open]);
+
+  useLayoutEffect(() => {
+    const element = list.current;
     const entry = open === undefined && left.current !== undefined ? `[data-menu="${left.current}"]` : undefined;
     left.current = open;
     // Without an entry that can be used the menu itself takes Escape.
-    (element.querySelector<HTMLElement>(entry ?? `${ENTRIES}:not(.back)`) ?? element).focus();
-  }, [at, bottom, open]);
+    (element?.querySelector<HTMLElement>(entry ?? `${ENTRIES}:not(.back)`) ?? element)?.focus();
+  }, [open]);
 
   useEffect(() => {
     const elsewhere = (event: PointerEvent): void => {
       if (!list.current?.contains(event.target as Element)) close(false);
     };
-    addEventListener('pointerdown', elsewhere);
-    return () => removeEventListener('pointerdown', elsewhere);
-  }, [close]);
+    const scrolled = (event: Event): void => {
+      if (event.target !== list.current) follow?.();
+    };
+    const over = new AbortController();
+    const { signal } = over;
+    addEventListener('pointerdown', elsewhere, { signal });
+    addEventListener('resize', () => (follow ? follow() : close(true)), { signal });
+    addEventListener('scroll', scrolled, { signal, capture: true, passive: true });
+    return () => over.abort();
+  }, [close, follow]);
 
   const keys = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

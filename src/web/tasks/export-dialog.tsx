@@ -27,8 +27,8 @@ export function ExportDialog({ projects, close }: ExportDialogProps) {
     }
     await forEachNamed(left, async ({ project_id: id, name }) => {
       const path = `/projects/${id}/export?${query}`;
-      // A failed download shows no reason, so this asks first.
-      await api.mustHave(path);
+      // A failed download shows no reason, so this asks first; without the archive, which is made once.
+      await api.get(`${path}&check=yes`);
       const link = document.createElement('a');
       link.href = `/v2${path}`;
       link.download = `${name}.gns3project`;
