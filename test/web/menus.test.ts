@@ -1,4 +1,4 @@
-// The context menus: at most ten entries, without faults of accessibility, and what they alone do: locking a lab, isolating a node.
+// The menus: at most ten entries, without faults of accessibility, and what they alone do: locking a lab, isolating a node; where they are.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../controller/lab-server.ts';
@@ -134,5 +134,46 @@ test('a lab is locked and a node isolated by the menus, by keyboard, and undone'
   await page.getByRole('button', { name: 'Unlock the lab' }).click();
   await until(async () => !(await locks()).some(Boolean), 'all unlocked');
   await notice.waitFor({ state: 'detached' });
+  assert.deepEqual(complaints, []);
+});
+
+test('the menu of a button stays at it while the list is scrolled and the window changes, and goes with it; a context menu closes', {
+  skip: WITHOUT_BROWSER,
+}, async (t) => {
+  const server = await serveInside(t);
+  const projects = [];
+  for (let at = 0; at < 12; at += 1) projects.push(await server.project(`Lab ${at}`, { auto_close: false }));
+  const browser = await startBrowser(t);
+  const viewport = { width: 1000, height: 500 };
+  const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/`, { viewport });
+  await page.getByRole('button', { name: 'Cards' }).click();
+  const button = page.getByRole('article').filter({ hasText: 'Lab 4' }).getByRole('button', { name: 'More' });
+  const menu = page.getByRole('menu');
+  const distance = async (): Promise<number> => {
+    const [above, below] = [await button.boundingBox(), await menu.boundingBox()];
+    return Math.min(Math.abs(below!.y - above!.y - above!.height), Math.abs(above!.y - below!.y - below!.height));
+  };
+  const isNear = (what: string) => until(async () => (await distance()) < 6, what);
+  await button.click();
+  await isNear('the menu at its button');
+  const entry = page.locator('[role=menuitem]:focus');
+  await page.keyboard.press('ArrowDown');
+  const focused = await entry.innerText();
+  const before = (await button.boundingBox())!.y;
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, 60);
+  await until(async () => (await button.boundingBox())!.y < before, 'the scrolled list');
+  await isNear('the menu at its scrolled button');
+  await page.setViewportSize({ width: 800, height: 520 });
+  await isNear('the menu at its button in another window');
+  assert.equal(await entry.innerText(), focused);
+  await page.mouse.wheel(0, 2_000);
+  await menu.waitFor({ state: 'detached' });
+
+  await page.goto(`http://127.0.0.1:${server.port}/labs/${projects[0].project_id}`);
+  await page.getByRole('main', { name: 'Topology' }).press('Shift+F10');
+  await menu.waitFor();
+  await page.setViewportSize(viewport);
+  await menu.waitFor({ state: 'detached' });
   assert.deepEqual(complaints, []);
 });
