@@ -129,7 +129,7 @@ async function bridged(t: TestContext, lab: Lab) {
   return { near, far, ping, statistics };
 }
 
-test('the kernel forwards a plain link between bridges, and whoever forwards counts all frames', {
+test('the kernel forwards a plain link between bridges, and all frames are counted on both ways', {
   skip: skip || (nodeNetworkUnavailable() ?? false),
 }, async (t) => {
   const lab = await startLab(t);

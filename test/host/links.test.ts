@@ -7,8 +7,9 @@ import {
   getLink,
   keepFromHost,
   links,
+  removeLink,
 } from '../../src/host/network/kernel-interfaces.ts';
-import { cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 
 test('the interfaces of the host are listed as the kernel knows them', async () => {
   const told = JSON.parse(await ip('-json', 'link', 'show', 'dev', 'lo'));
@@ -22,7 +23,9 @@ test('the interfaces of the host are listed as the kernel knows them', async () 
     mtu: told[0].mtu,
     macAddress: '00:00:00:00:00:00',
     bridge: undefined,
+    peer: undefined,
     leadsElsewhere: false,
+    alias: '',
   });
   assert.ok(links().some(({ name }) => name === 'lo'));
 });
@@ -59,7 +62,9 @@ test('a bridge is seen, brought up, and given an address and an interface', {
       mtu: 1400,
       macAddress: '',
       bridge: undefined,
+      peer: undefined,
       leadsElsewhere: false,
+      alias: '',
     },
   );
   addAddress(bridge, '198.51.100.129/25');
@@ -101,4 +106,16 @@ test('an interface that is kept from the host reaches none of its addresses, nor
   assert.doesNotMatch(told, /lladdr/);
   assert.doesNotMatch(await ip('-6', 'address', 'show', 'dev', outside), /inet6/);
   assert.ok((await namespace.received(inside)) === 0);
+});
+
+test('an end of a pair knows the other one, has a note, and takes it along when it is removed', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const [one, two] = await cablePair(t);
+  changeLink(one, { alias: 'project node' });
+  assert.deepEqual([getLink(one).alias, getLink(two).alias], ['project node', '']);
+  assert.deepEqual([getLink(one).peer, getLink(two).peer], [getLink(two).index, getLink(one).index]);
+  removeLink(one);
+  removeLink(one);
+  assert.equal(findLink(two), undefined);
 });
