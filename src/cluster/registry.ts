@@ -141,7 +141,8 @@ export async function writeConfiguration(files: ClusterFiles, membership: Member
   if (existing) return false;
   const server = membership.server ?? servers[0] ?? '';
   const [storage, hosts] = [await files.storage(), await files.hosts()];
-  if (!storage) return false;
+  // A registry of an older release: the first host completes it.
+  if (storage?.keys.joined === undefined) return false;
   const text = natsConfiguration(files, { cluster, host, server, storage, hosts });
   if ((await readFile(files.path(CONFIGURATION), 'utf8').catch(() => '')) === text) return false;
   await files.write(CONFIGURATION, text);
@@ -299,7 +300,11 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
   const { user, server } = host;
   if (server !== undefined) await removeServer(files, membership, serverIdOf(membership.cluster, name));
   // First: after a crash in between the host can be forgotten again.
-  await files.changeStorage((storage) => ({ ...storage, revoked: [...new Set([...storage.revoked, user])] }));
+  await files.changeStorage(({ revoked, keys, ...storage }) => ({
+    ...storage,
+    keys: withJoined(keys),
+    revoked: [...new Set([...revoked, user])],
+  }));
   await files.removeHost(name);
   await writeConfiguration(files, membership);
   return reloadNats(files);

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { completeKeys } from '../../src/cluster/registry.ts';
+import { completeKeys, writeConfiguration } from '../../src/cluster/registry.ts';
 import { missing } from '../system/lab.ts';
 import { threeMembers } from './hosts.ts';
 
@@ -39,9 +39,12 @@ test('changes of several programs at the same time are all there', { skip }, asy
 });
 
 test('a cluster of an older release gets an account for hosts that only connect, once', { skip }, async (t) => {
-  const { files } = await threeMembers(t);
+  const { files, members } = await threeMembers(t);
   await files.changeStorage(({ keys: { joined: _, ...keys }, ...storage }) => ({ ...storage, keys }));
+  const [member] = members;
+  assert.equal(await writeConfiguration(files, member!), false);
   await completeKeys(files);
+  assert.equal(await writeConfiguration(files, member!), true);
   const keys = (await files.storage())?.keys;
   assert.match(keys?.joined ?? '', /^SA/);
   await completeKeys(files);
