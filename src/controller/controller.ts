@@ -39,6 +39,7 @@ import { computeRoutes } from './computes/routes.ts';
 import type { ComputeTransport } from './computes/transport.ts';
 import { drawingRoutes } from './drawings/routes.ts';
 import { createAnnouncer } from './events.ts';
+import { KeptEvents } from './kept-events.ts';
 import { Drawings } from './lab/drawings.ts';
 import { HostNumbers } from './lab/host-numbers.ts';
 import { Journals } from './lab/journals.ts';
@@ -159,6 +160,8 @@ export class Controller {
   readonly #settings: ServerSettings;
   readonly #symbols: Symbols;
   readonly #templates: Templates;
+  /** Set if another host may become the controller. */
+  readonly keptEvents: KeptEvents | undefined;
 
   constructor(options: ControllerOptions) {
     const { config, store } = options;
@@ -268,6 +271,13 @@ export class Controller {
       },
       lost: (id) => sharing.lost(id),
     });
+    if (options.isSuccession)
+      this.keptEvents = new KeptEvents({
+        announcer,
+        stored: store.events,
+        leftOpen: () => this.#projects.list().flatMap(({ id, leftOpen }) => (leftOpen ? [id] : [])),
+        isReopening: (id) => this.#projects.find(id)?.leftOpen === true,
+      });
     const { version: releases, local, projects_path: projectsPath, images_path: imagesPath } = config.Server;
     const version = releases.v2.number;
     const projects = this.#projects;
@@ -446,7 +456,12 @@ export class Controller {
       this.#projects.start(),
     ]);
     await this.#placement.start();
-    if (this.#options.isSuccession) await this.#runningNodes.start(this.announcer);
+    if (this.keptEvents) {
+      await this.#runningNodes.start(this.announcer);
+      await this.keptEvents.start();
+      // Clients know them from the previous controller, for which another one was the local one.
+      for (const compute of this.computes.list()) this.announcer.controller.emit('compute.updated', compute.json());
+    }
     this.#checkpoints.start();
     this.computes.connect();
   }
@@ -502,6 +517,7 @@ export class Controller {
     // A compute that hangs must not keep other labs from being written.
     const impatient = setTimeout(() => this.computes.stop(), PATIENCE_MS);
     await this.#projects.stop({ keepNodes });
+    await this.keptEvents?.settled();
     clearTimeout(impatient);
     this.#forwards.stop();
     this.computes.stop();

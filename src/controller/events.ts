@@ -9,10 +9,13 @@ export const SILENCE_MS = 5_000;
 export interface Announcer {
   readonly controller: EventBus<ControllerEvents>;
   readonly project: EventBus<ProjectEvents>;
+  /** Called for a project whose past events are dropped. */
+  forgotten?: (projectId: string) => void;
 }
 
 /** Drops past events of a project that is deleted, or replaced by another one with its id. */
-export function forgetEvents({ controller, project }: Announcer, projectId: string): void {
+export function forgetEvents({ controller, project, forgotten }: Announcer, projectId: string): void {
+  forgotten?.(projectId);
   controller.forget(({ event }) => 'project_id' in event && event.project_id === projectId);
   project.forget((message) => message.projectId === projectId);
 }

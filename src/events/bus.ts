@@ -13,13 +13,30 @@ const HISTORY = 4_096;
 
 const LAG_BUCKETS_SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
+/** Stands in a history for the beginning of an epoch; nobody gets it. */
+export const BEGIN = '';
+
+/** Makes a bus continue the events of the previous controller. */
+export interface Continuation {
+  /** The previous controllers' last events, oldest first. */
+  former: readonly Message[];
+  /** Called with each event from now on, before any listener gets it. */
+  keep: (message: Message) => void;
+  /** The action by which listeners get an event; undefined if they know it from the previous controller. */
+  actionOf: (message: Message) => string | undefined;
+}
+
 /** `Events` maps each action (`node.created` ...) to its payload. */
 export class EventBus<Events extends { [Action in keyof Events]: object }> {
   /** Distinguishes this bus's event numbers from those before a restart. */
   readonly epoch = randomBytes(6).toString('hex');
   /** The recent events as a ring buffer, oldest at `oldest`. */
-  readonly #history: (Message | undefined)[] = [];
+  #history: Message[] = [];
   #oldest = 0;
+  readonly #forgotten = new WeakSet<Message>();
+  /** The number of the last event of each epoch that is not kept any more, in the order of the epochs. */
+  readonly #dropped = new Map([[this.epoch, 0]]);
+  #continuation: Continuation | undefined;
   /** Seconds from an event to its delivery to a listener's stream. */
   readonly lag = new Histogram(LAG_BUCKETS_SECONDS);
   readonly #subscriptions = new Set<Subscription>();
@@ -58,14 +75,16 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
 
   #emit(action: string, event: object, projectId: string | undefined): void {
     this.#sequence += 1;
-    const message = new Message(action, this.#payload(event), projectId, this.#sequence);
-    this.#keep(message);
-    for (const observer of this.#observers) observer(message);
+    const original = new Message(action, this.#payload(event), projectId, this.#sequence, this.epoch);
+    const message = this.#continuation ? this.#continued(original, this.#continuation) : original;
+    if (message) this.#keep(message);
+    for (const observer of this.#observers) observer(original);
+    if (!message) return;
     for (const subscription of this.#subscriptions) if (subscription.wants(message)) subscription.push(message);
   }
 
   #tell(action: string, event: object): void {
-    const message = new Message(action, this.#payload(event), undefined, this.#sequence);
+    const message = new Message(action, this.#payload(event), undefined, this.#sequence, this.epoch);
     for (const subscription of this.#subscriptions)
       if (subscription.wantsProgress && subscription.admits(message)) subscription.push(message);
   }
@@ -104,8 +123,7 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
 
   /** Removes some events from the history, so that returning listeners do not get them. */
   forget(isMeant: (message: Message) => boolean): void {
-    for (const [index, message] of this.#history.entries())
-      if (message !== undefined && isMeant(message)) this.#history[index] = undefined;
+    for (const message of this.#history) if (isMeant(message)) this.#forgotten.add(message);
   }
 
   /** Number of events emitted. */
@@ -129,21 +147,56 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
       this.#history.push(message);
       return;
     }
+    this.#drop(this.#history[this.#oldest] as Message);
     this.#history[this.#oldest] = message;
     this.#oldest = (this.#oldest + 1) % HISTORY;
   }
 
+  #drop({ epoch, sequence }: Message): void {
+    // A listener of an earlier epoch would miss this event.
+    for (const earlier of this.#dropped.keys()) {
+      if (earlier === epoch) break;
+      this.#dropped.delete(earlier);
+    }
+    this.#dropped.set(epoch, sequence);
+  }
+
+  /** Continues the events of the previous controller; what was emitted here so far is dropped. Before the first listener. */
+  resume(continuation: Continuation): void {
+    this.#dropped.clear();
+    for (const { epoch, sequence } of continuation.former)
+      if (!this.#dropped.has(epoch)) this.#dropped.set(epoch, sequence - 1);
+    this.#dropped.set(this.epoch, this.#sequence);
+    this.#history = [];
+    this.#oldest = 0;
+    for (const message of continuation.former) this.#keep(message);
+    this.#continuation = continuation;
+  }
+
+  #continued(message: Message, { keep, actionOf }: Continuation): Message | undefined {
+    const action = actionOf(message);
+    if (action === undefined) return undefined;
+    const { event, projectId, sequence, epoch } = message;
+    const continued = action === message.action ? message : new Message(action, event, projectId, sequence, epoch);
+    keep(continued);
+    return continued;
+  }
+
   #catchUp(subscription: Subscription, since: string): void {
-    const [epoch, number] = since.split('-');
+    const [epoch = '', number] = since.split('-');
     const last = Number(number);
-    const kept = this.#sequence - this.#history.length;
-    if (epoch !== this.epoch || !(last >= kept && last <= this.#sequence)) {
+    const dropped = this.#dropped.get(epoch);
+    if (dropped === undefined || !(last >= dropped) || (epoch === this.epoch && last > this.#sequence)) {
       subscription.gap = { since, position: `${this.epoch}-${this.#sequence}` };
       return;
     }
-    for (let index = last - kept; index < this.#history.length; index++) {
-      const message = this.#history[(this.#oldest + index) % this.#history.length];
-      if (message !== undefined && subscription.wants(message)) subscription.push(message);
+    const epochs = [...this.#dropped.keys()];
+    const later = new Set(epochs.slice(epochs.indexOf(epoch) + 1));
+    for (let index = 0; index < this.#history.length; index++) {
+      const message = this.#history[(this.#oldest + index) % this.#history.length] as Message;
+      const isMissed = message.epoch === epoch ? message.sequence > last : later.has(message.epoch);
+      if (isMissed && message.action !== BEGIN && !this.#forgotten.has(message) && subscription.wants(message))
+        subscription.push(message);
     }
   }
 

@@ -13,15 +13,18 @@ export class Message {
   readonly projectId: string | undefined;
   /** Number of the event on its bus, from 1. */
   readonly sequence: number;
+  /** Of the run of the server that emitted it. */
+  readonly epoch: string;
   /** When it was emitted, by `performance.now()`. */
   readonly at = performance.now();
   readonly #text: { plain?: string; scoped?: string } = {};
 
-  constructor(action: string, event: object, projectId: string | undefined, sequence: number) {
+  constructor(action: string, event: object, projectId: string | undefined, sequence: number, epoch = '') {
     this.action = action;
     this.event = event;
     this.projectId = projectId;
     this.sequence = sequence;
+    this.epoch = epoch;
   }
 
   /** `{"action": ..., "event": ...}` on one line; created once for all listeners. */

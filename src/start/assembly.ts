@@ -130,7 +130,12 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
     ...pageRoutes(version),
   ];
   const app: App = new App([...described, ...pages], {
-    middleware: [memoryTrimmer.middleware, observation.middleware, ...guards, ...(turns ? [whilePossible(turns)] : [])],
+    middleware: [
+      memoryTrimmer.middleware,
+      observation.middleware,
+      ...guards,
+      ...(turns ? [whilePossible(turns, controller)] : []),
+    ],
     lock,
     access: controller.access,
     admissions,
@@ -176,12 +181,13 @@ export function assembleStandby(host: HostAssembly, store: Store): App {
   return app;
 }
 
-/** Refuses changes while the cluster cannot keep them; reading goes on. */
-function whilePossible(turns: Turns): Handler {
+/** Refuses changes while the cluster cannot keep them; reading goes on. Others are acknowledged when their events are kept, too. */
+function whilePossible(turns: Turns, { keptEvents }: Controller): Handler {
   return async ({ req }, next) => {
-    const reason =
-      ['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path) ? undefined : turns.obstacle();
-    return reason === undefined ? next() : renderFailure(temporary(reason));
+    if (['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path)) return next();
+    const reason = turns.obstacle();
+    if (reason !== undefined) return renderFailure(temporary(reason));
+    return keptEvents ? keptEvents.during(next) : next();
   };
 }
 

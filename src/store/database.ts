@@ -72,6 +72,7 @@ export class Database implements AsyncDisposable {
   #draining: Promise<void> | undefined;
   #closed = false;
   #log: ChangeLog | undefined;
+  #completion: ((changes: readonly Statement[]) => Statement | undefined) | undefined;
   /** What the transaction that runs has changed so far; undefined without a log. */
   #changes: Statement[] | undefined;
 
@@ -125,6 +126,11 @@ export class Database implements AsyncDisposable {
     await this.#enqueue(READ, async () => {
       this.#log = changeLog;
     });
+  }
+
+  /** From now on the statement that this returns for a change that goes into a log, if any, is part of the change. */
+  complete(completion: (changes: readonly Statement[]) => Statement | undefined): void {
+    this.#completion = completion;
   }
 
   /** The number of the last change of the log that it has; 0 without any. */
@@ -229,6 +235,8 @@ export class Database implements AsyncDisposable {
 
   async #commit(): Promise<void> {
     const [changeLog, changes] = [this.#log, this.#changes];
+    const more = changes && this.#completion?.(changes);
+    if (more) await this.#transaction.run(more[0], ...more[1]);
     this.#changes = undefined;
     if (!changeLog || !changes || changes.length === 0) return this.#transaction.run('COMMIT');
     let position: number;

@@ -65,4 +65,14 @@ export const MIGRATIONS: readonly string[] = [
   )`,
   // The project was deleted while the compute was unreachable: its files there are still to be deleted.
   'ALTER TABLE remote_object ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0',
+  // The last events of the controller, for the next one of a cluster.
+  `CREATE TABLE event (
+    position INTEGER PRIMARY KEY,
+    bus TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    project_id TEXT,
+    action TEXT NOT NULL,
+    body TEXT NOT NULL
+  )`,
 ];

@@ -5,6 +5,7 @@ import { Failure, messageOf } from '../failures.ts';
 import { removeLeftovers } from '../host/files/leftovers.ts';
 import { Database } from './database.ts';
 import { Documents } from './documents.ts';
+import { StoredEvents } from './events.ts';
 import { adoptLeftLabs } from './host-change.ts';
 import { identityOf } from './identity.ts';
 import { Labs } from './labs.ts';
@@ -34,6 +35,7 @@ export class Store implements AsyncDisposable {
   readonly labs: Labs;
   readonly documents: Documents;
   readonly remoteObjects: RemoteObjects;
+  readonly events: StoredEvents;
   readonly #database: Database;
   readonly #paths: StatePaths;
   readonly #reserve: Reserve;
@@ -56,6 +58,7 @@ export class Store implements AsyncDisposable {
     this.labs = new Labs(database, paths);
     this.documents = new Documents(database);
     this.remoteObjects = new RemoteObjects(database);
+    this.events = new StoredEvents(database);
   }
 
   /**

@@ -40,7 +40,7 @@ function pingLine({ numbering }: Subscription, options: StreamOptions): string {
 
 function messageLine({ numbering }: Subscription, options: StreamOptions, message: Message): string {
   const line = options.text(message);
-  return numbering ? withSequence(line, numbering.epoch, message.sequence) : line;
+  return numbering ? withSequence(line, message.epoch, message.sequence) : line;
 }
 
 /** The first lines of a stream. */

@@ -1,0 +1,146 @@
+// Where another host can become the controller: keeps events in the replicated log, and acknowledges a change only when its events are there.
+// The next controller continues them, so that a client that comes back with `?since=` gets what it missed.
+import { BEGIN, type EventBus } from '../events/bus.ts';
+import { Message } from '../events/message.ts';
+import { messageOf } from '../failures.ts';
+import { log } from '../host/log.ts';
+import type { StoredEvent, StoredEvents } from '../store/events.ts';
+import type { Announcer } from './events.ts';
+
+/** Events that wait for the log at most; then older ones are dropped, and the next controller reports a gap. */
+const MOST_WAITING = 4_096;
+const GAP = 'notifications.gap';
+/** Not kept: the next controller has its own. */
+const LOG = /^log\./;
+const STATISTICS = /_usage_percent$/;
+
+const withoutStatistics = (event: object): string =>
+  JSON.stringify(Object.entries(event).filter(([name]) => !STATISTICS.test(name)));
+
+type Bus = Pick<EventBus<object>, 'resume' | 'relay' | 'epoch' | 'emitted'>;
+
+interface KeptEventsParts {
+  announcer: Announcer;
+  stored: StoredEvents;
+  /** Ids of the labs that the previous controller had open. */
+  leftOpen: () => readonly string[];
+  /** Whether the lab is not open again yet. */
+  isReopening: (projectId: string) => boolean;
+}
+
+export class KeptEvents {
+  readonly #parts: KeptEventsParts;
+  #isStarted = false;
+  #waiting: StoredEvent[] = [];
+  #storing: Promise<void> | undefined;
+  #requests = 0;
+  #isIncomplete = false;
+  /** Labs whose clients know that they are open. */
+  #reopening = new Set<string>();
+  /** The last event of each compute, without statistics. */
+  readonly #computes = new Map<unknown, string>();
+
+  constructor(parts: KeptEventsParts) {
+    this.#parts = parts;
+  }
+
+  /** Continues the events of the previous controller. Before the first listener. */
+  async start(): Promise<void> {
+    const { stored, announcer, leftOpen } = this.#parts;
+    const [former, areComplete] = [await stored.list(), await stored.areComplete()];
+    stored.countChanges();
+    this.#reopening = new Set(leftOpen());
+    const { controller, project } = announcer;
+    announcer.forgotten = (projectId) => this.#forget(projectId);
+    const buses: Record<string, Bus> = { controller, project };
+    for (const [name, bus] of Object.entries(buses)) {
+      const own = former.filter((event) => event.bus === name);
+      bus.resume({
+        former: own.map(
+          ({ action, event, projectId, number, epoch }) => new Message(action, event, projectId, number, epoch),
+        ),
+        keep: (message) => this.#keep(name, message),
+        actionOf: (message) => this.#actionOf(message),
+      });
+      const begin = { bus: name, epoch: bus.epoch, number: bus.emitted, projectId: undefined };
+      this.#waiting.push({ ...begin, action: BEGIN, event: {} });
+      const last = own.at(-1);
+      if (last && !areComplete) {
+        const message = 'The previous controller ended during a change: read the current state again.';
+        bus.relay({ action: GAP, event: { message, since: `${last.epoch}-${last.number}` } });
+      }
+    }
+    this.#isStarted = true;
+    await this.settled();
+  }
+
+  #actionOf({ action, event, projectId }: Message): string | undefined {
+    const { project_id: id } = event as { project_id?: string };
+    if (action === 'project.opened') return this.#reopening.delete(id ?? '') ? undefined : action;
+    if (projectId === undefined || !this.#reopening.has(projectId) || !this.#parts.isReopening(projectId))
+      return action;
+    // Where nodes run, and whether they do, may be different now.
+    if (action === 'node.created') return 'node.updated';
+    return action.endsWith('.created') ? undefined : action;
+  }
+
+  #keep(bus: string, { action, event, projectId, sequence, epoch }: Message): void {
+    if (LOG.test(action)) return;
+    if (action === 'compute.updated') {
+      const { compute_id: id } = event as { compute_id?: unknown };
+      const text = withoutStatistics(event);
+      if (this.#computes.get(id) === text) return;
+      this.#computes.set(id, text);
+    }
+    const { project_id: id } = event as { project_id?: unknown };
+    const lab = projectId ?? (typeof id === 'string' ? id : undefined);
+    this.#waiting.push({ bus, epoch, number: sequence, projectId: lab, action, event });
+    if (this.#waiting.length > MOST_WAITING) {
+      this.#waiting.shift();
+      this.#isIncomplete = true;
+    }
+    if (this.#isStarted) void this.settled();
+  }
+
+  /** Runs a request that may change something; resolves when its events are in the log. */
+  async during(request: () => Promise<void>): Promise<void> {
+    this.#requests += 1;
+    try {
+      await request();
+    } finally {
+      this.#requests -= 1;
+      await this.settled();
+    }
+  }
+
+  /** Resolves when all events that were emitted so far are in the log, or cannot be stored now. */
+  async settled(): Promise<void> {
+    // One that has begun may not have the last events.
+    await this.#storing;
+    this.#storing ??= this.#store().finally(() => {
+      this.#storing = undefined;
+    });
+    await this.#storing;
+  }
+
+  async #store(): Promise<void> {
+    const events = this.#waiting;
+    this.#waiting = [];
+    // Events of a change are emitted before its request ends.
+    const isComplete = this.#requests === 0 && !this.#isIncomplete;
+    try {
+      await this.#parts.stored.add(events, isComplete);
+    } catch (error) {
+      this.#waiting = [...events, ...this.#waiting];
+      log.debug('events are not kept for the next controller', { reason: messageOf(error) });
+    }
+  }
+
+  /** The lab is deleted, or replaced by another one with its id. */
+  #forget(projectId: string): void {
+    this.#waiting = this.#waiting.filter((event) => event.projectId !== projectId);
+    this.#parts.stored.forget(projectId).catch((error: unknown) => {
+      log.debug('events of a deleted lab are not forgotten', { reason: messageOf(error) });
+    });
+  }
+}

@@ -1,0 +1,148 @@
+// One stream of events over a change of the controller: what the next one tells a client that comes back.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createAnnouncer } from '../../src/controller/events.ts';
+import { KeptEvents } from '../../src/controller/kept-events.ts';
+import type { Message } from '../../src/events/message.ts';
+import { Database } from '../../src/store/database.ts';
+import { StoredEvents } from '../../src/store/events.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { scratchDirectory } from '../store/scratch.ts';
+
+const LAB = { project_id: 'p1' };
+
+/** A database whose changes go into a log, as that of a controller of a cluster. */
+async function opened(t: TestContext): Promise<{ database: Database; log: { fails: boolean } }> {
+  const database = await Database.open(join(await scratchDirectory(t), 'labwire.db'), MIGRATIONS);
+  t.after(() => database.close());
+  const log = { fails: false, last: 0 };
+  await database.keepIn({
+    append: async () => {
+      if (log.fails) throw new Error('NATS is not reached');
+      return ++log.last;
+    },
+    fellBehind: () => {},
+  });
+  return { database, log };
+}
+
+/** The next controller. */
+async function controller(database: Database, { leftOpen = [] as string[], isReopening = (): boolean => false } = {}) {
+  const announcer = createAnnouncer();
+  const kept = new KeptEvents({
+    ...{ announcer, stored: new StoredEvents(database), leftOpen: () => leftOpen, isReopening },
+  });
+  await kept.start();
+  const { project } = announcer;
+  return {
+    ...{ announcer, kept },
+    now: () => `${project.epoch}-${project.emitted}`,
+    /** A request that changes the lab, and emits an event of it. */
+    change: (name: string) =>
+      kept.during(async () => {
+        await database.run("INSERT INTO project (project_id, body) VALUES (?, '{}')", name);
+        project.relay({ action: 'node.created', event: { ...LAB, name }, project_id: LAB.project_id });
+      }),
+    missed: (since: string, admits?: (message: Message) => boolean) => {
+      const subscription = project.subscribe(LAB.project_id, since, false, admits);
+      const messages = subscription.takeAll(10_000);
+      const told = messages.map(({ action, event }) => ('name' in event ? `${action} ${event.name}` : action));
+      return [...(subscription.gap ? ['gap'] : []), ...told];
+    },
+  };
+}
+
+test('the next controller has each event of an acknowledged change once, in order, also the one after it', async (t) => {
+  const { database } = await opened(t);
+  const first = await controller(database);
+  await first.change('A');
+  const since = first.now();
+  await Promise.all([first.change('B'), first.change('C')]);
+  const second = await controller(database);
+  assert.deepEqual(second.missed(since), ['node.created B', 'node.created C']);
+  const later = second.now();
+  await second.change('D');
+  const third = await controller(database);
+  assert.deepEqual(third.missed(since), ['node.created B', 'node.created C', 'node.created D']);
+  assert.deepEqual(third.missed(later), ['node.created D']);
+  assert.deepEqual(third.missed('0123456789ab-3'), ['gap']);
+});
+
+test('a number of an event that was told, but is not kept, is known', async (t) => {
+  const { database } = await opened(t);
+  const first = await controller(database);
+  first.announcer.project.emit('log.info', { message: 'Hello' }, LAB.project_id);
+  const since = first.now();
+  const second = await controller(database);
+  await second.change('A');
+  assert.deepEqual(second.missed(since), ['node.created A']);
+});
+
+test('after a change whose events may be missing, a gap follows the events that are known', async (t) => {
+  const { database } = await opened(t);
+  const first = await controller(database);
+  const since = first.now();
+  await first.change('A');
+  // The host dies between the change and its event.
+  await database.run("INSERT INTO project (project_id, body) VALUES ('B', '{}')");
+  const second = await controller(database);
+  assert.deepEqual(second.missed(since), ['node.created A', 'notifications.gap']);
+  assert.deepEqual((await controller(database)).missed(second.now()), [], 'it is told once');
+});
+
+test('events that could not be kept are kept with the next ones', async (t) => {
+  const { database, log } = await opened(t);
+  const first = await controller(database);
+  const since = first.now();
+  log.fails = true;
+  first.announcer.project.relay({ action: 'node.updated', event: { ...LAB, name: 'A' }, project_id: LAB.project_id });
+  await first.kept.settled();
+  log.fails = false;
+  await first.change('B');
+  assert.deepEqual((await controller(database)).missed(since), ['node.updated A', 'node.created B']);
+});
+
+test('a lab that opens again is not announced anew, but the state of its nodes is', async (t) => {
+  const { database } = await opened(t);
+  const first = await controller(database);
+  const since = first.now();
+  let isReopening = true;
+  const second = await controller(database, { leftOpen: [LAB.project_id], isReopening: () => isReopening });
+  const { announcer, missed } = second;
+  for (const action of ['node.created', 'link.created', 'drawing.created'])
+    announcer.project.relay({ action, event: { ...LAB, name: 'A' }, project_id: LAB.project_id });
+  isReopening = false;
+  await second.change('B');
+  assert.deepEqual(missed(since), ['node.updated A', 'node.created B']);
+});
+
+test('events of a deleted lab, and of labs that are not shared with the client, are not told', async (t) => {
+  const { database } = await opened(t);
+  const first = await controller(database);
+  const since = first.now();
+  await first.change('A');
+  const second = await controller(database);
+  assert.deepEqual(
+    second.missed(since, () => false),
+    [],
+  );
+  second.announcer.forgotten?.(LAB.project_id);
+  await second.kept.settled();
+  assert.deepEqual((await controller(database)).missed(since), []);
+});
+
+test('of thousands of events the last 4,096 are kept; a client from before them gets a gap', async (t) => {
+  const { database } = await opened(t);
+  const first = await controller(database);
+  const begin = first.now();
+  for (let batch = 0; batch < 12; batch += 1)
+    await first.kept.during(async () => {
+      for (let n = 0; n < 512; n += 1)
+        first.announcer.project.relay({ action: 'node.updated', event: LAB, project_id: LAB.project_id });
+    });
+  const [epoch, last] = first.now().split('-');
+  const second = await controller(database);
+  assert.deepEqual(second.missed(begin), ['gap']);
+  assert.equal(second.missed(`${epoch}-${Number(last) - 4_000}`).length, 4_000);
+});
