@@ -14,6 +14,13 @@ import { CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
 
 /** How long (ms) until the next attempt to follow, after a failed one. */
 const AGAIN_MS = 1_000;
+/**
+ * Length (ms) of a request for changes. NATS says twice in this time that it is there: the consumer, which one server has, is made again
+ * that soon when that server dies. Until then this host could not be the controller.
+ */
+const PULL_MS = 2_000;
+/** Time limit (ms) of a question to JetStream: servers that elect their leader drop some, which must be repeated. */
+const ANSWER_MS = 2_000;
 /** Of files and copies of the database together. The log has the rest of what NATS may store. */
 const MOST_OBJECT_BYTES = 640 * 2 ** 20;
 /** Time limit (ms) for fetching a copy of the database. */
@@ -147,7 +154,7 @@ export class Replica {
   async #follow(): Promise<void> {
     const { nats, directory } = this.#parts;
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const manager = await jetstreamManager(nats);
+    const manager = await jetstreamManager(nats, { timeout: ANSWER_MS });
     const { state } = await manager.streams.info(CHANGES_STREAM);
     let database = await this.#opened();
     if (!database || (await database.position()) < state.first_seq - 1) database = await this.#fetch();
@@ -158,12 +165,12 @@ export class Replica {
         `The log of the cluster ends at change ${state.last_seq}, this host has ${position}: the storage of NATS was lost. Restore it from a backup.`,
       );
     this.#seen = position;
-    const consumer = await jetstream(nats).consumers.get(CHANGES_STREAM, {
+    const consumer = await jetstream(nats, { timeout: ANSWER_MS }).consumers.get(CHANGES_STREAM, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: position + 1,
     });
     const reader = new ChangeReader();
-    const messages = await consumer.consume();
+    const messages = await consumer.consume({ expires: PULL_MS });
     this.#messages = messages;
     if (this.#ending.signal.aborted) messages.stop();
     this.#isFollowing = true;
