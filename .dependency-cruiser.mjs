@@ -39,7 +39,7 @@ const controllerLayers = [
   },
   { symbols: '^src/controller/symbols/' },
   { accounts: '^src/controller/accounts/' },
-  { base: '^src/controller/(events|staging|copying)[.]ts$' },
+  { base: '^src/controller/(events|kept-events|staging|copying)[.]ts$' },
 ];
 const ROUTES = controllerLayers[0].routes;
 

@@ -13,7 +13,7 @@ const HISTORY = 4_096;
 
 const LAG_BUCKETS_SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
-/** Stands in a history for the beginning of an epoch; nobody gets it. */
+/** Stands in a history for the beginning of an epoch; no listener gets it. */
 export const BEGIN = '';
 
 /** Makes a bus continue the events of the previous controller. */

@@ -69,7 +69,7 @@ test('the next controller has each event of an acknowledged change once, in orde
   assert.deepEqual(third.missed('0123456789ab-3'), ['gap']);
 });
 
-test('a number of an event that was told, but is not kept, is known', async (t) => {
+test('the number of an event that a client has, but that is not kept, is known', async (t) => {
   const { database } = await opened(t);
   const first = await controller(database);
   first.announcer.project.emit('log.info', { message: 'Hello' }, LAB.project_id);
@@ -88,7 +88,7 @@ test('after a change whose events may be missing, a gap follows the events that 
   await database.run("INSERT INTO project (project_id, body) VALUES ('B', '{}')");
   const second = await controller(database);
   assert.deepEqual(second.missed(since), ['node.created A', 'notifications.gap']);
-  assert.deepEqual((await controller(database)).missed(second.now()), [], 'it is told once');
+  assert.deepEqual((await controller(database)).missed(second.now()), [], 'once');
 });
 
 test('events that could not be kept are kept with the next ones', async (t) => {
@@ -103,7 +103,7 @@ test('events that could not be kept are kept with the next ones', async (t) => {
   assert.deepEqual((await controller(database)).missed(since), ['node.updated A', 'node.created B']);
 });
 
-test('a lab that opens again is not announced anew, but the state of its nodes is', async (t) => {
+test('for a lab that opens again only the state of its nodes is reported', async (t) => {
   const { database } = await opened(t);
   const first = await controller(database);
   const since = first.now();
@@ -117,7 +117,7 @@ test('a lab that opens again is not announced anew, but the state of its nodes i
   assert.deepEqual(missed(since), ['node.updated A', 'node.created B']);
 });
 
-test('events of a deleted lab, and of labs that are not shared with the client, are not told', async (t) => {
+test('events of a deleted lab, and of labs that are not shared with the client, are not sent', async (t) => {
   const { database } = await opened(t);
   const first = await controller(database);
   const since = first.now();

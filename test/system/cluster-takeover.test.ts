@@ -144,7 +144,10 @@ test('after the death of the controller while labs are changed, a client that co
   assert.ok(
     gap === undefined || events.slice(0, gap).filter(({ action }) => action === 'drawing.created').length >= 100,
   );
-  assert.ok(!events.some(({ action }) => action === 'node.created'), 'a lab that is open again was announced anew');
+  assert.ok(
+    !events.some(({ action }) => action === 'node.created'),
+    'nodes of a lab that is open again were reported as new',
+  );
 });
 
 test('a controller that was held up cannot change anything any more, and stops being it', { skip }, async (t) => {
