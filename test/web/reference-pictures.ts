@@ -106,12 +106,16 @@ async function drawn(page: Page): Promise<void> {
   const twoFrames = () =>
     page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
   await twoFrames();
-  await page.waitForFunction(() =>
-    [...document.images].every((image) => {
+  await page.waitForFunction(async () => {
+    const seen = [...document.images].filter((image) => {
       const { top, bottom, height } = image.getBoundingClientRect();
-      return image.complete || height === 0 || bottom < 0 || top > innerHeight;
-    }),
-  );
+      return height > 0 && bottom >= 0 && top <= innerHeight;
+    });
+    if (!seen.every(({ complete }) => complete)) return false;
+    // One whose address changes meanwhile is no failure, but looked at again.
+    const decoded = await Promise.allSettled(seen.map((image) => image.decode()));
+    return decoded.every(({ status }) => status === 'fulfilled');
+  });
   await twoFrames();
 }
 

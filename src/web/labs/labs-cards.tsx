@@ -75,7 +75,7 @@ function Card({ row, rows, selected, attempt }: LabListProps & { row: LabRow }) 
   const nodes = nodesInWords(row);
   return (
     <article class="lab-card">
-      {project.damaged ? <div class="thumbnail" /> : <Thumbnail key={changed} row={row} />}
+      {project.damaged ? <div class="thumbnail" /> : <Thumbnail row={row} />}
       <div class="lab-card-name">
         <SelectLab row={row} rows={rows} selected={selected} />
         <h2>
@@ -109,19 +109,21 @@ function Card({ row, rows, selected, attempt }: LabListProps & { row: LabRow }) 
 
 /** The link of the name is the one that keyboards and screen readers reach. */
 function Thumbnail({ row: { project, changed } }: { row: LabRow }) {
-  const isMissing = useSignal(false);
+  const missing = useSignal('');
   const path = `/labs/${project.project_id}`;
+  // In the same element, which shows the former picture until it has the new one.
+  const address = `/v2/projects/${project.project_id}/thumbnail${changed === undefined ? '' : `?changed=${changed}`}`;
   return (
     <Link to={path} class="thumbnail" isHidden>
-      {!isMissing.value && (
+      {missing.value !== address && (
         <img
-          src={`/v2/projects/${project.project_id}/thumbnail${changed === undefined ? '' : `?changed=${changed}`}`}
+          src={address}
           alt=""
           width={320}
           height={180}
           loading="lazy"
           onError={() => {
-            isMissing.value = true;
+            missing.value = address;
           }}
         />
       )}

@@ -31,6 +31,10 @@ export function MenuButton({ label, about, entries }: MenuButtonProps) {
     if (isSeen && at?.x === left && at.y === bottom + GAP) return;
     place.value = isSeen ? { at: { x: left, y: bottom + GAP }, bottom: top - GAP } : undefined;
   }, [place]);
+  const follow = useCallback((): void => {
+    // The menu may hear of it once more after it was closed.
+    if (place.peek()) show();
+  }, [place, show]);
   return (
     <>
       <button
@@ -51,7 +55,7 @@ export function MenuButton({ label, about, entries }: MenuButtonProps) {
       >
         {label}
       </button>
-      {place.value && <Menu label={about ?? label} {...place.value} entries={entries} follow={show} close={close} />}
+      {place.value && <Menu label={about ?? label} {...place.value} entries={entries} follow={follow} close={close} />}
     </>
   );
 }
