@@ -59,10 +59,10 @@ const ENGLISH = {
   },
   command: {
     button: 'Search or command',
-    hint: 'A verb, a node, a lab, a template',
+    hint: 'An action, node, lab or template',
     found: 'Found',
-    none: 'Nothing has such a name.',
-    verb: 'verb',
+    none: 'No results.',
+    verb: 'action',
     node: 'node',
     lab: 'lab',
     template: 'template',
@@ -136,9 +136,9 @@ const ENGLISH = {
     damaged: 'damaged',
     askRemove: (name: string) => `Delete ${name}? Its nodes and their disks go, too.`,
     typeName: (running: number) =>
-      `${plural(running, { one: '1 node runs', other: `${inNumbers(running)} nodes run` })}. Type the name of the lab to delete it:`,
+      `${plural(running, { one: '1 node runs', other: `${inNumbers(running)} nodes run` })}. Type the name of the lab to confirm:`,
     noneHint:
-      'Type a name above, drop a .gns3project file anywhere on this page, or begin with two virtual PCs that reach each other:',
+      'Type a name above, drop a .gns3project file anywhere on this page, or start with an example of two virtual PCs:',
     noneFound: 'No lab has such a name.',
     cards: 'Cards',
     sortBy: 'Sort by',
@@ -456,8 +456,8 @@ const ENGLISH = {
   images: {
     title: 'Images',
     compute: 'Host',
-    emulator: 'For',
-    byContent: 'by what is in the file',
+    emulator: 'Image type',
+    byContent: 'detect automatically',
     emulators: { qemu: 'QEMU', iou: 'IOU', dynamips: 'Dynamips' } as Readonly<Record<string, string>>,
     upload: 'Upload images',
     makeTemplate: 'Make a template',
@@ -485,11 +485,11 @@ const ENGLISH = {
     make: 'Make a snapshot',
     name: 'Name of the snapshot',
     defaultName: (number: number) => `Snapshot ${number}`,
-    running: 'Nodes go on running, and the snapshot has what they do',
+    running: 'Include the memory of running nodes, and keep them running',
     made: 'Made',
     restore: 'Restore',
     askRestore: (name: string) =>
-      `Restore ${name}? The lab of now goes, with what is on its disks. Make a snapshot of it first if it may be wanted again.`,
+      `Restore ${name}? This replaces the lab and its disks. To keep them, make a snapshot first.`,
     askRemove: (name: string) => `Delete the snapshot ${name}?`,
   },
   exporting: {
@@ -504,7 +504,7 @@ const ENGLISH = {
   },
   palette: {
     template: 'Template',
-    hint: 'Enter adds one, again another. Or drag one onto the map.',
+    hint: 'Press Enter to add one, again for more, or drag it onto the map.',
     added: (name: string) => `${name} added`,
   },
   arrange: {
@@ -803,10 +803,10 @@ const ENGLISH = {
         label: 'Format',
         help: 'pcap as others write it; nsecpcap with nanoseconds; pcapng also with names and directions.',
       },
-      filter: { label: 'Only frames that fit', help: 'As tcpdump has it: arp or icmp.' },
+      filter: { label: 'Capture filter', help: 'In the syntax of tcpdump, for example arp or icmp.' },
       snap_length: { label: 'Bytes of each frame', help: 'All, if it is empty.', unit: 'bytes' },
-      ring_size: { label: 'New file after', help: 'A ring: the oldest files go.', unit: 'bytes' },
-      ring_files: { label: 'Files of the ring', help: 'That are kept; 2, if it is empty.' },
+      ring_size: { label: 'New file after', help: 'Rotates files: the oldest ones are deleted.', unit: 'bytes' },
+      ring_files: { label: 'Files to keep', help: '2, if it is empty.' },
       capture_file_name: { label: 'File', help: 'Named after both ends, if it is empty.' },
     },
     files: 'Files of this capture',

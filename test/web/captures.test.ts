@@ -114,7 +114,7 @@ test('a capture is asked for with its filter and its ring, and each of its files
     .getByRole('button', { name: /^Middle .* – H1 / })
     .click();
   const start = page.getByRole('button', { name: 'Start this capture' });
-  const filter = page.getByLabel('Only frames that fit');
+  const filter = page.getByLabel('Capture filter');
   await filter.fill('arp orr icmp');
   await page.getByLabel('Format').selectOption('nsecpcap');
   await page.getByLabel('New file after').fill('12');
@@ -124,7 +124,7 @@ test('a capture is asked for with its filter and its ring, and each of its files
     .first()
     .waitFor();
   await page.getByLabel('New file after').fill('131072');
-  await page.getByLabel('Files of the ring').fill('3');
+  await page.getByLabel('Files to keep').fill('3');
   await start.click();
   // The server's words, at the field, and what was typed stays.
   await until(async () => (await filter.getAttribute('aria-invalid')) === 'true', 'the mark of the filter');

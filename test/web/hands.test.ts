@@ -11,6 +11,7 @@ import { bootSector, noQemu } from '../compute/qemu-support.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { withPart } from '../written.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { doubleClick } from './firefox.ts';
 import { serveInside } from './served.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/page.md');
@@ -97,7 +98,7 @@ async function started(page: Page): Promise<void> {
 
 async function openConsole(page: Page, name: string): Promise<void> {
   const box = (await node(page, name).locator('image').boundingBox())!;
-  await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 2);
+  await doubleClick(page, box.x + box.width / 2, box.y + box.height / 2);
   await screen(page).getByText(`${name}>`).first().waitFor();
 }
 

@@ -244,7 +244,7 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
   await page.locator('.hosts li').first().waitFor();
   // What a host is called and has must not change how high it is.
   await addStyle(page, '.hosts :is(h2, dd) { white-space: nowrap; overflow: hidden }');
-  await pictures.take(page, 'hosts', undefined, [page.locator('.hosts li')]);
+  await pictures.take(page, 'hosts', undefined, [page.locator('.hosts h2'), page.locator('.hosts dd')]);
   await lookAt(page, `${address}/people`);
   await page.getByRole('row', { name: /anna/ }).waitFor();
   await pictures.take(page, 'people', undefined, [page.locator('td[data-title="Since"]')]);

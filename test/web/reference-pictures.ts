@@ -197,6 +197,13 @@ export class ReferencePictures {
     }
     if (this.#isSame(result)) return;
     if (isUpdate) {
+      // What is kept is what stays.
+      for (let again = 0, former = ''; again < 10 && former !== result.seen; again += 1) {
+        former = result.seen;
+        await page.waitForTimeout(200);
+        result = await this.#look(page, hidden, kept);
+        if (this.#isSame(result)) return;
+      }
       mkdirSync(folder, { recursive: true });
       writeFileSync(file, Buffer.from(result.seen, 'base64'));
       return;

@@ -5,7 +5,7 @@ export const commonWords: GroupedWords = {
   '': {
     template_type: words('Type', 'Kind of its nodes; it cannot be changed later.'),
     name: words('Name'),
-    symbol: words('Symbol', 'Its picture.'),
+    symbol: words('Symbol', 'Picture on the map.'),
     category: words('Category', 'Where lists show it.'),
     compute_id: words('Host', 'Where its nodes are made; it cannot be changed later.'),
     default_name_format: words('Names of nodes', '{name} is the name of the template, {0} a number.'),
@@ -19,8 +19,8 @@ export const commonWords: GroupedWords = {
     command_line: words('Command line'),
     halt_reason: words('Halted because', 'Absent unless QEMU has halted the node.'),
     locked: words('Locked', 'It stays where it is on the map.'),
-    start_order: words('Start order', 'When all are started: nodes with a lower number come first.'),
-    start_delay: words('Delay', 'Time between the start of the nodes before and its own.', { unit: 's' }),
+    start_order: words('Start order', 'Start all begins with the lowest number.'),
+    start_delay: words('Delay', 'Wait before it starts.', { unit: 's' }),
   },
   Host: {
     protocol: words('Protocol', 'Certificates are not checked with https.'),
@@ -33,8 +33,8 @@ export const commonWords: GroupedWords = {
     ram: words('Memory', undefined, { unit: 'MiB' }),
     nvram: words('NVRAM', 'Memory that keeps the configuration.', { unit: 'KiB' }),
     linked_clone: words(
-      'Disks of its own',
-      'On: each node has files of its own. Off: nodes write to the image itself.',
+      'Linked clone (recommended)',
+      'On: each node has a copy-on-write disk of its own. Off: nodes write to the image itself.',
     ),
     startup_config: words('Start-up configuration', 'File among the configurations that new nodes begin with.'),
     private_config: words('Private configuration', 'File among the configurations that new nodes begin with.'),
@@ -64,7 +64,7 @@ export const commonWords: GroupedWords = {
     port_name: words('Name of the port'),
   },
   Console: {
-    console_type: words('Console type', 'How the console is reached.'),
+    console_type: words('Console type', 'Protocol of the console.'),
     console: words('Console port', 'TCP port of the console; the server chooses one unless given.'),
     aux: words('Auxiliary port', 'TCP port of the second console.'),
     console_auto_start: words('Open the console at start'),

@@ -47,7 +47,10 @@ export const qemuWords: GroupedWords = {
       'false: frames come to and from its virtio adapters with complete checksums, and none is longer than the MTU.',
       { absent: true },
     ),
-    replicate_network_connection_state: words('Cables follow links', 'The guest sees a cable only where a link is.'),
+    replicate_network_connection_state: words(
+      'Unplug unused ports',
+      'The guest sees a port without a link as unplugged.',
+    ),
     legacy_networking: words('Legacy networking', 'No QEMU of today has it.'),
   },
   More: {
