@@ -2,6 +2,7 @@
 import type {
   ComputeNode,
   ComputeObject,
+  ControllerOperation,
   DrawingObject,
   FileObject,
   LinkObject,
@@ -40,7 +41,7 @@ export interface ComputeEvents extends LogEvents, OperationEvents {
 }
 
 /** Controller-wide events (as in release 2.2.57). */
-export interface ControllerEvents extends OperationEvents<OperationObject & { compute_id: string | null }> {
+export interface ControllerEvents extends OperationEvents<ControllerOperation> {
   'compute.created': ComputeObject;
   'compute.updated': ComputeObject;
   'compute.deleted': ComputeObject;

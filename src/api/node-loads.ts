@@ -1,28 +1,5 @@
 // CPU load of nodes, from their growing processor times.
-
-/** As in `/v2/statistics?nodes=`. */
-export interface NodeLoad {
-  node_id: string;
-  /** Since the node's program started. */
-  cpu_seconds: number;
-  memory_bytes: number;
-}
-
-/** The load of a host, as in `/v2/statistics`. */
-export interface HostLoad {
-  compute_id: string;
-  compute_name: string;
-  statistics: {
-    cpu_usage_percent: number;
-    memory_usage_percent: number;
-    memory_total: number;
-    disk_usage_percent: number;
-    /** Over the last 1, 5 and 15 minutes; 100 is as many runnable threads as processors. */
-    load_average_percent: number[];
-    /** Of the nodes of the requested project. */
-    nodes?: NodeLoad[];
-  };
-}
+import type { NodeLoad } from './objects.ts';
 
 /** Figures of a node; null if unknown. */
 export interface LoadFigures {

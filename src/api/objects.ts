@@ -1,5 +1,7 @@
 // The objects in responses and events. Members that are used on one floor only are left out.
+import * as v from 'valibot';
 import type { Port } from './kinds/port.ts';
+import { Integer, type NodeStatus, named, Timestamp, Uuid } from './vocabulary.ts';
 
 export interface ProjectObject {
   project_id: string;
@@ -28,7 +30,7 @@ export interface NodeObject {
   project_id: string;
   name: string;
   node_type: string;
-  status: 'started' | 'stopped' | 'suspended';
+  status: NodeStatus;
   /** Why QEMU has halted it, with the fix; absent otherwise. */
   halt_reason?: string;
   /** Set while the node's host is unreachable. */
@@ -99,21 +101,26 @@ export interface DrawingObject {
 }
 
 /** A compute in the controller's responses, without its password. */
-export interface ComputeObject {
-  compute_id: string;
-  name: string;
-  protocol: 'http' | 'https';
-  host: string;
-  port: number;
-  user: string | null;
-  connected: boolean;
-  cpu_usage_percent: number | null;
-  memory_usage_percent: number | null;
-  capabilities: { version: string | null; node_types: readonly string[]; platform?: string };
-  last_error: string | null;
+export const ComputeObject = named('Compute', {
+  compute_id: v.string(),
+  name: v.string(),
+  protocol: v.picklist(['http', 'https']),
+  host: v.string(),
+  port: Integer,
+  user: v.nullable(v.string()),
+  connected: v.boolean(),
+  cpu_usage_percent: v.nullable(v.number()),
+  memory_usage_percent: v.nullable(v.number()),
+  capabilities: v.object({
+    version: v.nullable(v.string()),
+    node_types: v.pipe(v.array(v.string()), v.readonly()),
+    platform: v.exactOptional(v.string()),
+  }),
+  last_error: v.nullable(v.string()),
   /** It takes no new nodes; beyond the release. */
-  draining?: true;
-}
+  draining: v.exactOptional(v.literal(true)),
+});
+export type ComputeObject = v.InferOutput<typeof ComputeObject>;
 
 export interface TemplateObject {
   readonly template_id: string;
@@ -127,40 +134,49 @@ export interface TemplateObject {
   readonly platform?: string;
 }
 
-export interface SnapshotObject {
-  snapshot_id: string;
-  project_id: string;
-  name: string;
+export const SnapshotObject = named('Snapshot', {
+  snapshot_id: Uuid,
+  project_id: Uuid,
+  name: v.string(),
   /** Seconds since 1970. */
-  created_at: number;
-}
+  created_at: v.number(),
+});
+export type SnapshotObject = v.InferOutput<typeof SnapshotObject>;
 
 /** A node as its compute describes it; the other members are the settings of its kind. */
 export interface ComputeNode {
   name: string;
   node_id: string;
   project_id: string;
-  status: NodeObject['status'];
+  status: NodeStatus;
 }
 
 /** Long work that clients can watch and cancel. */
-export interface OperationObject {
-  operation_id: string;
+export const OperationObject = named('Operation', {
+  operation_id: Uuid,
   /** `open`, `import`, `export`, `duplicate`, `snapshot`, `restore`, `idlepc`, `upload` or `pull`. */
-  kind: string;
+  kind: v.string(),
   /** The name of the project, snapshot, file or image that it works on. */
-  name: string;
-  project_id: string | null;
-  done: number;
+  name: v.string(),
+  project_id: v.nullable(Uuid),
+  done: Integer,
   /** Null while it is not known. */
-  total: number | null;
-  unit: 'bytes' | 'nodes' | null;
-  state: 'running' | 'cancelling' | 'done' | 'failed' | 'cancelled';
+  total: v.nullable(Integer),
+  unit: v.nullable(v.picklist(['bytes', 'nodes'])),
+  state: v.picklist(['running', 'cancelling', 'done', 'failed', 'cancelled']),
   /** Whether it still can be cancelled. */
-  cancellable: boolean;
+  cancellable: v.boolean(),
   /** The present step, or the reason of a failure. */
-  message: string;
-}
+  message: v.string(),
+});
+export type OperationObject = v.InferOutput<typeof OperationObject>;
+
+/** As the controller answers it, for all its computes. */
+export const ControllerOperation = named('ControllerOperation', {
+  ...OperationObject.entries,
+  compute_id: v.nullable(v.string()),
+});
+export type ControllerOperation = v.InferOutput<typeof ControllerOperation>;
 
 /** A file of a project's directory that was added, changed or removed. */
 export interface FileObject {
@@ -195,25 +211,142 @@ export interface ImageObject {
 }
 
 /** A line of the audit trail: one change. Never contains secrets or the body of a request. */
-export interface AuditLine {
+export const AuditLine = named('AuditLine', {
   /** ISO 8601, UTC. */
-  time: string;
+  time: Timestamp,
   /** Name of the account; for a command on the host, the system's user. */
-  account: string;
+  account: v.string(),
   /** Name of the token, if one was used. */
-  token?: string;
+  token: v.exactOptional(v.string()),
   /** The client's address; `this host` for a command. */
-  address: string;
+  address: v.string(),
   /** Method and pattern of the route, or the command. */
-  action: string;
+  action: v.string(),
   /** The affected objects: ids and names. */
-  objects: Readonly<Record<string, string>>;
+  objects: v.pipe(v.record(v.string(), v.string()), v.readonly()),
   /** Status of the answer; 0 for a command that succeeded. */
-  status: number;
+  status: Integer,
   /** Id of the request, as in the log. */
-  request?: string;
+  request: v.exactOptional(v.string()),
   /** The number of refused requests of the account in this line, which shows the last of them. */
-  refused?: number;
+  refused: v.exactOptional(Integer),
   /** In answers: the number of preceding lines that a disk error lost; the line has no other content. */
-  lost?: number;
-}
+  lost: v.exactOptional(Integer),
+});
+export type AuditLine = v.InferOutput<typeof AuditLine>;
+
+/** As in `/v2/statistics?nodes=`. */
+export const NodeLoad = named('NodeLoad', {
+  node_id: Uuid,
+  /** Since the node's program started. */
+  cpu_seconds: v.number(),
+  memory_bytes: Integer,
+});
+export type NodeLoad = v.InferOutput<typeof NodeLoad>;
+
+/** The load of this host, as a compute answers it. */
+export const LoadObject = named('Load', {
+  cpu_usage_percent: v.number(),
+  memory_usage_percent: v.number(),
+  disk_usage_percent: v.number(),
+  swap_usage_percent: v.number(),
+  memory_total: Integer,
+  memory_free: Integer,
+  memory_used: Integer,
+  swap_total: Integer,
+  swap_free: Integer,
+  swap_used: Integer,
+  /** Over the last 1, 5 and 15 minutes; 100 is as many runnable threads as processors. */
+  load_average_percent: v.array(v.number()),
+  /** Of the nodes of the requested project. */
+  nodes: v.exactOptional(v.array(NodeLoad)),
+});
+export type LoadObject = v.InferOutput<typeof LoadObject>;
+
+/** The load of a host, as in `/v2/statistics`. */
+export const HostLoad = named('Statistics', {
+  compute_id: v.string(),
+  compute_name: v.string(),
+  statistics: LoadObject,
+});
+export type HostLoad = v.InferOutput<typeof HostLoad>;
+
+/** A node's host, whether it was chosen or named. */
+export const PlacementObject = named('Placement', {
+  nodes: v.array(v.object({ node_id: Uuid, name: v.string(), compute_id: v.string(), reason: v.string() })),
+  hosts: v.array(v.object({ compute_id: v.string(), name: v.string(), nodes: Integer })),
+  links: Integer,
+  crossing_links: Integer,
+});
+export type PlacementObject = v.InferOutput<typeof PlacementObject>;
+
+/** A node that a drain was about. */
+export const DrainedNode = named('DrainedNode', {
+  project_id: Uuid,
+  project_name: v.string(),
+  node_id: Uuid,
+  name: v.string(),
+});
+export type DrainedNode = v.InferOutput<typeof DrainedNode>;
+
+/** What a drain has done. */
+export const Drained = named('Drained', {
+  compute_id: v.string(),
+  name: v.string(),
+  draining: v.boolean(),
+  moved: v.array(v.object({ ...DrainedNode.entries, compute_id: v.string(), reason: v.string() })),
+  /** Nodes that stay, each with the reason and the fix. */
+  left: v.array(v.object({ ...DrainedNode.entries, reason: v.string() })),
+  /** The host that is the controller from now on: the drained one was it. */
+  next_controller: v.exactOptional(v.string()),
+});
+export type Drained = v.InferOutput<typeof Drained>;
+
+/** A host as its cluster sees it. */
+export const ClusterHost = named('ClusterHost', {
+  compute_id: v.string(),
+  name: v.string(),
+  is_controller: v.boolean(),
+  /** Since its lease was renewed last; null if this controller has not seen it. */
+  lease_age_seconds: v.nullable(v.number()),
+  /** It may become the controller: `ready` when it has the whole log of changes. */
+  standby: v.nullable(v.picklist(['waiting', 'ready'])),
+  runs_nats: v.boolean(),
+  /** Nodes of open labs there that the client may see. */
+  nodes: Integer,
+  running_nodes: Integer,
+  /** When the files of its nodes were last copied as a whole; null if they are not. */
+  checkpoint: v.nullable(Timestamp),
+  /** How frames of links with hosts in other networks go: directly by UDP, or through NATS. */
+  frames: v.picklist(['udp', 'relay']),
+  /** Its clouds and NATs are cut off from networks outside of labs. */
+  outside_closed: v.boolean(),
+});
+export type ClusterHost = v.InferOutput<typeof ClusterHost>;
+
+export const ClusterObject = named('Cluster', {
+  /** Null outside of a cluster. */
+  name: v.nullable(v.string()),
+  hosts: v.array(ClusterHost),
+});
+export type ClusterObject = v.InferOutput<typeof ClusterObject>;
+
+/** The release that a server speaks. */
+export const VersionObject = named('Version', { version: v.string(), local: v.boolean() });
+
+const PortRange = v.pipe(v.tuple([Integer, Integer]), v.readonly());
+
+/** The ports that a compute has for its nodes, and those that are taken. */
+export const PortsObject = named('Ports', {
+  console_port_range: PortRange,
+  console_ports: v.array(Integer),
+  udp_port_range: PortRange,
+  udp_ports: v.array(Integer),
+});
+export type PortsObject = v.InferOutput<typeof PortsObject>;
+
+export const CapabilitiesObject = named('Capabilities', {
+  version: v.string(),
+  node_types: v.pipe(v.array(v.string()), v.readonly()),
+  platform: v.string(),
+});

@@ -10,6 +10,14 @@ export const Uuid = v.pipe(
 
 export const Integer = v.pipe(v.number(), v.safeInteger());
 
+/** ISO 8601, UTC. */
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp());
+
+/** An object in answers, which documents describe once under this name. */
+export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
+  return v.pipe(v.object(entries), v.title(name));
+}
+
 /** A text of at least one character. */
 export const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -46,6 +54,9 @@ export const NODE_TYPES = [
 
 export const NodeType = v.picklist(NODE_TYPES);
 export type NodeType = v.InferOutput<typeof NodeType>;
+
+export const NodeStatus = v.picklist(['started', 'stopped', 'suspended']);
+export type NodeStatus = v.InferOutput<typeof NodeStatus>;
 
 export const ConsoleType = v.picklist(['vnc', 'telnet', 'http', 'https', 'spice', 'spice+agent', 'none']);
 

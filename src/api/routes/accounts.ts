@@ -1,8 +1,8 @@
 // Accounts, tokens, groups, lab sharing and the audit trail: the bodies and the routes.
 import * as v from 'valibot';
-import { ACCESSES, type Access, ROLES, type Role, TOKEN_ROLES, type TokenRole } from '../accounts.ts';
-import type { AuditLine } from '../objects.ts';
-import { Name, Text } from '../vocabulary.ts';
+import { ACCESSES, ROLES, TOKEN_ROLES } from '../accounts.ts';
+import { AuditLine } from '../objects.ts';
+import { Name, named, Text, Timestamp, Uuid } from '../vocabulary.ts';
 import { GroupName } from './access.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
@@ -40,107 +40,113 @@ export const GroupChange = v.strictObject({
   remove: v.optional(v.array(Text), []),
 });
 
-export interface AccountObject {
+export const AccountObject = v.object({
   /** Whether this server requires a login. */
-  login: boolean;
+  login: v.boolean(),
   /** Whether there are other accounts. */
-  others: boolean;
-  name: string | null;
-  role: Role;
-}
+  others: v.boolean(),
+  name: v.nullable(v.string()),
+  role: v.picklist(ROLES),
+});
+export type AccountObject = v.InferOutput<typeof AccountObject>;
 
-export interface SharingObject {
+export const SharingObject = named('Sharing', {
   /** Null if the lab has no owner. */
-  owner: string | null;
-  everybody: Access;
-  accounts: Record<string, Access>;
-  groups: Record<string, Access>;
+  owner: v.nullable(v.string()),
+  everybody: v.picklist(ACCESSES),
+  accounts: v.record(v.string(), v.picklist(ACCESSES)),
+  groups: v.record(v.string(), v.picklist(ACCESSES)),
   /** Of the client. */
-  access: Access;
-  may_share: boolean;
-}
+  access: v.picklist(ACCESSES),
+  may_share: v.boolean(),
+});
+export type SharingObject = v.InferOutput<typeof SharingObject>;
 
 /** How a lab is shared with the logged-in account. */
-export interface Share {
-  project_id: string;
+export const Share = named('Share', {
+  project_id: Uuid,
   /** Null if the lab has no owner. */
-  owner: string | null;
-  access: Access;
-  may_share: boolean;
-}
+  owner: v.nullable(v.string()),
+  access: v.picklist(ACCESSES),
+  may_share: v.boolean(),
+});
+export type Share = v.InferOutput<typeof Share>;
 
 /** As in the list of accounts. */
-export interface Account {
-  name: string;
-  role: Role;
+export const Account = named('Account', {
+  name: v.string(),
+  role: v.picklist(ROLES),
   /** Null for an account kept by the host, which has its password. */
-  created: string | null;
-}
+  created: v.nullable(Timestamp),
+});
+export type Account = v.InferOutput<typeof Account>;
 
-export interface TokenObject {
-  token_id: string;
-  name: string;
-  role: TokenRole | null;
+export const TokenObject = named('Token', {
+  token_id: Uuid,
+  name: v.string(),
+  role: v.nullable(v.picklist(TOKEN_ROLES)),
   /** ISO 8601. */
-  created: string;
+  created: Timestamp,
   /** ISO 8601; null: for ever. */
-  expires: string | null;
-  last_used: string | null;
-}
+  expires: v.nullable(Timestamp),
+  last_used: v.nullable(Timestamp),
+});
+export type TokenObject = v.InferOutput<typeof TokenObject>;
 
-export interface GroupObject {
-  name: string;
-  built_in: boolean;
-  accounts: string[];
-}
+export const GroupObject = named('Group', {
+  name: v.string(),
+  built_in: v.boolean(),
+  accounts: v.array(v.string()),
+});
+export type GroupObject = v.InferOutput<typeof GroupObject>;
 
 // biome-ignore format: a table
 export const ACCOUNT_ROUTES = {
   'GET /v2/account':
-    { access: 'read', answer: answers<AccountObject & { token: string | null }>(), summary: 'Who is logged in, and as what (an extension)' },
+    { access: 'read', answer: answers(named('OwnAccount', { ...AccountObject.entries, token: v.nullable(v.string()) })), summary: 'Who is logged in, and as what (an extension)' },
   'PUT /v2/account/password':
     { access: 'read', body: OwnPassword, status: 204, summary: 'Change the password of who is logged in (an extension)',
       errors: [403, 409] },
   'GET /v2/account/tokens':
-    { access: 'read', answer: answers<TokenObject[]>(), summary: 'List the tokens of who is logged in (an extension)',
+    { access: 'read', answer: answers(v.array(TokenObject)), summary: 'List the tokens of who is logged in (an extension)',
       errors: [403, 404, 409], query: { account: 'Those of this account; admins' } },
   'POST /v2/account/tokens':
-    { access: 'read', body: TokenCreate, status: 201, answer: answers<TokenObject & { token: string }>(),
+    { access: 'read', body: TokenCreate, status: 201, answer: answers(named('NewToken', { ...TokenObject.entries, token: v.string() })),
       summary: 'Create a token for a program; its text is answered this once (an extension)', errors: [403, 404, 409] },
   'DELETE /v2/account/tokens/{token_id}':
     { access: 'read', status: 204, summary: 'Revoke a token (an extension)', errors: [404, 409] },
   'GET /v2/accounts':
-    { access: 'read', privilege: 'User.Audit', entryPath: '/access/users', answer: answers<Account[]>(),
+    { access: 'read', privilege: 'User.Audit', entryPath: '/access/users', answer: answers(v.array(Account)),
       summary: 'List accounts (an extension)' },
   'POST /v2/accounts':
-    { body: AccountCreate, status: 201, answer: answers<Account>(), summary: 'Create an account (an extension; admins)',
+    { body: AccountCreate, status: 201, answer: answers(Account), summary: 'Create an account (an extension; admins)',
       errors: [403, 409] },
   'PUT /v2/accounts/{name}':
-    { body: AccountUpdate, answer: answers<Account>(),
+    { body: AccountUpdate, answer: answers(Account),
       summary: 'Change role or password of an account (an extension; admins)', errors: [403, 404, 409] },
   'DELETE /v2/accounts/{name}':
     { status: 204, summary: 'Delete an account (an extension; admins)', errors: [403, 404, 409] },
   'GET /v2/project-sharing':
-    { access: 'read', answer: answers<Share[]>(),
+    { access: 'read', answer: answers(v.array(Share)),
       summary: 'The owner of each lab, and what the client may do with it (an extension)' },
   'GET /v2/projects/{project_id}/sharing':
-    { access: 'watch', privilege: 'Project.Audit', answer: answers<SharingObject>(),
+    { access: 'watch', privilege: 'Project.Audit', answer: answers(SharingObject),
       summary: 'The owner of a project, and the accounts with which it is shared (an extension)', errors: [404] },
   'PUT /v2/projects/{project_id}/sharing':
-    { access: 'change', body: SharingUpdate, answer: answers<SharingObject>(),
+    { access: 'change', body: SharingUpdate, answer: answers(SharingObject),
       summary: 'Share a project, or give it to another account (an extension; its owner and admins)',
       errors: [403, 404, 409] },
   'GET /v2/audit':
-    { answer: answers<AuditLine[]>(), summary: 'Last lines of the audit trail (an extension; admins)', errors: [403],
+    { answer: answers(v.array(AuditLine)), summary: 'Last lines of the audit trail (an extension; admins)', errors: [403],
       query: { last: 'How many lines, 200 unless given', account: 'Only what this account did', project: 'Only what was done to the lab of this name or id' } },
   'GET /v2/groups':
-    { access: 'read', privilege: 'Group.Audit', entryPath: '/access/groups', answer: answers<GroupObject[]>(),
+    { access: 'read', privilege: 'Group.Audit', entryPath: '/access/groups', answer: answers(v.array(GroupObject)),
       summary: 'List groups of accounts (an extension)' },
   'POST /v2/groups':
-    { body: GroupCreation, status: 201, answer: answers<GroupObject>(),
+    { body: GroupCreation, status: 201, answer: answers(GroupObject),
       summary: 'Create a group of accounts (an extension; admins)', errors: [403, 409] },
   'PUT /v2/groups/{name}':
-    { body: GroupChange, answer: answers<GroupObject>(),
+    { body: GroupChange, answer: answers(GroupObject),
       summary: 'Rename a group, add and remove accounts (an extension; admins)', errors: [403, 404, 409] },
   'DELETE /v2/groups/{name}':
     { status: 204, summary: 'Delete a group (an extension; admins)', errors: [403, 404, 409] },

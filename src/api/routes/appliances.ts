@@ -1,7 +1,7 @@
 // Appliances: the bodies and the routes.
 import * as v from 'valibot';
 import type { TemplateObject } from '../objects.ts';
-import { Text } from '../vocabulary.ts';
+import { Integer, named, Text } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
 /** Emulators of appliances, named as in the documents. */
@@ -16,33 +16,35 @@ export const TemplateOfAppliance = v.strictObject({
 });
 
 /** One file of a version, and its place on the compute. */
-export interface MatchedImage {
+export const MatchedImage = named('MatchedImage', {
   /** The setting for it: `hda_disk_image`, `image`. */
-  setting: string;
-  filename: string;
-  md5sum: string | null;
+  setting: v.string(),
+  filename: v.string(),
+  md5sum: v.nullable(v.string()),
   /** Bytes. */
-  filesize: number | null;
-  download_url: string | null;
+  filesize: v.nullable(Integer),
+  download_url: v.nullable(v.string()),
   /** As in a node's settings; null while it is missing. */
-  path: string | null;
-}
+  path: v.nullable(v.string()),
+});
+export type MatchedImage = v.InferOutput<typeof MatchedImage>;
 
-export interface Match {
-  appliance_id: string;
-  name: string;
+export const Match = named('ApplianceMatch', {
+  appliance_id: v.string(),
+  name: v.string(),
   /** Empty where the document names none. */
-  vendor: string;
-  symbol: string;
-  category: string;
-  emulator: ApplianceEmulator;
-  builtin: boolean;
+  vendor: v.string(),
+  symbol: v.string(),
+  category: v.string(),
+  emulator: v.picklist(EMULATORS),
+  builtin: v.boolean(),
   /** Null for containers: the image name contains it. */
-  version: string | null;
+  version: v.nullable(v.string()),
   /** Whether nothing is missing, so that a template can be made. */
-  complete: boolean;
-  images: MatchedImage[];
-}
+  complete: v.boolean(),
+  images: v.array(MatchedImage),
+});
+export type Match = v.InferOutput<typeof Match>;
 
 // biome-ignore format: a table
 export const APPLIANCE_ROUTES = {
@@ -51,7 +53,7 @@ export const APPLIANCE_ROUTES = {
       errors: [404, 409],
       query: { update: 'yes: fetch the list again (refused)', symbol_theme: 'Theme that symbols are taken from' } },
   'GET /v2/appliances/matches':
-    { access: 'read', privilege: 'Appliance.Audit', answer: answers<Match[]>(),
+    { access: 'read', privilege: 'Appliance.Audit', answer: answers(v.array(Match)),
       summary: 'List versions of appliances that the images of a compute are for', errors: [404, 409],
       query: { compute_id: 'Compute whose images are looked at; local by default', complete: 'yes: only those that miss nothing', all: 'yes: also those of which nothing is there' } },
   'POST /v2/appliances/{appliance_id}/template':

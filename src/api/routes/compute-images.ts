@@ -1,6 +1,6 @@
 // Images of a compute: the bodies and the routes, for each kind of node with images (`{emulator}`).
 import * as v from 'valibot';
-import { Text } from '../vocabulary.ts';
+import { Integer, named, Text } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
 export const UploadAnnounced = v.strictObject({
@@ -12,16 +12,17 @@ export const UploadAnnounced = v.strictObject({
 export type UploadAnnounced = v.InferOutput<typeof UploadAnnounced>;
 
 /** What clients see. */
-export interface UploadObject {
-  upload_id: string;
-  filename: string;
+export const UploadObject = named('Upload', {
+  upload_id: v.string(),
+  filename: v.string(),
   /** Bytes of the whole image. */
-  filesize: number;
+  filesize: Integer,
   /** Bytes received: the next piece starts here. */
-  offset: number;
+  offset: Integer,
   /** Of the whole image, once it is in place; null until then. */
-  md5sum: string | null;
-}
+  md5sum: v.nullable(v.string()),
+});
+export type UploadObject = v.InferOutput<typeof UploadObject>;
 
 // biome-ignore format: a table
 export const COMPUTE_IMAGE_ROUTES = {
@@ -33,12 +34,12 @@ export const COMPUTE_IMAGE_ROUTES = {
     { raw: true, status: 204, summary: 'Delete an image that no node of this compute uses (an extension)',
       errors: [403, 404, 409] },
   'PUT /v2/compute/{emulator}/uploads/{upload_id}':
-    { body: UploadAnnounced, status: 201, answer: answers<UploadObject>(),
+    { body: UploadAnnounced, status: 201, answer: answers(UploadObject),
       summary: 'Begin the upload of an image in pieces (an extension)', errors: [403, 409, 503, 507] },
   'GET /v2/compute/{emulator}/uploads/{upload_id}':
-    { answer: answers<UploadObject>(), summary: 'How much of an upload is here (an extension)' },
+    { answer: answers(UploadObject), summary: 'How much of an upload is here (an extension)' },
   'POST /v2/compute/{emulator}/uploads/{upload_id}/{offset:\\d+}':
-    { raw: true, status: 201, answer: answers<UploadObject>(),
+    { raw: true, status: 201, answer: answers(UploadObject),
       summary: 'Send a piece of an image, from a byte on (an extension)', errors: [408, 409, 507],
       answerType: 'application/json' },
   'DELETE /v2/compute/{emulator}/uploads/{upload_id}':

@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { CAPTURE_EXTENSIONS, LINK_TYPES, type LinkType } from '../captures.ts';
 import { DirectionChange, DirectionImpairments, MOST_STEPS, ScheduleRounds, StepTimes } from '../impairments.ts';
 import type { ComputeNode } from '../objects.ts';
-import { AnyObject, Integer, Text, Uuid } from '../vocabulary.ts';
+import { AnyObject, Integer, named, Text, Uuid } from '../vocabulary.ts';
 import { answers, LAST_QUERY, type RouteDefinitions, WINDOW_QUERY } from './definition.ts';
+import { Schedule } from './links.ts';
 
 export const UdpPort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));
 
@@ -64,23 +65,25 @@ export const PortSchedule = v.strictObject({
 
 export type PortSchedule = v.InferOutput<typeof PortSchedule>;
 
-export interface DiskUse {
+export const DiskUse = named('DiskUse', {
   /** Bytes on the disk, all files together; a sparse file takes less than its size. */
-  bytes: number;
+  bytes: Integer,
   /** The largest on the disk first, at most a hundred. */
-  files: { path: string; size: number; bytes: number }[];
-}
+  files: v.array(v.object({ path: v.string(), size: Integer, bytes: Integer })),
+});
+export type DiskUse = v.InferOutput<typeof DiskUse>;
 
 /** An entry of the table, as clients see it. */
-export interface MacTableRow {
-  vlan: number;
+export const MacTableRow = named('MacTableRow', {
+  vlan: Integer,
   /** `02:00:00:00:00:01` */
-  mac_address: string;
-  port_number: number;
-  port_name: string;
+  mac_address: v.string(),
+  port_number: Integer,
+  port_name: v.string(),
   /** Whole seconds since the last frame from the address. */
-  age: number;
-}
+  age: Integer,
+});
+export type MacTableRow = v.InferOutput<typeof MacTableRow>;
 
 // biome-ignore format: a table
 export const COMPUTE_NODE_ROUTES = {
@@ -104,9 +107,9 @@ export const COMPUTE_NODE_ROUTES = {
     { body: NodeDuplicate, status: 201, answer: answers<ComputeNode>(),
       summary: 'Copy what a node has into another node' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/disk_use':
-    { answer: answers<DiskUse>(), summary: "Disk space of a node's files" },
+    { answer: answers(DiskUse), summary: "Disk space of a node's files" },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/addresses':
-    { concurrent: true, answer: answers<string[]>(), summary: 'Addresses that a running node has now (an extension)' },
+    { concurrent: true, answer: answers(v.array(v.string())), summary: 'Addresses that a running node has now (an extension)' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state':
     { status: 204, summary: 'Keep what a running node is doing in its files, and have it stand still (an extension)' },
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/state':
@@ -136,7 +139,7 @@ export const COMPUTE_NODE_ROUTES = {
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio':
     { status: 204, summary: 'Remove a NIO from a node' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/start_capture':
-    { body: NodeCapture, answer: answers<{ pcap_file_path: string }>(), summary: 'Start capture on a port' },
+    { body: NodeCapture, answer: answers(v.object({ pcap_file_path: v.string() })), summary: 'Start capture on a port' },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/stop_capture':
     { status: 204, summary: 'Stop capture on a port' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/pcap':
@@ -152,9 +155,9 @@ export const COMPUTE_NODE_ROUTES = {
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':
     { status: 204, summary: 'Start counting what passes the cable from zero (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
-    { concurrent: true, answer: answers<object>(), summary: 'State of the schedule of impairments (an extension)', errors: [409] },
+    { concurrent: true, answer: answers<object>(Schedule), summary: 'State of the schedule of impairments (an extension)', errors: [409] },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
-    { body: PortSchedule, status: 201, answer: answers<object>(),
+    { body: PortSchedule, status: 201, answer: answers<object>(Schedule),
       summary: 'Start a schedule of impairments (an extension)' },
   'DELETE /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':
     { status: 204, summary: 'Cancel the schedule of impairments (an extension)' },

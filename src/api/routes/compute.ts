@@ -1,8 +1,8 @@
 // A compute, its projects, ports, load and events: the bodies and the routes.
 import * as v from 'valibot';
-import type { OperationObject } from '../objects.ts';
+import { CapabilitiesObject, LoadObject, OperationObject, PortsObject, VersionObject } from '../objects.ts';
 import { PROJECT_SETTINGS } from '../topology.ts';
-import { Text, Uuid } from '../vocabulary.ts';
+import { Integer, named, Text, Uuid } from '../vocabulary.ts';
 import { answers, NODE_LOAD_QUERY, type RouteDefinitions } from './definition.ts';
 
 /** The release validates projects like the controller's, though a compute uses only four members. */
@@ -24,18 +24,23 @@ export const OutsideAccessUpdate = v.strictObject({
   close_after_seconds: v.nullable(v.pipe(v.number(), v.minValue(1), v.maxValue(86_400))),
 });
 
-export interface UnavailableKind {
-  node_type: string;
+export const UnavailableKind = named('UnavailableKind', {
+  node_type: v.string(),
   /** Null if the type can run. */
-  hindrance: string | null;
-}
+  hindrance: v.nullable(v.string()),
+});
+export type UnavailableKind = v.InferOutput<typeof UnavailableKind>;
 
-export interface HostInterface {
-  name: string;
-  ip_address: string;
-  type: 'ethernet' | 'tap';
-  special: boolean;
-}
+export const HostInterface = named('HostInterface', {
+  id: v.string(),
+  name: v.string(),
+  ip_address: v.string(),
+  mac_address: v.string(),
+  netmask: v.string(),
+  type: v.picklist(['ethernet', 'tap']),
+  special: v.boolean(),
+});
+export type HostInterface = v.InferOutput<typeof HostInterface>;
 
 // biome-ignore format: a table
 export const COMPUTE_SERVER_ROUTES = {
@@ -55,27 +60,27 @@ export const COMPUTE_SERVER_ROUTES = {
   'GET /v2/compute/projects/{project_id}/notifications':
     { summary: 'Notification stream of a project', answerType: 'application/json' },
   'GET /v2/compute/version':
-    { answer: answers<{ version: string; local: boolean }>(), summary: 'Release that this compute speaks' },
-  'GET /v2/compute/capabilities': { answer: answers<object>(), summary: 'What this compute can run' },
+    { answer: answers(VersionObject), summary: 'Release that this compute speaks' },
+  'GET /v2/compute/capabilities': { answer: answers(CapabilitiesObject), summary: 'What this compute can run' },
   'GET /v2/compute/node_types/hindrances':
-    { answer: answers<UnavailableKind[]>(),
+    { answer: answers(v.array(UnavailableKind)),
       summary: 'Types of nodes, each with the reason why it cannot run on this host (an extension)' },
   'GET /v2/compute/statistics':
-    { answer: answers<object>(), summary: 'Load of this host',
+    { answer: answers(v.object({ ...LoadObject.entries, processors: v.exactOptional(Integer) })), summary: 'Load of this host',
       query: { ...NODE_LOAD_QUERY, processors: 'yes: the answer has the number of processors, too (an extension)' } },
   'GET /v2/compute/debug': { summary: 'Report for people who help with problems', answerType: 'text/plain' },
   'GET /v2/compute/operations':
-    { answer: answers<OperationObject[]>(), summary: 'List long work under way on this compute (an extension)' },
+    { answer: answers(v.array(OperationObject)), summary: 'List long work under way on this compute (an extension)' },
   'DELETE /v2/compute/operations/{operation_id}':
     { status: 204, summary: 'Cancel long work of this compute (an extension)', errors: [404, 409] },
   'GET /v2/compute/notifications/ws': { socket: true, summary: 'Notification stream of a compute, for controllers' },
-  'GET /v2/compute/network/interfaces': { answer: answers<HostInterface[]>(), summary: 'List network interfaces of this host' },
+  'GET /v2/compute/network/interfaces': { answer: answers(v.array(HostInterface)), summary: 'List network interfaces of this host' },
   'PUT /v2/compute/network/outside':
     { body: OutsideAccessUpdate, status: 204, errors: [409],
       summary: 'Connect clouds and NATs of a host of a cluster, for as long as it holds its lease (an extension)' },
-  'GET /v2/compute/network/ports': { answer: answers<object>(), summary: 'List ports in use by this compute' },
+  'GET /v2/compute/network/ports': { answer: answers(PortsObject), summary: 'List ports in use by this compute' },
   'POST /v2/compute/projects/{project_id}/ports/udp':
-    { status: 201, answer: answers<{ udp_port: number }>(), summary: 'Reserve a UDP port for a link' },
+    { status: 201, answer: answers(v.object({ udp_port: Integer })), summary: 'Reserve a UDP port for a link' },
   'DELETE /v2/compute/projects/{project_id}/ports/udp/{udp_port:\\d+}':
     { status: 204, summary: 'Give back a UDP port that was reserved and is not used' },
 } as const satisfies RouteDefinitions;

@@ -1,6 +1,6 @@
 // Computes, and requests passed on to them: the bodies and the routes.
 import * as v from 'valibot';
-import type { ComputeObject, ImageObject } from '../objects.ts';
+import { ComputeObject, type ImageObject, PortsObject } from '../objects.ts';
 import { Integer } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
@@ -38,23 +38,23 @@ export type StoredCompute = v.InferOutput<typeof StoredCompute>;
 // biome-ignore format: a table
 export const COMPUTE_ROUTES = {
   'POST /v2/computes':
-    { privilege: 'Compute.Allocate', body: ComputeCreate, settings: true, status: 201, answer: answers<ComputeObject>(),
+    { privilege: 'Compute.Allocate', body: ComputeCreate, settings: true, status: 201, answer: answers(ComputeObject),
       summary: 'Create a compute' },
-  'GET /v2/computes': { access: 'read', answer: answers<object[]>(), summary: 'List computes' },
-  'GET /v2/computes/{compute_id}': { access: 'read', answer: answers<object>(), summary: 'Read a compute' },
+  'GET /v2/computes': { access: 'read', answer: answers(v.array(ComputeObject)), summary: 'List computes' },
+  'GET /v2/computes/{compute_id}': { access: 'read', answer: answers(ComputeObject), summary: 'Read a compute' },
   'PUT /v2/computes/{compute_id}':
-    { privilege: 'Compute.Modify', body: ComputeUpdate, settings: true, answer: answers<ComputeObject>(), summary: 'Update a compute' },
+    { privilege: 'Compute.Modify', body: ComputeUpdate, settings: true, answer: answers(ComputeObject), summary: 'Update a compute' },
   'DELETE /v2/computes/{compute_id}':
     { privilege: 'Compute.Allocate', status: 204, summary: 'Delete a compute',
       query: { forget: 'yes: also a host of the cluster, which it leaves for good (an extension; admins)' },
       errors: [403, 409] },
   'GET /v2/computes/{compute_id}/ports':
-    { answer: answers<object>(), summary: 'List ports of a compute', errors: [408, 409] },
+    { answer: answers<object>(PortsObject), summary: 'List ports of a compute', errors: [408, 409] },
   'POST /v2/computes/{compute_id}/auto_idlepc':
     { body: IdlePcSearch, answer: answers<object>(), summary: 'Automatic idle-value search on a compute',
       errors: [408] },
   'GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}':
-    { access: 'read', raw: true, answer: answers<{ endpoint: string }>(),
+    { access: 'read', raw: true, answer: answers(v.object({ endpoint: v.string() })),
       summary: 'Endpoint call on a compute for an emulator', answerType: 'application/json' },
   'GET /v2/computes/{compute_id}/images':
     { access: 'read', privilege: 'Image.Audit', entryPath: '/images', answer: answers<ImageObject[]>(),

@@ -25,15 +25,17 @@ export type RouteAccess = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' 
 
 declare const ANSWER: unique symbol;
 
-/** The type of a JSON answer, which has no value. */
+/** A JSON answer: its type, and its schema if documents describe it from there. Answers are not checked. */
 export interface Answers<T> {
   readonly [ANSWER]?: T;
+  readonly schema?: Schema;
 }
 
-const NO_VALUE: Answers<never> = {};
-
-export function answers<T>(): Answers<T> {
-  return NO_VALUE;
+export function answers<S extends Schema>(schema: S): Answers<v.InferOutput<S>>;
+/** Of other servers, which may lack what the schema has. */
+export function answers<T>(schema?: Schema): Answers<T>;
+export function answers(schema?: Schema): Answers<unknown> {
+  return schema ? { schema } : {};
 }
 
 export interface RouteDefinition {

@@ -5,6 +5,7 @@ import { PRESETS } from '../impairment-presets.ts';
 import { DirectionChange, MOST_STEPS, ScheduleRounds, StepTimes } from '../impairments.ts';
 import type { LinkObject } from '../objects.ts';
 import { TopologyLink } from '../topology.ts';
+import { Integer, named, Timestamp, Uuid } from '../vocabulary.ts';
 import { answers, LAST_QUERY, type RouteDefinitions } from './definition.ts';
 
 /** A request: a preset, changes to it in both directions, and changes in each. */
@@ -52,33 +53,47 @@ export const LinkCapture = v.strictObject({
 });
 export type LinkCapture = v.InferOutput<typeof LinkCapture>;
 
-export interface CaptureFileEntry {
-  name: string;
+export const CaptureFileEntry = named('CaptureFile', {
+  name: v.string(),
   /** Null while another host has the file. */
-  bytes: number | null;
+  bytes: v.nullable(Integer),
   /** ISO 8601; null as `bytes`. */
-  modified: string | null;
+  modified: v.nullable(Timestamp),
   /** The captured link, if known: for captures since the lab was opened. */
-  link_id: string | null;
+  link_id: v.nullable(Uuid),
   /** Whether it is being written; for a ring, the file with the plain name. */
-  running: boolean;
-  compute_id: string;
-}
+  running: v.boolean(),
+  compute_id: v.string(),
+});
+export type CaptureFileEntry = v.InferOutput<typeof CaptureFileEntry>;
 
-export interface NumberParameter {
-  name: string;
-  type: 'int';
-  minimum: number;
-  maximum: number;
-  unit: string;
-}
+export const NumberParameter = v.object({
+  name: v.string(),
+  type: v.literal('int'),
+  minimum: v.number(),
+  maximum: v.number(),
+  unit: v.string(),
+});
+export type NumberParameter = v.InferOutput<typeof NumberParameter>;
 
-export interface FilterDescription {
-  type: string;
-  name: string;
-  description: string;
-  parameters: (NumberParameter | { name: string; type: 'text' })[];
-}
+export const FilterDescription = named('Filter', {
+  type: v.string(),
+  name: v.string(),
+  description: v.string(),
+  parameters: v.array(v.variant('type', [NumberParameter, v.object({ name: v.string(), type: v.literal('text') })])),
+});
+export type FilterDescription = v.InferOutput<typeof FilterDescription>;
+
+const Preset = named('Preset', {
+  name: v.string(),
+  description: v.string(),
+  source: v.string(),
+  down: v.looseObject({}),
+  up: v.looseObject({}),
+});
+
+/** How far the schedule of a link or port is. */
+export const Schedule = named('Schedule', { state: v.string() });
 
 // biome-ignore format: a table
 export const LINK_ROUTES = {
@@ -95,7 +110,7 @@ export const LINK_ROUTES = {
   'DELETE /v2/projects/{project_id}/links/{link_id}':
     { access: 'change', privilege: 'Link.Allocate', status: 204, summary: 'Delete a link' },
   'GET /v2/projects/{project_id}/links/{link_id}/available_filters':
-    { access: 'watch', privilege: 'Link.Audit', answer: answers<readonly FilterDescription[]>(),
+    { access: 'watch', privilege: 'Link.Audit', answer: answers(v.pipe(v.array(FilterDescription), v.readonly())),
       summary: 'List filters available for the link' },
   'POST /v2/projects/{project_id}/links/{link_id}/start_capture':
     { access: 'change', privilege: 'Link.Capture', entryPath: '/projects/{project_id}/links/{link_id}/capture/start',
@@ -107,10 +122,10 @@ export const LINK_ROUTES = {
     { access: 'change', privilege: 'Link.Modify', answer: answers<LinkObject>(),
       summary: 'Wire both ends of a link again (an extension)', errors: [409] },
   'GET /v2/projects/{project_id}/links/{link_id}/iface':
-    { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(),
+    { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(v.object({ node_id: Uuid, type: v.string() })),
       summary: 'The interface or UDP tunnel of a cloud or NAT that the link leads to (an extension)', errors: [409] },
   'GET /v2/impairments/presets':
-    { access: 'read', answer: answers<object[]>(), summary: 'List presets of impairments (an extension)' },
+    { access: 'read', answer: answers<readonly object[]>(v.array(Preset)), summary: 'List presets of impairments (an extension)' },
   'GET /v2/projects/{project_id}/links/{link_id}/statistics':
     { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(),
       summary: 'What was seen of the link, by direction (an extension)', errors: [409] },
@@ -118,10 +133,10 @@ export const LINK_ROUTES = {
     { access: 'change', privilege: 'Link.Modify', status: 204,
       summary: 'Start counting what passes the link from zero (an extension)' },
   'GET /v2/projects/{project_id}/links/{link_id}/schedule':
-    { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(),
+    { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(Schedule),
       summary: 'State of the schedule of impairments (an extension)', errors: [409] },
   'POST /v2/projects/{project_id}/links/{link_id}/schedule':
-    { access: 'change', privilege: 'Link.Modify', body: LinkSchedule, status: 201, answer: answers<object>(),
+    { access: 'change', privilege: 'Link.Modify', body: LinkSchedule, status: 201, answer: answers<object>(Schedule),
       summary: 'Start a schedule of impairments (an extension)' },
   'DELETE /v2/projects/{project_id}/links/{link_id}/schedule':
     { access: 'change', privilege: 'Link.Modify', status: 204,
@@ -139,7 +154,7 @@ export const LINK_ROUTES = {
       summary: 'Counters of all links, and then of those that changed (an extension)', errors: [403],
       query: { interval: 'Milliseconds between two messages, 200 to 60,000; 1,000 by default' } },
   'GET /v2/projects/{project_id}/captures':
-    { access: 'watch', privilege: 'Link.Capture', answer: answers<CaptureFileEntry[]>(),
+    { access: 'watch', privilege: 'Link.Capture', answer: answers(v.array(CaptureFileEntry)),
       summary: 'List capture files of a project (an extension)' },
   'GET /v2/projects/{project_id}/captures/{name}':
     { access: 'watch', privilege: 'Link.Capture', raw: true,

@@ -1,9 +1,10 @@
 // Nodes: the bodies and the routes.
 import * as v from 'valibot';
-import type { DeletedNode } from '../deleted-nodes.ts';
+import { DeletedNode } from '../deleted-nodes.ts';
 import type { LinkObject, NodeObject } from '../objects.ts';
 import { START_MEMBERS, TopologyNode } from '../topology.ts';
 import { Integer, Name, Text } from '../vocabulary.ts';
+import { DiskUse, MacTableRow } from './compute-nodes.ts';
 import { answers, type RouteDefinitions, WINDOW_QUERY } from './definition.ts';
 
 /** The members of a node in a topology file, and its start; the domain code decides which ones a request may set. */
@@ -53,7 +54,7 @@ export const NODE_ROUTES = {
     { access: 'change', privilege: 'Node.Allocate', status: 204, summary: 'Delete a node',
       query: { keep: 'yes: keeps it for an hour, and answers 200 with `until` if its files are kept (an extension)' } },
   'GET /v2/projects/{project_id}/deleted_nodes':
-    { access: 'watch', privilege: 'Node.Audit', answer: answers<DeletedNode[]>(),
+    { access: 'watch', privilege: 'Node.Audit', answer: answers(v.array(DeletedNode)),
       summary: 'List deleted nodes that are kept (an extension)' },
   'POST /v2/projects/{project_id}/deleted_nodes/{node_id}/restore':
     { access: 'change', privilege: 'Node.Allocate', status: 201, answer: answers<NodeObject>(),
@@ -76,16 +77,16 @@ export const NODE_ROUTES = {
   'GET /v2/projects/{project_id}/nodes/{node_id}/links':
     { access: 'watch', privilege: 'Link.Audit', answer: answers<LinkObject[]>(), summary: 'List links of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/mac_table':
-    { access: 'watch', privilege: 'Node.Audit', answer: answers<object>(),
+    { access: 'watch', privilege: 'Node.Audit', answer: answers<object>(v.array(MacTableRow)),
       summary: 'List the MAC addresses that an Ethernet switch has learned', errors: [409] },
   'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table':
     { access: 'change', privilege: 'Node.Modify', status: 204,
       summary: 'Have an Ethernet switch forget its MAC addresses', answerType: '' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/addresses':
-    { access: 'watch', privilege: 'Node.Audit', answer: answers<string[]>(),
+    { access: 'watch', privilege: 'Node.Audit', answer: answers(v.array(v.string())),
       summary: 'Addresses that a running node has now, as far as its host knows them (an extension)' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/disk_use':
-    { access: 'watch', privilege: 'Node.Audit', answer: answers<object>(), summary: "Disk space of a node's files" },
+    { access: 'watch', privilege: 'Node.Audit', answer: answers<object>(DiskUse), summary: "Disk space of a node's files" },
   'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset':
     { access: 'change', privilege: 'Node.Console', status: 204, summary: 'Reset the console of a node' },
   'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws':
@@ -102,7 +103,7 @@ export const NODE_ROUTES = {
     { access: 'change', privilege: 'Node.Modify', raw: true, status: 201, summary: 'Write a file of a node',
       errors: [408, 507], answerType: '' },
   'GET /v2/projects/{project_id}/locked':
-    { access: 'watch', privilege: 'Project.Audit', answer: answers<boolean>(),
+    { access: 'watch', privilege: 'Project.Audit', answer: answers(v.boolean()),
       summary: 'Whether all nodes and drawings are locked (an extension)' },
   'POST /v2/projects/{project_id}/lock':
     { access: 'change', privilege: 'Project.Modify', status: 204,

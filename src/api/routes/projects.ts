@@ -1,8 +1,8 @@
 // Projects and their archives: the bodies and the routes.
 import * as v from 'valibot';
-import type { NodeObject, ProjectObject } from '../objects.ts';
+import type { ProjectObject } from '../objects.ts';
 import { PROJECT_SETTINGS } from '../topology.ts';
-import { Name, Text, Uuid } from '../vocabulary.ts';
+import { Integer, Name, NodeStatus, named, Text, Timestamp, Uuid } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
 export const ProjectCreate = v.strictObject({
@@ -41,22 +41,24 @@ export const ProjectDuplicate = v.strictObject({
   reset_mac_addresses: v.optional(v.boolean(), true),
 });
 
-export interface JournalEntry {
+export const JournalEntry = named('JournalEntry', {
   /** The time in RFC 3339 with milliseconds, UTC. */
-  at: string;
+  at: Timestamp,
   /** Set for a message. */
-  level: 'error' | 'warning' | 'info' | null;
-  message: string | null;
+  level: v.nullable(v.picklist(['error', 'warning', 'info'])),
+  message: v.nullable(v.string()),
   /** Set for a status change. */
-  node_id: string | null;
-  status: NodeObject['status'] | null;
-}
+  node_id: v.nullable(Uuid),
+  status: v.nullable(NodeStatus),
+});
+export type JournalEntry = v.InferOutput<typeof JournalEntry>;
 
-export interface LabFigures {
-  project_id: string;
-  nodes: number;
-  running: number;
-}
+export const LabFigures = named('LabFigures', {
+  project_id: Uuid,
+  nodes: Integer,
+  running: Integer,
+});
+export type LabFigures = v.InferOutput<typeof LabFigures>;
 
 // biome-ignore format: a table
 export const PROJECT_ROUTES = {
@@ -76,26 +78,26 @@ export const PROJECT_ROUTES = {
     { access: 'change', privilege: 'Project.Allocate', status: 204, summary: 'Delete a project and its files' },
   'GET /v2/projects/{project_id}/stats':
     { access: 'watch', privilege: 'Project.Audit',
-      answer: answers<{ nodes: number; links: number; drawings: number; snapshots: number }>(),
+      answer: answers(named('Figures', { nodes: Integer, links: Integer, drawings: Integer, snapshots: Integer })),
       summary: 'Count what is in a project' },
   'GET /v2/project-figures':
-    { access: 'read', answer: answers<LabFigures[]>(),
+    { access: 'read', answer: answers(v.array(LabFigures)),
       summary: 'Nodes of each open project, and how many run (an extension)' },
   'GET /v2/project-changes':
-    { access: 'read', answer: answers<{ project_id: string; changed_at: string | null }[]>(),
+    { access: 'read', answer: answers(v.array(named('LabChange', { project_id: Uuid, changed_at: v.nullable(Timestamp) }))),
       summary: 'When each project was changed last (an extension)' },
   'GET /v2/projects/{project_id}/thumbnail':
     { access: 'watch', privilege: 'Project.Audit', raw: true,
       summary: 'A small picture of the map of a lab, open or closed (an extension)', errors: [404, 409],
       answerType: 'image/svg+xml' },
   'GET /v2/projects/{project_id}/notes':
-    { access: 'watch', privilege: 'Project.Audit', answer: answers<v.InferOutput<typeof Notes>>(),
+    { access: 'watch', privilege: 'Project.Audit', answer: answers(Notes),
       summary: 'Read the notes of a lab, the text of its README.txt (an extension)' },
   'PUT /v2/projects/{project_id}/notes':
     { access: 'change', privilege: 'Project.Modify', body: Notes, status: 204,
       summary: 'Write the notes of a lab (an extension)' },
   'GET /v2/projects/{project_id}/journal':
-    { access: 'watch', privilege: 'Project.Audit', answer: answers<JournalEntry[]>(),
+    { access: 'watch', privilege: 'Project.Audit', answer: answers(v.array(JournalEntry)),
       summary: 'Read the journal of a lab: its last 500 messages and changes of state (an extension)',
       query: { node_id: 'Only what is about this node' } },
   'GET /v2/projects/{project_id}/journal/stream':

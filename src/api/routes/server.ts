@@ -1,6 +1,6 @@
 // The server itself: the bodies and the routes.
 import * as v from 'valibot';
-import type { HostLoad } from '../node-loads.ts';
+import { ControllerOperation, HostLoad, VersionObject } from '../objects.ts';
 import { AnyObject, Integer } from '../vocabulary.ts';
 import { answers, NODE_LOAD_QUERY, type RouteDefinitions } from './definition.ts';
 
@@ -25,13 +25,13 @@ export const TicketRequest = v.strictObject({ path: v.string() });
 // biome-ignore format: a table
 export const SERVER_ROUTES = {
   'GET /v2/version':
-    { access: 'read', answer: answers<{ version: string; local: boolean }>(),
+    { access: 'read', answer: answers(VersionObject),
       summary: 'Release that this server speaks' },
   'POST /v2/version':
-    { access: 'read', unaudited: true, body: Version, answer: answers<{ version: string }>(),
+    { access: 'read', unaudited: true, body: Version, answer: answers(v.object({ version: v.string() })),
       summary: 'Check that a client is of the same release' },
   'GET /v2/statistics':
-    { access: 'read', answer: answers<HostLoad[]>(), summary: 'Load of all computes', errors: [404, 409],
+    { access: 'read', answer: answers(v.array(HostLoad)), summary: 'Load of all computes', errors: [404, 409],
       query: NODE_LOAD_QUERY },
   'POST /v2/shutdown': { status: 201, summary: 'Stop the server (local mode only)', answerType: '' },
   'POST /v2/debug':
@@ -50,14 +50,14 @@ export const SERVER_ROUTES = {
   'GET /v2/gns3vm/engines': { access: 'read', answer: answers<object>(), summary: 'List engines of the GNS3 VM' },
   'GET /v2/gns3vm/engines/{engine}/vms': { answer: answers<object>(), summary: 'List virtual machines of an engine' },
   'GET /v2/operations':
-    { access: 'read', answer: answers<object[]>(),
+    { access: 'read', answer: answers<object[]>(v.array(ControllerOperation)),
       summary: 'List long work under way on this server and its computes (an extension)',
       query: { project_id: 'Only that of this project' } },
   'DELETE /v2/operations/{operation_id}':
     { access: 'read', status: 204, summary: 'Cancel long work (an extension)', errors: [404, 409] },
   'POST /v2/tickets':
     { access: 'read', unaudited: true, body: TicketRequest, status: 201,
-      answer: answers<{ path: string; ticket: string; expires_in: number }>(),
+      answer: answers(v.object({ path: v.string(), ticket: v.string(), expires_in: Integer })),
       summary: 'Ticket for one opening of a WebSocket, as its query parameter ticket, within 30 s, from the same address (an extension)',
       errors: [503] },
 } as const satisfies RouteDefinitions;

@@ -1,6 +1,6 @@
 // Snapshots: the bodies and the routes.
 import * as v from 'valibot';
-import type { ProjectObject, SnapshotObject } from '../objects.ts';
+import { type ProjectObject, SnapshotObject } from '../objects.ts';
 import { Name } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
@@ -11,10 +11,10 @@ export type SnapshotCreate = v.InferOutput<typeof SnapshotCreate>;
 // biome-ignore format: a table
 export const SNAPSHOT_ROUTES = {
   'GET /v2/projects/{project_id}/snapshots':
-    { access: 'watch', privilege: 'Snapshot.Audit', answer: answers<SnapshotObject[]>(), summary: 'List snapshots' },
+    { access: 'watch', privilege: 'Snapshot.Audit', answer: answers(v.array(SnapshotObject)), summary: 'List snapshots' },
   'POST /v2/projects/{project_id}/snapshots':
     { access: 'change', privilege: 'Snapshot.Allocate', body: SnapshotCreate, status: 201,
-      answer: answers<SnapshotObject>(), summary: 'Create a snapshot', errors: [507] },
+      answer: answers(SnapshotObject), summary: 'Create a snapshot', errors: [507] },
   'DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}':
     { access: 'change', privilege: 'Snapshot.Allocate', status: 204, summary: 'Delete a snapshot' },
   'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore':

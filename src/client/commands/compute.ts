@@ -1,7 +1,6 @@
 // `labwired compute`: the hosts on which nodes run.
 
-import type { ComputeObject } from '../../api/objects.ts';
-import type { Drained } from '../../api/placement.ts';
+import type { ComputeObject, Drained } from '../../api/objects.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../api/routes/computes.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';

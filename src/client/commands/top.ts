@@ -1,8 +1,7 @@
 // `labwired top`: live view of a lab: its nodes, the traffic of its links, and the load of the hosts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HostLoad } from '../../api/node-loads.ts';
 import { type LoadFigures, NodeLoads } from '../../api/node-loads.ts';
-import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
+import type { HostLoad, LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure } from '../../failures.ts';
 import { tableLines } from '../../host/terminal/table.ts';

@@ -1,5 +1,6 @@
 // Asks the server where the nodes of a file would be placed.
-import { AUTO_ID, type PlacementObject } from '../../api/placement.ts';
+import type { PlacementObject } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import type { Session } from '../frame/session.ts';
 import { nodeKey, type WantedLab } from './model.ts';
 import type { Plan } from './plan.ts';

@@ -1,7 +1,7 @@
 // /v2/compute: description, load and events of this compute.
 import { cpus, platform } from 'node:os';
 import type { ComputeEvents } from '../../api/events.ts';
-import type { NodeLoad } from '../../api/node-loads.ts';
+import type { NodeLoad } from '../../api/objects.ts';
 import { releaseFor } from '../../api/releases.ts';
 import type { UnavailableKind } from '../../api/routes/compute.ts';
 import { COMPUTE_SERVER_ROUTES } from '../../api/routes/compute.ts';

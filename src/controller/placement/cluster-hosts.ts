@@ -1,6 +1,6 @@
 // The hosts of the cluster as its controller sees them.
 import type { HeldLease } from '../../api/leases.ts';
-import type { ClusterHost, ClusterObject } from '../../api/placement.ts';
+import type { ClusterHost, ClusterObject } from '../../api/objects.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { Projects } from '../projects/projects.ts';

@@ -1,5 +1,5 @@
 // Drains a host: it takes no new nodes, and its nodes are moved to other hosts.
-import type { Drained } from '../../api/placement.ts';
+import type { Drained } from '../../api/objects.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';

@@ -1,6 +1,7 @@
 // Chooses hosts for the nodes of labs, and keeps the reasons.
 import { nodeKind } from '../../api/kinds/kinds.ts';
-import { AUTO_ID, type PlacementObject } from '../../api/placement.ts';
+import type { PlacementObject } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import { Failure } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';

@@ -1,7 +1,7 @@
 // Moves nodes of a lab away from a host, to hosts that are chosen for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nodeKind } from '../../api/kinds/kinds.ts';
-import type { Drained, DrainedNode } from '../../api/placement.ts';
+import type { Drained, DrainedNode } from '../../api/objects.ts';
 import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { messageOf } from '../../failures.ts';
 import type { Compute } from '../computes/compute.ts';

@@ -1,6 +1,6 @@
 // Placement over HTTP: where nodes would go, where they are and why, and draining of hosts (extensions).
 import { randomUUID } from 'node:crypto';
-import type { ClusterObject } from '../../api/placement.ts';
+import type { ClusterObject } from '../../api/objects.ts';
 import { PLACEMENT_ROUTES, type PlacementRequest } from '../../api/routes/placement.ts';
 import type { Operations } from '../../events/operations.ts';
 import { Failure } from '../../failures.ts';

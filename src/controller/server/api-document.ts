@@ -13,6 +13,8 @@ const DESCRIPTION = `Labwire speaks the GNS3 API, version 2. Version 3 has a doc
 Query parameters are written over the members of a JSON body before it is checked. A body that is empty is an empty object. Each
 refusal has a body \`{"message", "status"}\`; that of an emulator also has \`exception\`.`;
 
+const fromTable = describedAnswers(V2_ANSWERS);
+
 export const v2: Dialect = {
   description: DESCRIPTION,
   security: [{}, { basic: [] }, { bearer: [] }],
@@ -46,7 +48,11 @@ export const v2: Dialect = {
   withoutBody: [304, 401],
   described,
   statuses,
-  ...describedAnswers(V2_ANSWERS),
+  ...fromTable,
+  answer: (route, converted) => {
+    const schema = route.definition.answer?.schema;
+    return schema ? converted(schema) : fromTable.answer(route, converted);
+  },
 };
 
 /** Error statuses that follow from the route's definition. */

@@ -24,8 +24,8 @@ export interface Dialect {
   described?: (schema: Node, definition: RouteDefinition) => Node;
   /** The schema of a body, changed. */
   body?: (schema: Node, route: Route) => Node;
-  /** The schema of an answer. */
-  answer?: (route: HttpRoute) => Node | undefined;
+  /** The schema of an answer. `converted` refers to objects with a name. */
+  answer?: (route: HttpRoute, converted: (schema: Schema) => Node) => Node | undefined;
   /** Schemas to which these answers refer. Bodies are those of the routes. */
   objects?: (answers: readonly Node[], routes: readonly Route[], schemaOf: SchemaOf) => Node;
 }

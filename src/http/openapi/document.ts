@@ -2,7 +2,10 @@
 import type { Schema } from '../../api/routes/definition.ts';
 import { answerText } from '../../events/json.ts';
 import { type HttpRoute, JsonText, type Route, route } from '../app/route.ts';
+import { reference } from './answers.ts';
 import type { Dialect, Node, SchemaOf } from './dialect.ts';
+
+type AnswerOf = (route: HttpRoute) => Node | undefined;
 
 export interface OpenApiOptions {
   /** Release of the API. */
@@ -59,12 +62,18 @@ export async function openApiDocument(
   };
   const schemaOf: SchemaOf = (schema, definition) =>
     dialect.described?.(converted(schema), definition) ?? converted(schema);
+  const named: Node = {};
+  const answers: Node[] = [];
+  const answerOf = (each: HttpRoute): Node | undefined => {
+    const answer = dialect.answer?.(each, (schema) => withReferences(converted(schema), named));
+    if (answer) answers.push(answer);
+    return answer;
+  };
   const paths: Record<string, Node> = {};
   for (const each of routes) {
     const path = pathOf(each.pattern);
-    paths[path] = { ...paths[path], [each.method.toLowerCase()]: operation(each, dialect, schemaOf) };
+    paths[path] = { ...paths[path], [each.method.toLowerCase()]: operation(each, dialect, schemaOf, answerOf) };
   }
-  const answers = routes.map((each): Node => (each.kind === 'http' && dialect.answer?.(each)) || {});
   const { description, security, securitySchemes, refusals, withoutBody } = dialect;
   return {
     openapi: '3.1.0',
@@ -85,7 +94,7 @@ export async function openApiDocument(
           withoutBody.includes(Number(status)) ? { description } : refusal(description),
         ]),
       ),
-      schemas: { Refusal: dialect.refusal, ...dialect.objects?.(answers, all, schemaOf) },
+      schemas: { Refusal: dialect.refusal, ...named, ...dialect.objects?.(answers, all, schemaOf) },
     },
   };
 }
@@ -101,11 +110,21 @@ function inlined({ $defs, ...schema }: Node): Node {
   });
 }
 
+/** Moves each object with a name into `named`, and refers to it there. */
+function withReferences(schema: Node, named: Node): Node {
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
+    if (typeof value?.title !== 'string') return value;
+    const { title, ...object } = value;
+    named[title] = object;
+    return reference(title);
+  });
+}
+
 function refusal(description: string): Node {
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } } };
 }
 
-function operation(each: Route, dialect: Dialect, schemaOf: SchemaOf): Node {
+function operation(each: Route, dialect: Dialect, schemaOf: SchemaOf, answerOf: AnswerOf): Node {
   const { summary, query = {}, errors = [], answerType, open } = each.definition;
   const parameters = [...pathParameters(each.pattern), ...queryParameters(query)];
   const statuses = [...new Set([...dialect.statuses(each), ...errors])];
@@ -117,7 +136,7 @@ function operation(each: Route, dialect: Dialect, schemaOf: SchemaOf): Node {
     ...(parameters.length > 0 && { parameters }),
     ...(each.kind === 'http' && requestBody(each, dialect, schemaOf)),
     responses: {
-      ...success(each, answerType, dialect),
+      ...success(each, answerType, answerOf),
       ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/status${status}` }])),
     },
   };
@@ -161,13 +180,13 @@ function requestBody(route: HttpRoute, { body: change }: Dialect, schemaOf: Sche
   return { requestBody: { required, content: { [type]: { schema } } } };
 }
 
-function success(each: Route, answer: string | undefined, dialect: Dialect): Node {
+function success(each: Route, answer: string | undefined, answerOf: AnswerOf): Node {
   if (each.kind === 'socket') return { 101: { description: 'The connection is a WebSocket from now on' } };
   const { status = 200, raw, described } = each.definition;
   const isFile = raw && described?.type === undefined;
   const type = answer ?? (isFile ? 'application/octet-stream' : 'application/json');
   if (status === 204 || type === '') return { [status]: { description: 'Done' } };
-  const schema = type === 'application/json' ? dialect.answer?.(each) : undefined;
+  const schema = type === 'application/json' ? answerOf(each) : undefined;
   return { [status]: { description: 'Done', content: { [type]: schema === undefined ? {} : { schema } } } };
 }
 

@@ -2,9 +2,8 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { HostLoad } from '../../api/node-loads.ts';
-import type { ComputeObject } from '../../api/objects.ts';
-import { AUTO_ID, type ClusterHost, type ClusterObject, type Drained } from '../../api/placement.ts';
+import type { ClusterHost, ClusterObject, ComputeObject, Drained, HostLoad } from '../../api/objects.ts';
+import { AUTO_ID } from '../../api/placement.ts';
 import { hostMembers } from '../forms/document.ts';
 import { FormView } from '../forms/form-view.tsx';
 import { FormModel } from '../forms/model.ts';

@@ -1,5 +1,6 @@
 // The MAC address table over HTTP. The release has no such routes, so its clients do not use them.
-import type { MacTableRow } from '../../../api/routes/compute-nodes.ts';
+import * as v from 'valibot';
+import { MacTableRow } from '../../../api/routes/compute-nodes.ts';
 import { answers } from '../../../api/routes/definition.ts';
 import { type Route, route } from '../../../http/app/route.ts';
 import type { FindNode } from '../../nodes/kind.ts';
@@ -11,7 +12,7 @@ export function switchRoutes(find: FindNode<SwitchNode>): Route[] {
   return [
     route(
       `GET ${TABLE}`,
-      { answer: answers<MacTableRow[]>(), summary: 'List the MAC addresses that an Ethernet switch has learned' },
+      { answer: answers(v.array(MacTableRow)), summary: 'List the MAC addresses that an Ethernet switch has learned' },
       ({ params }) => find(params).macTable(),
     ),
     route(

@@ -1,6 +1,6 @@
 // CPU time and memory of nodes, as metrics and as part of this host's statistics. Measured only on request.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { NodeLoad } from '../../../api/node-loads.ts';
+import type { NodeLoad } from '../../../api/objects.ts';
 import type { Metric, Sample } from '../../../host/metrics.ts';
 import type { ProcessLoad } from '../../../host/processes/process-load.ts';
 import type { Node } from '../node.ts';

@@ -1,7 +1,7 @@
 // CPU and memory of a lab's nodes, read every few seconds while they are shown.
 import { signal } from '@preact/signals';
-import type { HostLoad } from '../../../api/node-loads.ts';
 import { type LoadFigures, NodeLoads } from '../../../api/node-loads.ts';
+import type { HostLoad } from '../../../api/objects.ts';
 import { inNumbers } from '../../language.ts';
 import { bytesInWords } from '../browser/byte-sizes.ts';
 import { api } from '../server/api.ts';
