@@ -1,9 +1,10 @@
 // One emulator process: on a terminal of the supervisor, with a control connection on loopback.
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { takeFreePort } from '../../../host/network/free-ports.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
+import { reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { Services } from '../../services.ts';
@@ -101,14 +102,8 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
     resources: AsyncDisposableStack,
   ): Promise<EmulatorProcess | TerminalExit> {
     const process = new EmulatorProcess(node, [], {});
-    if (handle.exit) {
-      const ended = once(process, 'exit');
-      process.#terminal.reattach(handle);
-      const [exit] = (await ended) as [TerminalExit];
-      return exit;
-    }
-    process.#terminal.reattach(handle);
-    resources.defer(() => process.#terminal.stop());
+    const end = await reattachProgram<TerminalExit>(process.#terminal, handle, [process, 'exit'], resources);
+    if (end) return end;
     return process;
   }
 

@@ -1,12 +1,12 @@
 // A running IOU image: its process, its console, and the socket between its ports and the fabric.
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { lstat, rm, stat, symlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Console } from '../../../consoles/console.ts';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
-import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
+import { type ExitInfo, exitInfo, type NodeRuntime, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
@@ -116,14 +116,8 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
   ): Promise<IouRuntime | ExitInfo> {
     const runtime = new IouRuntime(node, undefined, record, kept);
     runtime.#tidyUp(resources);
-    if (handle.exit) {
-      const ended = once(runtime, 'end');
-      runtime.#terminal.reattach(handle);
-      const [end] = (await ended) as [ExitInfo];
-      return end;
-    }
-    runtime.#terminal.reattach(handle);
-    resources.defer(() => runtime.#terminal.stop());
+    const end = await reattachProgram<ExitInfo>(runtime.#terminal, handle, [runtime, 'end'], resources);
+    if (end) return end;
     await runtime.#plug(false, resources);
     runtime.#watch(resources);
     return runtime;

@@ -1,6 +1,6 @@
 // A running machine: its process, its connections, and reattaching it after a restart of the server.
 
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
@@ -14,7 +14,7 @@ import { quoted } from '../../../host/terminal/shell-word.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { SerialConsole } from '../../nodes/consoles/serial-console.ts';
 import { connectWhenThere } from '../../nodes/consoles/unix-sockets.ts';
-import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
+import { type ExitInfo, exitInfo, type NodeRuntime, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import { DiskErrors } from './disk-errors.ts';
 import { mustHoldBytes } from './disk-space.ts';
@@ -192,14 +192,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     const runtime = new QemuRuntime(node, [], commandLine, kept, {});
     for (const name of [QMP_SOCKET, SERIAL_SOCKET])
       resources.defer(() => rm(join(node.directory, name), { force: true }));
-    if (handle.exit) {
-      const ended = once(runtime, 'end');
-      runtime.#terminal.reattach(handle);
-      const [end] = (await ended) as [ExitInfo];
-      return end;
-    }
-    runtime.#terminal.reattach(handle);
-    resources.defer(() => runtime.#terminal.stop());
+    const end = await reattachProgram<ExitInfo>(runtime.#terminal, handle, [runtime, 'end'], resources);
+    if (end) return end;
     resources.use(runtime.#throttle);
     await runtime.#throttle.reattach(throttling);
     await runtime.#connect(disks, resources);

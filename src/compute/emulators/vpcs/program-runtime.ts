@@ -1,10 +1,10 @@
 // A PC that the vpcs program runs: its ports, its process, and reattaching it after a restart of the server.
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import * as v from 'valibot';
 import type { Console } from '../../../consoles/console.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import { readText } from '../../nodes/files.ts';
-import { type ExitInfo, exitInfo } from '../../nodes/lifecycle/node-runtime.ts';
+import { type ExitInfo, exitInfo, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord, SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import { vpcsCommand } from './command.ts';
 import type { PcRuntime, RuntimeNode } from './engine.ts';
@@ -94,14 +94,8 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
     resources: AsyncDisposableStack,
   ): Promise<ProgramRuntime | ExitInfo> {
     const runtime = new ProgramRuntime(node, record.command_line.split(' '), record);
-    if (handle.exit) {
-      const ended = once(runtime, 'end');
-      runtime.#process.reattach(handle);
-      const [end] = (await ended) as [ExitInfo];
-      return end;
-    }
-    runtime.#process.reattach(handle);
-    resources.defer(() => runtime.#process.stop());
+    const end = await reattachProgram<ExitInfo>(runtime.#process, handle, [runtime, 'end'], resources);
+    if (end) return end;
     await runtime.#connect(resources);
     return runtime;
   }

@@ -1,8 +1,9 @@
 // The running program of a node as the node sees it: console, command line, exit.
-import type { EventEmitter } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import type { Console } from '../../../consoles/console.ts';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { memoryKills } from '../../../host/processes/memory-kills.ts';
+import type { ProgramHandle } from '../../../supervisor/client.ts';
 
 /** How the running program ended. */
 export interface ExitInfo {
@@ -36,4 +37,24 @@ export function exitInfo({ expected, code, signal, lastOutput }: TerminalExit): 
   const how =
     signal === undefined ? `with exit code ${code}` : `by ${signal}${reason === undefined ? '' : `: ${reason}`}`;
   return { expected, fault: `${how}. Last output: ${lastOutput}` };
+}
+
+/**
+ * Reattaches a program that outlived the server; `resources` stop it. Returns how it ended, if it did meanwhile: what
+ * `reporter` emits then as `event`.
+ */
+export async function reattachProgram<End>(
+  program: { reattach(handle: ProgramHandle): void; stop(): Promise<void> },
+  handle: ProgramHandle,
+  [reporter, event]: [reporter: EventEmitter, event: 'end' | 'exit'],
+  resources: AsyncDisposableStack,
+): Promise<End | undefined> {
+  if (!handle.exit) {
+    program.reattach(handle);
+    resources.defer(() => program.stop());
+    return undefined;
+  }
+  const ended = once(reporter, event);
+  program.reattach(handle);
+  return ((await ended) as [End])[0];
 }
