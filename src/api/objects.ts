@@ -350,3 +350,58 @@ export const CapabilitiesObject = named('Capabilities', {
   node_types: v.pipe(v.array(v.string()), v.readonly()),
   platform: v.string(),
 });
+
+const Traffic = v.object({ frames: Integer, bytes: Integer });
+
+/** What was seen of one direction of a link since it was connected or its counters were reset. */
+const DirectionCounters = v.object({
+  seconds: v.number(),
+  /** Before and after the impairments; a duplicated frame is delivered twice. */
+  offered: Traffic,
+  delivered: Traffic,
+  /** Frames, by reason. */
+  dropped: v.record(v.string(), Integer),
+  loss_percent: v.number(),
+  duplicated: Integer,
+  reordered: Integer,
+  corrupted: Integer,
+  rate_kbit: v.number(),
+  /** Null without delayed frames. */
+  delay: v.nullable(v.object({ mean_ms: v.number(), p95_ms: v.number() })),
+  held: Traffic,
+  queue: Traffic,
+});
+export type DirectionCounters = v.InferOutput<typeof DirectionCounters>;
+
+const CaptureCounters = v.nullable(v.object({ frames: Integer, bytes: Integer, drops: Integer }));
+
+/** As a compute answers it: incoming and outgoing for the node. */
+export const PortCounters = named('PortStatistics', {
+  incoming: DirectionCounters,
+  outgoing: DirectionCounters,
+  capture: CaptureCounters,
+});
+
+/** A link in the messages of `/links/statistics/ws`. */
+export interface LinkCounters {
+  link_id: string;
+  forward: DirectionCounters;
+  backward: DirectionCounters;
+  capture: v.InferOutput<typeof CaptureCounters>;
+}
+
+const NodesOfDirection = { from: Uuid, to: Uuid };
+
+export const LinkStatistics = named('LinkStatistics', {
+  forward: v.object({ ...DirectionCounters.entries, ...NodesOfDirection }),
+  backward: v.object({ ...DirectionCounters.entries, ...NodesOfDirection }),
+  ends: v.array(
+    v.object({
+      node_id: Uuid,
+      adapter_number: Integer,
+      port_number: Integer,
+      compute_id: v.string(),
+      statistics: v.nullable(PortCounters),
+    }),
+  ),
+});

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { CAPTURE_EXTENSIONS, LINK_TYPES, type LinkType } from '../captures.ts';
 import { DirectionChange, DirectionImpairments, MOST_STEPS, ScheduleRounds, StepTimes } from '../impairments.ts';
-import type { ComputeNode } from '../objects.ts';
+import { type ComputeNode, PortCounters } from '../objects.ts';
 import { AnyObject, Integer, named, Text, Uuid } from '../vocabulary.ts';
 import { answers, LAST_QUERY, type RouteDefinitions, WINDOW_QUERY } from './definition.ts';
 import { Schedule } from './links.ts';
@@ -151,7 +151,7 @@ export const COMPUTE_NODE_ROUTES = {
   'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/impairments':
     { body: PortImpairments, answer: answers<object>(), summary: 'Impair each direction of the cable (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics':
-    { concurrent: true, answer: answers<object>(), summary: 'What was seen of the cable (an extension)', errors: [409] },
+    { concurrent: true, answer: answers<object>(PortCounters), summary: 'What was seen of the cable (an extension)', errors: [409] },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':
     { status: 204, summary: 'Start counting what passes the cable from zero (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/schedule':

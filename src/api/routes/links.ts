@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { CAPTURE_EXTENSIONS } from '../captures.ts';
 import { PRESETS } from '../impairment-presets.ts';
 import { DirectionChange, MOST_STEPS, ScheduleRounds, StepTimes } from '../impairments.ts';
-import type { LinkObject } from '../objects.ts';
+import { type LinkObject, LinkStatistics } from '../objects.ts';
 import { TopologyLink } from '../topology.ts';
 import { Integer, named, Timestamp, Uuid } from '../vocabulary.ts';
 import { answers, LAST_QUERY, type RouteDefinitions } from './definition.ts';
@@ -127,7 +127,7 @@ export const LINK_ROUTES = {
   'GET /v2/impairments/presets':
     { access: 'read', answer: answers<readonly object[]>(v.array(Preset)), summary: 'List presets of impairments (an extension)' },
   'GET /v2/projects/{project_id}/links/{link_id}/statistics':
-    { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(),
+    { access: 'watch', privilege: 'Link.Audit', answer: answers<object>(LinkStatistics),
       summary: 'What was seen of the link, by direction (an extension)', errors: [409] },
   'POST /v2/projects/{project_id}/links/{link_id}/statistics/reset':
     { access: 'change', privilege: 'Link.Modify', status: 204,

@@ -4,7 +4,6 @@ import {
   id,
   integer,
   listOf,
-  mapOf,
   number,
   object,
   oneOf,
@@ -21,12 +20,6 @@ const record = (members: Record<string, Node>, optional: readonly string[] = [])
   properties: members,
   required: Object.keys(members).filter((name) => !optional.includes(name)),
 });
-const traffic = record({ frames: integer, bytes: integer });
-const DIRECTION = {
-  ...{ offered: traffic, delivered: traffic, held: traffic, queue: traffic, dropped: mapOf(integer) },
-  ...{ corrupted: integer, duplicated: integer, reordered: integer },
-  ...{ delay: orNull(object), loss_percent: number, rate_kbit: number, seconds: number },
-};
 
 const OBJECTS: AnswerTable['objects'] = {
   Appliance: { members: { name: text, category: text, builtin: truth } },
@@ -65,21 +58,6 @@ const OBJECTS: AnswerTable['objects'] = {
       ...['project_id', 'link_type', 'capturing', 'capture_compute_id', 'capture_file_name', 'capture_file_path'],
     ],
   },
-  LinkStatistics: {
-    members: {
-      forward: record({ ...DIRECTION, from: id, to: id }),
-      backward: record({ ...DIRECTION, from: id, to: id }),
-      ends: listOf(
-        record({
-          ...{ node_id: id, adapter_number: integer, port_number: integer, compute_id: text },
-          statistics: orNull(reference('PortStatistics')),
-        }),
-      ),
-    },
-  },
-  PortStatistics: {
-    members: { incoming: record(DIRECTION), outgoing: record(DIRECTION), capture: orNull(object) },
-  },
   Drawing: {
     of: 'POST /v2/projects/{project_id}/drawings',
     members: { drawing_id: id, project_id: id, svg: text },
@@ -106,7 +84,6 @@ const OBJECTS: AnswerTable['objects'] = {
 
 const LAB = '/v2/projects/{project_id}';
 const KIND = '/v2/compute/projects/{project_id}/{kind}/nodes';
-const PORT = `${KIND}/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}`;
 const computeNode = reference('ComputeNode');
 
 export const V2_ANSWERS: AnswerTable = {
@@ -116,7 +93,6 @@ export const V2_ANSWERS: AnswerTable = {
     [`POST ${LAB}/snapshots/{snapshot_id}/restore`]: reference('Project'),
     [`POST ${LAB}/deleted_nodes/{node_id}/restore`]: reference('Node'),
     [`POST ${LAB}/templates/{template_id}`]: reference('Node'),
-    [`GET ${LAB}/links/{link_id}/statistics`]: reference('LinkStatistics'),
     'GET /v2/compute/projects': listOf(reference('ComputeProject')),
     'POST /v2/compute/projects': reference('ComputeProject'),
     'GET /v2/compute/projects/{project_id}': reference('ComputeProject'),
@@ -126,7 +102,6 @@ export const V2_ANSWERS: AnswerTable = {
     [`GET ${KIND}/{node_id}`]: computeNode,
     [`PUT ${KIND}/{node_id}`]: computeNode,
     [`POST ${KIND}/{node_id}/duplicate`]: computeNode,
-    [`GET ${PORT}/statistics`]: reference('PortStatistics'),
   },
   nouns: {
     ...{ appliances: 'Appliance', templates: 'Template', projects: 'Project', nodes: 'Node', links: 'Link' },

@@ -1,8 +1,9 @@
 // Marks of a link on the map: impairments, capture, filters, suspension and, if shown, its rate.
 
+import type { LinkCounters } from '../../api/objects.ts';
 import type { LabContext } from '../lab-context.ts';
 import { inNumbers } from '../language.ts';
-import { type LinkCounters, rateText } from '../model/lab/counters.ts';
+import { rateText } from '../model/lab/counters.ts';
 import type { Point } from '../model/lab/geometry.ts';
 import { linkName, linkStates } from '../model/lab/link-name.ts';
 import type { Impairments, LinkObject } from '../model/server/types.ts';

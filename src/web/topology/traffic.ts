@@ -1,7 +1,7 @@
 // Keeps the marks of links up to date with their counters while traffic or captures are shown.
 import { effect } from '@preact/signals';
+import type { LinkCounters } from '../../api/objects.ts';
 import type { LabContext } from '../lab-context.ts';
-import type { LinkCounters } from '../model/lab/counters.ts';
 
 /** Returns the function that stops it. */
 export function followTraffic({ lab, traffic }: LabContext): () => void {

@@ -1,31 +1,7 @@
 // Link counters of a lab and their rates for the last minute, over one socket that is open while needed.
 import { signal } from '@preact/signals';
+import type { DirectionCounters, LinkCounters } from '../../../api/objects.ts';
 import { openSocket } from '../server/sockets.ts';
-
-export interface Delay {
-  mean_ms: number;
-  p95_ms: number;
-}
-
-export interface DirectionCounters {
-  offered: { frames: number; bytes: number };
-  delivered: { frames: number; bytes: number };
-  dropped: Readonly<Record<string, number>>;
-  loss_percent: number;
-  duplicated: number;
-  reordered: number;
-  corrupted: number;
-  rate_kbit: number;
-  delay: Delay | null;
-  held: { frames: number; bytes: number };
-}
-
-export interface LinkCounters {
-  link_id: string;
-  forward: DirectionCounters;
-  backward: DirectionCounters;
-  capture: { frames: number; bytes: number; drops: number } | null;
-}
 
 /** Rates in kbit/s, one per second, the latest last. */
 export interface Rates {

@@ -1,7 +1,9 @@
 // The present effect of a link on frames: requested and achieved values, drops by reason, and the rates of the last minute.
+
+import type { DirectionCounters } from '../../../../api/objects.ts';
 import type { LabContext } from '../../../lab-context.ts';
 import { inNumbers } from '../../../language.ts';
-import { type DirectionCounters, HISTORY_SECONDS, rateText } from '../../../model/lab/counters.ts';
+import { HISTORY_SECONDS, rateText } from '../../../model/lab/counters.ts';
 import { api } from '../../../model/server/api.ts';
 import type { Impairments, LinkObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
