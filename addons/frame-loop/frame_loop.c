@@ -299,11 +299,20 @@ static void drop(fl_loop *loop, const int32_t *endpoint, int reason, double fram
   if (drops != NULL) drops[reason] += frames;
 }
 
+/** Counts a frame that was sent in fragments. */
+static void count_fragmented(fl_loop *loop, const int32_t *endpoint, size_t length) {
+  int32_t whole = endpoint[FL_ENDPOINT_WHOLE];
+  if (whole > 0 && length > (size_t)whole) drop(loop, endpoint, FL_FRAGMENTED, 1);
+}
+
 /** Sends one frame. */
 static void send_one(fl_loop *loop, const int32_t *endpoint, const void *bytes, size_t length) {
   bool refused = false;
   for (;;) {
-    if (send(endpoint[FL_ENDPOINT_SOCKET], bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return;
+    if (send(endpoint[FL_ENDPOINT_SOCKET], bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+      count_fragmented(loop, endpoint, length);
+      return;
+    }
     if (errno == EINTR) continue;
     if (errno != ECONNREFUSED || refused) break;
     // The answer to an earlier packet, told once: this one has not been tried.
@@ -340,7 +349,9 @@ static void send_messages(fl_loop *loop, int32_t *endpoint, int messages) {
         endpoint[FL_ENDPOINT_SOCKET], loop->send + next, (unsigned)(messages - next), MSG_DONTWAIT | MSG_NOSIGNAL);
     int error = errno;
     if (sent > 0) {
-      next += sent;
+      // The kernel refuses runs of frames that it would have to fragment.
+      for (int end = next + sent; next < end; next++)
+        if (segment_of(loop, next) == 0) count_fragmented(loop, endpoint, loop->send[next].msg_hdr.msg_iov[0].iov_len);
       refused = false;
     } else if (error == ECONNREFUSED && !refused) {
       refused = true;

@@ -46,6 +46,7 @@ enum {
   FL_ENDPOINT_DROPS = 4,  // its counters
   FL_ENDPOINT_TRUST = 5,  // how often of late its frames were answered soon
   FL_ENDPOINT_ANSWER = 6,  // microseconds until the answer
+  FL_ENDPOINT_WHOLE = 7,  // longest frame that the path takes in one piece; 0: not known
 };
 
 // A leg, the way of a frame to a socket or a device: 16 words. Counters are places in the array of counters, or -1.
@@ -65,7 +66,7 @@ enum { FL_TO_JAVASCRIPT = 0, FL_TO_SOCKET = 1, FL_TO_DEVICE = 2, FL_TO_NOWHERE =
 enum { FL_DEVICE_GENERATION = 0, FL_DEVICE_KIND = 1, FL_DEVICE_SEATS = 2, FL_DEVICE_AGEING = 3 };
 enum { FL_NO_DEVICE = 0, FL_HUB = 1, FL_SWITCH = 2 };
 
-// Counters of a direction, of traffic, and of what an endpoint drops.
+// Counters of a direction, of traffic, and of what an endpoint drops or sends in fragments.
 enum {
   FL_OFFERED_FRAMES = 0,
   FL_OFFERED_BYTES = 1,
@@ -77,7 +78,7 @@ enum {
   FL_DIRECTION_COUNTERS = 7,
 };
 enum { FL_FRAMES = 0, FL_BYTES = 1, FL_TRAFFIC_COUNTERS = 2 };
-enum { FL_DROP_SEND_QUEUE = 0, FL_DROP_TOO_LONG = 1, FL_DROP_SEND_FAILED = 2, FL_DROP_COUNTERS = 3 };
+enum { FL_DROP_SEND_QUEUE = 0, FL_DROP_TOO_LONG = 1, FL_DROP_SEND_FAILED = 2, FL_FRAGMENTED = 3, FL_DROP_COUNTERS = 4 };
 
 // A switch's table of addresses, which JavaScript writes: columns behind one another, each for all buckets. 22 bytes a bucket.
 enum { FL_BUCKET_BYTES = 22 };

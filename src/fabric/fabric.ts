@@ -6,7 +6,7 @@ import type { Failure } from '../failures.ts';
 import { type Device, FabricPort, wireDevice } from './fabric-port.ts';
 import { type Crash, FabricThread, type Recovery, type ThreadOptions } from './fabric-thread.ts';
 import { MemoryDevice } from './memory-device.ts';
-import type { DeviceKind, FabricTotals, InterfaceChange, Output, Settings } from './model.ts';
+import type { DeviceKind, FabricTotals, InterfaceChange, Output, Settings, TunnelNotice } from './model.ts';
 import { add, noTotals, sumOf } from './totals.ts';
 
 export { LINK_TYPES, type LinkType } from '../api/captures.ts';
@@ -34,6 +34,8 @@ export type {
   ScheduleState,
   TapAddress,
   Traffic,
+  TunnelNotice,
+  TunnelStatistics,
   UdpAddress,
 } from './model.ts';
 
@@ -107,20 +109,23 @@ export class Fabric extends EventEmitter<FabricEvents> {
 
   /**
    * Creates a port without a cable, with or without a device. `interfaceChanged` is called when an interface of the port goes down,
-   * disappears or returns. A port of a device in memory is in the device's group.
+   * disappears or returns, `unfit` when its first frames do not fit into the path of its cable. A port of a device in memory is in the device's group.
    * @throws Failure `conflict` if another program has the device's UDP port, or the interface is not available
    */
   async createPort(
     device: Device | null,
     interfaceChanged: (change: InterfaceChange) => void = () => {},
     group = '',
+    unfit: (notice: TunnelNotice) => void = () => {},
   ): Promise<FabricPort> {
     const owner = device?.kind === 'memory' ? device.device : { thread: this.#threadOf(group), group };
     const { thread } = owner;
     const id = thread.nextId();
     const wire = wireDevice(device, thread);
     thread.groups.enter(id, owner.group);
-    thread.listeners.set(id, interfaceChanged as (message: unknown) => void);
+    const listen = (message: InterfaceChange | TunnelNotice): void =>
+      'unfit' in message ? unfit(message) : interfaceChanged(message);
+    thread.listeners.set(id, listen as (message: unknown) => void);
     try {
       await thread.request('createPort', { port: id, device: wire, group: owner.group });
     } catch (error) {

@@ -359,6 +359,24 @@ export interface FramePath {
   reason: string | null;
 }
 
+/** The path of a UDP cable to another host. */
+export interface TunnelStatistics {
+  /** The longest IP packet in bytes that passes in one piece, as far as this host knows. */
+  pathMtu: number;
+  /** The longest frame for which that is enough. */
+  longestWhole: number;
+  /** Longer frames, which were sent in fragments. */
+  fragmented: number;
+  /** Frames that were dropped because no packet can hold them. */
+  tooLong: number;
+}
+
+/** A UDP cable has its first frames that do not fit. */
+export interface TunnelNotice extends Pick<TunnelStatistics, 'pathMtu' | 'longestWhole'> {
+  unfit: 'fragmented' | 'tooLong';
+  host: string;
+}
+
 export interface PortStatistics {
   /** Frames from the device that entered the cable, after impairments. */
   toCable: Traffic;
@@ -367,6 +385,8 @@ export interface PortStatistics {
   drops: Drops;
   /** Who forwards the device's frames: the kernel, or the fabric and why. */
   path: FramePath;
+  /** The path of a UDP cable to another host; undefined for other cables. */
+  tunnel: TunnelStatistics | undefined;
   /** Whether both ends of the cable are in this process, so that frames skip UDP. */
   fused: boolean;
   /** Interfaces of the port that are down or gone. */

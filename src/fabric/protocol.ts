@@ -69,7 +69,7 @@ export type Report =
   | { kind: 'captured'; chunks: { capture: number; memory: SharedArrayBuffer; length: number }[] }
   /** The main thread has this one closed by another thread: see FramePlane.closeElsewhere. */
   | { kind: 'close'; descriptor: number }
-  /** A message of a device in memory, or a port's InterfaceChange. */
+  /** A message of a device in memory, or a port's InterfaceChange or TunnelNotice. */
   | { kind: 'message'; device: number; message: unknown };
 
 /** Indexes of the Int32Array that both threads share. */

@@ -3,3 +3,4 @@ import './frame-loop-off.ts';
 import './hub.test.ts';
 import './ethernet-switch.test.ts';
 import './directions.test.ts';
+import './path-mtu.test.ts';

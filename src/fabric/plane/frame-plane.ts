@@ -15,6 +15,7 @@ import { KernelLinks, type KernelPort } from './kernel-links.ts';
 import { type PlainEntry, PlainRoutes } from './plain-routes.ts';
 import { Segmentation } from './segmentation.ts';
 import { Timers } from './timers.ts';
+import { TunnelPaths } from './tunnel-paths.ts';
 import { Turn } from './turn.ts';
 import { type Deliver, UdpEndpoint } from './udp-endpoint.ts';
 
@@ -38,6 +39,7 @@ export class FramePlane {
   readonly segmentation: Segmentation;
   readonly delays = new DelayQueue();
   readonly timers = new Timers();
+  readonly tunnels = new TunnelPaths(this.timers);
   readonly captures: Captures;
   readonly counters = new CounterMemory();
   /** The routes for the native frame loop; undefined without it. */

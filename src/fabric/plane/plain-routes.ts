@@ -110,6 +110,11 @@ export class PlainRoutes {
     return -1;
   }
 
+  /** Counts longer frames of the socket as fragmented. */
+  setWhole(number: number, bytes: number): void {
+    if (number !== -1) this.#loop.setWhole(number, bytes);
+  }
+
   /** Must be called before the socket is closed. */
   removeSocket(number: number, socket: number): void {
     if (number === -1) return;

@@ -62,6 +62,7 @@ export class Connection {
   }
 
   resetStatistics(): void {
+    if (this.endpoint instanceof UdpEndpoint) this.endpoint.resetUnfit();
     this.outgoing.resetStatistics();
     this.incoming.resetStatistics();
   }
@@ -219,6 +220,8 @@ export class Port {
       toDevice: this.#traffic(RECEIVED),
       drops: this.drops,
       path: this.#path(),
+      tunnel:
+        connection?.endpoint instanceof UdpEndpoint ? this.#plane.tunnels.statistics(connection.endpoint) : undefined,
       fused: connection?.fusedWith !== undefined,
       delayed: connection === undefined ? 0 : connection.outgoing.heldFrames + connection.incoming.heldFrames,
       interfaces: this.#lostInterfaces(),

@@ -1,7 +1,7 @@
 // A UDP socket of the fabric: receives packets of its one peer and sends frames to it in runs of slots.
 
 import { constants } from 'node:os';
-import { type FrameLoop, SEND_DROPS } from '../../host/network/frame-loop.ts';
+import { FRAGMENTED, type FrameLoop, SEND_COUNTERS, SEND_DROPS } from '../../host/network/frame-loop.ts';
 import type { FrameCalls } from '../../host/system-calls.ts';
 import type { Drops } from '../model.ts';
 import type { CounterBlock, CounterMemory } from './counter-memory.ts';
@@ -38,7 +38,9 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
   readonly #drops: Drops;
   readonly #deliver: Deliver;
   readonly #entry: PlainEntry;
-  /** Send failures of the native frame loop. */
+  /** Frames that the path carries only in fragments, and those that no packet can hold. */
+  readonly unfit = { fragmented: 0, tooLong: 0 };
+  /** Send failures of the native frame loop, and frames that it has sent in fragments. */
   readonly #sendDrops: CounterBlock;
   /** Whether the last error was due to an earlier packet. */
   #refused = false;
@@ -47,6 +49,8 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
   /** Longest frame that the path accepts in runs: less than its MTU. */
   #longestInRuns = 65_535;
   #overflow = 0;
+  /** Longest frame that the path takes in one piece; 0: not known. */
+  #whole = 0;
 
   /** `entry` is the route of the frames given to `deliver`, for the native frame loop. */
   constructor(plane: Plane, socket: number, drops: Drops, deliver: Deliver, entry: PlainEntry) {
@@ -56,8 +60,14 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
     this.#drops = drops;
     this.#deliver = deliver;
     this.#entry = entry;
-    this.#sendDrops = plane.counters.take(Object.keys(SEND_DROPS).length);
+    this.#sendDrops = plane.counters.take(SEND_COUNTERS);
     this.number = plane.routes?.addSocket(socket, entry.leg, this.#sendDrops) ?? -1;
+  }
+
+  /** Counts longer frames as fragmented. */
+  set longestWhole(bytes: number) {
+    this.#whole = bytes;
+    this.#plane.routes?.setWhole(this.number, bytes);
   }
 
   /** Reads a batch of packets from the socket. */
@@ -111,7 +121,14 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
     this.#overflow = overflow;
     const { values } = this.#sendDrops;
     for (const [reason, place] of SEND_DROP_PLACES) this.#drops[reason] += values[place]!;
+    this.unfit.tooLong += values[SEND_DROPS.tooLong]!;
+    this.unfit.fragmented += values[FRAGMENTED]!;
     values.fill(0);
+  }
+
+  resetUnfit(): void {
+    this.countOverflow();
+    Object.assign(this.unfit, { fragmented: 0, tooLong: 0 });
   }
 
   close(): void {
@@ -136,13 +153,26 @@ export class UdpEndpoint extends RunSender implements PlainSocket {
       return 0;
     }
     this.#refused = false;
-    if (sent > 0) return sent;
+    if (sent > 0) {
+      this.#countFragmented(first, sent);
+      return sent;
+    }
     if (sent === -EAGAIN) {
       this.#drops.sendQueue += count;
       return count;
     }
-    if (sent === -EMSGSIZE) this.#drops.tooLong++;
-    else this.#drops.sendFailed++;
+    if (sent === -EMSGSIZE) {
+      this.#drops.tooLong++;
+      this.unfit.tooLong++;
+    } else {
+      this.#drops.sendFailed++;
+    }
     return 1;
+  }
+
+  #countFragmented(first: number, count: number): void {
+    if (this.#whole === 0) return;
+    for (let slot = first; slot < first + count; slot++)
+      if (this.#plane.calls.lengthOf(slot) > this.#whole) this.unfit.fragmented++;
   }
 }

@@ -140,6 +140,7 @@ export class FabricVerbs implements Handlers {
       undo.defer(() => endpoint.close());
       connection.endpoint = endpoint;
       this.#cables.add(connection as UdpConnection);
+      this.#plane.tunnels.add(cable.remoteHost, endpoint, (notice) => this.#tell(id, notice));
     } else if (cable.kind !== 'null') {
       const deliver: Deliver = (slot, length) => connection.incoming.offer(slot, length);
       connection.endpoint = this.#openInterface(id, 'cable', port, cable, deliver);
@@ -297,7 +298,10 @@ export class FabricVerbs implements Handlers {
     port.connection = undefined;
     this.#plane.changed();
     connection.cut();
-    if (connection.endpoint instanceof UdpEndpoint) this.#cables.remove(connection as UdpConnection);
+    if (connection.endpoint instanceof UdpEndpoint) {
+      this.#cables.remove(connection as UdpConnection);
+      this.#plane.tunnels.remove(connection.endpoint);
+    }
     connection.endpoint?.close();
   }
 }

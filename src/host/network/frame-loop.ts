@@ -33,6 +33,7 @@ const LAYOUT = {
 } as const;
 
 const ENDPOINT_WORDS = 8;
+const WHOLE = 7;
 const LEG_WORDS = 16;
 const SEAT_WORDS = 2;
 const GENERATION = 0;
@@ -63,6 +64,10 @@ export const DIRECTION_COUNTERS = {
 
 /** Counters of frames that an endpoint could not send, by offset in its block. */
 export const SEND_DROPS = { sendQueue: 0, tooLong: 1, sendFailed: 2 } as const;
+/** Offset of the counter of frames that it has sent in fragments. */
+export const FRAGMENTED = 3;
+/** Length of that block. */
+export const SEND_COUNTERS = 4;
 
 /** A leg's target: TypeScript code, a socket, a device in memory, or none. */
 const LEG_KINDS = { typescript: 0, socket: 1, device: 2, nowhere: 3 } as const;
@@ -180,9 +185,17 @@ export class FrameLoop {
    */
   setEndpoint(endpoint: number, socket: number, leg: number, drops: number): boolean {
     if (socket >= LAYOUT.descriptors) return false;
-    this.#table.set([socket, leg, LONGEST_IN_RUNS_BYTES, 1, drops, 0, 0], LAYOUT.endpoint + endpoint * ENDPOINT_WORDS);
+    this.#table.set(
+      [socket, leg, LONGEST_IN_RUNS_BYTES, 1, drops, 0, 0, 0],
+      LAYOUT.endpoint + endpoint * ENDPOINT_WORDS,
+    );
     this.#table[LAYOUT.sockets + socket] = endpoint + 1;
     return true;
+  }
+
+  /** Counts longer frames of the endpoint as fragmented. */
+  setWhole(endpoint: number, bytes: number): void {
+    this.#table[LAYOUT.endpoint + endpoint * ENDPOINT_WORDS + WHOLE] = bytes;
   }
 
   /** Call this before the socket is closed. */

@@ -18,14 +18,13 @@ import {
   setOption,
 } from './libc.ts';
 import { PacketCalls } from './packet.ts';
+import { domainOf, familyOf, SOCKADDR_BYTES, type SocketAddress, writeSocketAddress } from './socket-address.ts';
 import { TapCalls } from './tap.ts';
 import { UdpRuns } from './udp-runs.ts';
 
 const { EINTR, ENOSYS, EPERM } = constants.errno;
 
 // Values of <sys/socket.h>, <netinet/in.h>, <sys/epoll.h>, <time.h>: the same on x86-64 and arm64.
-const AF_INET = 2;
-const AF_INET6 = 10;
 const SO_MEMINFO = 55;
 const IPPROTO_IP = 0;
 const IP_MTU_DISCOVER = 10;
@@ -50,7 +49,6 @@ const CLOCK_REALTIME = 0;
  */
 const EVENTS = 16;
 
-const SOCKADDR_BYTES = 128;
 /** Space for a struct cmsghdr with an int at its end. */
 const ANCILLARY_BYTES = 24;
 const CMSG_DATA = 16;
@@ -62,22 +60,6 @@ const EPOLL_DATA = process.arch === 'x64' ? 4 : 8;
  * Minimum number of packets that the largest receive buffer of a common system (4 MiB, doubled by the kernel) holds.
  */
 const MOST_WAITING = 16_384;
-
-/** An IPv4 or IPv6 literal (with `%zone` where it needs one) and a UDP port. */
-export interface SocketAddress {
-  host: string;
-  port: number;
-}
-
-/** `::ffff:192.0.2.1` is the IPv4 address 192.0.2.1. */
-function plainHost(host: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(host)?.[1] ?? host;
-}
-
-/** Address family of an IP literal: 4 or 6. */
-export function familyOf(host: string): 4 | 6 {
-  return plainHost(host).includes(':') ? 6 : 4;
-}
 
 /**
  * System calls on the frames of {@link FrameMemory}. One call receives into, or sends from, consecutive slots. One
@@ -116,8 +98,7 @@ export class FrameCalls extends FrameMemory {
    */
   openUdpSocket(local: SocketAddress, remote: SocketAddress, bufferBytes: number, runs = true): number {
     const version6 = familyOf(remote.host) === 6;
-    const domain = version6 ? AF_INET6 : AF_INET;
-    const socket = check('socket', this.#libc.socket(domain, SOCK_DGRAM | NONBLOCK | CLOEXEC, 0));
+    const socket = check('socket', this.#libc.socket(domainOf(remote.host), SOCK_DGRAM | NONBLOCK | CLOEXEC, 0));
     try {
       if (version6) this.#setOption(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
       // No "do not fragment": a full frame with its UDP header is longer than the path's MTU.
@@ -125,9 +106,9 @@ export class FrameCalls extends FrameMemory {
       else this.#setOption(socket, IPPROTO_IP, IP_MTU_DISCOVER, 0);
       if (runs) this.#takeRuns(socket);
       setBuffers(socket, bufferBytes, this.control, this.#scratch);
-      const bound = this.#writeAddress(local);
+      const bound = writeSocketAddress(this.control, this.#address, local);
       check('bind', this.#libc.bind(socket, this.control.address + this.#address, bound));
-      const connected = this.#writeAddress(remote);
+      const connected = writeSocketAddress(this.control, this.#address, remote);
       check('connect', this.#libc.connect(socket, this.control.address + this.#address, connected));
       // Discard packets that arrived between bind and connect: they may come from any sender. The receive buffer limits
       // their number.
@@ -143,7 +124,7 @@ export class FrameCalls extends FrameMemory {
    * Whether packets to the socket's peer stay on this host: then Linux uses the peer's address as the source address.
    */
   isOwnPeer(socket: number, host: string): boolean {
-    const remoteBytes = this.#writeAddress({ host, port: 0 });
+    const remoteBytes = writeSocketAddress(this.control, this.#address, { host, port: 0 });
     const [from, to] = remoteBytes === 16 ? [4, 8] : [8, 24];
     const peer = Buffer.from(this.control.bytes.subarray(this.#address + from, this.#address + to));
     this.control.words[this.#scratch >> 2] = SOCKADDR_BYTES;
@@ -302,21 +283,6 @@ export class FrameCalls extends FrameMemory {
       seconds: Number(bytes.readBigInt64LE(this.#scratch)),
       nanoseconds: bytes.readUInt32LE(this.#scratch + 8),
     };
-  }
-
-  /** Writes a sockaddr_in or sockaddr_in6 and returns its size. */
-  #writeAddress({ host, port }: SocketAddress): number {
-    const { bytes, address } = this.control;
-    const at = this.#address;
-    const [literal, zone] = plainHost(host).split('%') as [string, string?];
-    const version6 = familyOf(host) === 6;
-    bytes.fill(0, at, at + SOCKADDR_BYTES);
-    bytes.writeUInt16LE(version6 ? AF_INET6 : AF_INET, at);
-    bytes.writeUInt16BE(port, at + 2);
-    const parsed = this.#libc.inet_pton(version6 ? AF_INET6 : AF_INET, literal, address + at + (version6 ? 8 : 4));
-    if (parsed !== 1) throw new SystemError('inet_pton', constants.errno.EINVAL);
-    if (zone) bytes.writeUInt32LE(Number(zone) || this.#libc.if_nametoindex(zone), at + 24);
-    return version6 ? 28 : 16;
   }
 
   /** Lets the kernel deliver packets of one run together. Linux before 5.0 cannot. */

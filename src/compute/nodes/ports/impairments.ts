@@ -6,6 +6,7 @@ import type {
   DirectionStatistics,
   SchedulePlan,
   ScheduleState,
+  TunnelStatistics,
 } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
 
@@ -75,6 +76,12 @@ export function scheduleAnswer(started: Started | undefined, now: ScheduleState 
 
 export function statisticsAnswer({ outgoing, incoming }: CableStatistics): object {
   return { outgoing: directionAnswer(outgoing), incoming: directionAnswer(incoming) };
+}
+
+export function tunnelAnswer(tunnel: TunnelStatistics | undefined): object | null {
+  if (tunnel === undefined) return null;
+  const { pathMtu, longestWhole, fragmented, tooLong } = tunnel;
+  return { path_mtu: pathMtu, max_frame: longestWhole, fragmented, too_long: tooLong };
 }
 
 function directionAnswer(seen: DirectionStatistics): object {

@@ -7,6 +7,7 @@ import type {
   FabricPort,
   InterfaceChange,
   PortStatistics,
+  TunnelNotice,
 } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
@@ -15,7 +16,14 @@ import { withExceptionName } from '../exception-name.ts';
 import type { PortOwner } from '../owner.ts';
 import type { Capture } from './captures.ts';
 import { impairmentsOf } from './filters.ts';
-import { cableImpairments, planOf, type Started, scheduleAnswer, statisticsAnswer } from './impairments.ts';
+import {
+  cableImpairments,
+  planOf,
+  type Started,
+  scheduleAnswer,
+  statisticsAnswer,
+  tunnelAnswer,
+} from './impairments.ts';
 import { cableOf, mustBePluggable, mustBeUsable, type PluggableNio, relayPath } from './nio.ts';
 
 /** The common properties of a kind's ports. */
@@ -97,6 +105,7 @@ export class NodePort {
           this.#device,
           (change) => this.interfaceChanged(change),
           this.group,
+          (notice) => this.#notifyUnfit(notice),
         );
         undo.defer(() => port.close());
         await port.connect(cable, impairments);
@@ -155,8 +164,13 @@ export class NodePort {
   async cableStatistics(): Promise<object> {
     const { port, nio } = this.#connection();
     return withExceptionName(this.#rules.exception, async () => {
-      const [cable, { capture, path }] = await Promise.all([port.cableStatistics(), port.statistics()]);
-      return { ...statisticsAnswer(cable), capture: capture ?? null, path: relayPath(nio) ?? path };
+      const [cable, { capture, path, tunnel }] = await Promise.all([port.cableStatistics(), port.statistics()]);
+      return {
+        ...statisticsAnswer(cable),
+        capture: capture ?? null,
+        path: relayPath(nio) ?? path,
+        tunnel: tunnelAnswer(tunnel),
+      };
     });
   }
 
@@ -223,6 +237,15 @@ export class NodePort {
     const away = state === 'down' ? 'is down; bring it up' : 'is gone; frames are dropped until it is there again';
     const message = `Port ${this.#label} of ${this.#node.name}: interface ${name} ${state === 'open' ? 'is back' : away}.`;
     this.#services.events.emit(state === 'open' ? 'log.info' : 'log.warning', { message }, this.#node.project.id);
+  }
+
+  #notifyUnfit({ unfit, host, pathMtu, longestWhole }: TunnelNotice): void {
+    const problem =
+      unfit === 'tooLong'
+        ? `frames are longer than a UDP packet to ${host} can be, and are dropped; lower the MTU of the nodes`
+        : `frames of more than ${longestWhole} bytes go to ${host} in fragments (path MTU ${pathMtu}), which is slow and which some firewalls drop; lower the MTU of the nodes, or raise that between the hosts`;
+    const message = `Port ${this.#label} of ${this.#node.name}: ${problem}.`;
+    this.#services.events.emit('log.warning', { message }, this.#node.project.id);
   }
 
   #inTurn<T>(change: () => T | Promise<T>): Promise<T> {
