@@ -25,7 +25,7 @@ const RECEIVE = `
   socket.bind(Number(process.argv[1]), () => console.log('ready'));
 `;
 
-test('frames that are longer than the path MTU arrive in fragments, are counted and told once', {
+test('frames that are longer than the path MTU arrive in fragments, are counted and reported once', {
   skip: cannotMakeInterfaces,
 }, async (t) => {
   const [router, host] = [await Namespace.create(t), await Namespace.create(t)];

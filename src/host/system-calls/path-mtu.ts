@@ -89,7 +89,7 @@ export function probePath(host: string, packetBytes: number): void {
     setOption(socket, level, option, PMTUDISC_PROBE, slab(), SCRATCH);
     bytes.fill(0, PACKET, PACKET + length);
     bytes[PACKET] = version === 6 ? ECHO_REQUEST_V6 : ECHO_REQUEST;
-    // The checksum of a packet of zeros but for its type; the kernel computes that of IPv6.
+    // The checksum of a packet that has only a type; the kernel computes that of IPv6.
     if (version === 4) bytes.writeUInt16BE(0xffff - (ECHO_REQUEST << 8), PACKET + 2);
     check('sendto', libc().sendto(socket, address + PACKET, length, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0));
   };
