@@ -5,7 +5,7 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findLink } from '../../src/host/network/kernel-interfaces.ts';
-import { cablePair, cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';
+import { cablePair, cannotMakeInterfaces, ip, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { type Body, type Lab, startLab } from './support.ts';
@@ -456,4 +456,27 @@ test('a TAP of a hub is up while the cable is there, and an interface keeps what
   for (const port of nios.keys()) await lab.expect(204, 'DELETE', `${hub}/adapters/0/ports/${port}/nio`);
   assert.equal(findLink(tap), undefined);
   assert.equal(findLink(outside)?.up, true);
+});
+
+test('frames that are too long for the path to another host are counted, and reported in the lab', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const { lab, hub } = await started(t, { name: 'Hub' });
+  const [here] = await cablePair(t);
+  await ip('link', 'set', here, 'mtu', '1500');
+  await ip('address', 'add', '10.71.3.1/24', 'dev', here);
+  await ip('neighbour', 'add', '10.71.3.2', 'lladdr', '02:00:00:00:00:02', 'dev', here);
+  const [peer, into] = await connected(t, lab, hub, 0);
+  const nio = { type: 'nio_udp', lport: await freePort(), rhost: '10.71.3.2', rport: 20_000 };
+  await lab.expect(201, 'POST', `${hub}/adapters/0/ports/1/nio`, nio);
+  await peer.send(into, Buffer.alloc(1472), Buffer.alloc(1473));
+  const tunnel = await until(async () => {
+    const answer = await lab.expect(200, 'GET', `${hub}/adapters/0/ports/1/statistics`);
+    return answer.tunnel.fragmented > 0 && answer.tunnel;
+  });
+  assert.deepEqual(tunnel, { path_mtu: 1500, max_frame: 1472, fragmented: 1, too_long: 0 });
+  const { message } = await lab.told('log.warning');
+  assert.match(message, /^Port 0\/1 of Hub: frames of more than 1472 bytes go to 10\.71\.3\.2 in fragments/);
+  const { tunnel: none } = await lab.expect(200, 'GET', `${hub}/adapters/0/ports/0/statistics`);
+  assert.equal(none, null, 'a tunnel within this host has no such path');
 });
