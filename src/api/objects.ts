@@ -367,7 +367,17 @@ const DirectionCounters = v.object({
   corrupted: Integer,
   rate_kbit: v.number(),
   /** Null without delayed frames. */
-  delay: v.nullable(v.object({ mean_ms: v.number(), p95_ms: v.number() })),
+  delay: v.nullable(
+    v.object({
+      frames: Integer,
+      mean_ms: v.number(),
+      min_ms: v.number(),
+      max_ms: v.number(),
+      p50_ms: v.number(),
+      p95_ms: v.number(),
+      p99_ms: v.number(),
+    }),
+  ),
   held: Traffic,
   queue: Traffic,
 });

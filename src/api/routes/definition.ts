@@ -32,7 +32,7 @@ export interface Answers<T> {
 }
 
 export function answers<S extends Schema>(schema: S): Answers<v.InferOutput<S>>;
-/** Of other servers, from which members of the schema may be missing. */
+/** `T` is looser than the schema: the answer comes from another server, unchecked. */
 export function answers<T>(schema?: Schema): Answers<T>;
 export function answers(schema?: Schema): Answers<unknown> {
   return schema ? { schema } : {};

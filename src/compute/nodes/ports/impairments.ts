@@ -1,4 +1,5 @@
 import { changed } from '../../../api/impairments.ts';
+import type { DirectionCounters } from '../../../api/objects.ts';
 import type { PortImpairments, PortSchedule } from '../../../api/routes/compute-nodes.ts';
 import type {
   CableImpairments,
@@ -74,7 +75,10 @@ export function scheduleAnswer(started: Started | undefined, now: ScheduleState 
   };
 }
 
-export function statisticsAnswer({ outgoing, incoming }: CableStatistics): object {
+export function statisticsAnswer({ outgoing, incoming }: CableStatistics): {
+  outgoing: DirectionCounters;
+  incoming: DirectionCounters;
+} {
   return { outgoing: directionAnswer(outgoing), incoming: directionAnswer(incoming) };
 }
 
@@ -84,7 +88,7 @@ export function tunnelAnswer(tunnel: TunnelStatistics | undefined): object | nul
   return { path_mtu: pathMtu, max_frame: longestWhole, fragmented, too_long: tooLong };
 }
 
-function directionAnswer(seen: DirectionStatistics): object {
+function directionAnswer(seen: DirectionStatistics): DirectionCounters {
   const { offered, dropped, delay } = seen;
   const lost = dropped.frequencyDrop + dropped.packetLoss + dropped.loss;
   return {
