@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { CapabilitiesObject, LoadObject, OperationObject, PortsObject, VersionObject } from '../objects.ts';
 import { PROJECT_SETTINGS } from '../topology.ts';
-import { Integer, named, Text, Uuid } from '../vocabulary.ts';
+import { Integer, named, Text, Uuid, Variables } from '../vocabulary.ts';
 import { answers, NODE_LOAD_QUERY, type RouteDefinitions } from './definition.ts';
 
 /** The release validates projects like the controller's, though a compute uses only four members. */
@@ -42,17 +42,43 @@ export const HostInterface = named('HostInterface', {
 });
 export type HostInterface = v.InferOutput<typeof HostInterface>;
 
+export const ComputeProject = named('ComputeProject', {
+  project_id: Uuid,
+  name: v.nullable(v.string()),
+  variables: Variables,
+});
+export type ComputeProject = v.InferOutput<typeof ComputeProject>;
+
+const ProjectFile = v.object({
+  /** Relative to the project's directory, with `/` between its parts. */
+  path: v.string(),
+  /** Of the content, in hexadecimal. */
+  md5sum: v.string(),
+});
+export type ProjectFile = v.InferOutput<typeof ProjectFile>;
+
+const FileDetails = v.object({
+  path: v.string(),
+  /** Bytes. */
+  size: Integer,
+  /** Milliseconds since 1970. */
+  modified: v.number(),
+});
+export type FileDetails = v.InferOutput<typeof FileDetails>;
+
 // biome-ignore format: a table
 export const COMPUTE_SERVER_ROUTES = {
-  'GET /v2/compute/projects': { answer: answers<object>(), summary: 'List projects' },
+  'GET /v2/compute/projects': { answer: answers(v.array(ComputeProject)), summary: 'List projects' },
   'POST /v2/compute/projects':
-    { body: ProjectCreate, status: 201, answer: answers<object>(), summary: 'Create a project', errors: [507] },
-  'GET /v2/compute/projects/{project_id}': { answer: answers<object>(), summary: 'Read a project' },
+    { body: ProjectCreate, status: 201, answer: answers(ComputeProject), summary: 'Create a project', errors: [507] },
+  'GET /v2/compute/projects/{project_id}': { answer: answers(ComputeProject), summary: 'Read a project' },
   'PUT /v2/compute/projects/{project_id}':
-    { body: ProjectUpdate, answer: answers<object>(), summary: 'Update a project' },
+    { body: ProjectUpdate, answer: answers(ComputeProject), summary: 'Update a project' },
   'DELETE /v2/compute/projects/{project_id}': { status: 204, summary: 'Delete a project' },
   'POST /v2/compute/projects/{project_id}/close': { status: 204, summary: 'Close a project' },
-  'GET /v2/compute/projects/{project_id}/files': { answer: answers<object>(), summary: 'List files of a project' },
+  'GET /v2/compute/projects/{project_id}/files':
+    { answer: answers(v.union([v.array(ProjectFile), v.array(FileDetails)])), summary: 'List files of a project',
+      query: { details: 'yes: size and time instead of the checksum (an extension)' } },
   'GET /v2/compute/projects/{project_id}/files/{path:.+}':
     { raw: true, summary: 'Get a file from a project', errors: [409] },
   'POST /v2/compute/projects/{project_id}/files/{path:.+}':

@@ -1,15 +1,9 @@
 // Lists the files of a project with their checksums.
+import type { FileDetails, ProjectFile } from '../../api/routes/compute.ts';
 import { md5Of } from '../../host/files/checksum.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { listContained } from '../../host/files/contained-tree.ts';
 import type { NodeProject } from '../nodes/owner.ts';
-
-export interface ProjectFile {
-  /** Relative to the project's directory, with `/` between its parts. */
-  path: string;
-  /** Of the content, in hexadecimal. */
-  md5sum: string;
-}
 
 /** Checksums computed at the same time. */
 const AT_ONCE = 4;
@@ -31,14 +25,6 @@ export async function listFiles({ path: root }: NodeProject): Promise<ProjectFil
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-export interface FileDetails {
-  path: string;
-  /** Bytes. */
-  size: number;
-  /** Milliseconds since 1970. */
-  modified: number;
 }
 
 /** The same files without their checksums, for which all of them would have to be read. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ComputeProject } from '../../api/routes/compute.ts';
 import type { Variables } from '../../api/vocabulary.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
@@ -73,7 +74,7 @@ export class Project implements NodeProject {
   }
 
   /** The project as the API shows it. */
-  describe(): object {
+  describe(): ComputeProject {
     return { name: this.name, project_id: this.id, variables: this.variables };
   }
 
