@@ -73,6 +73,7 @@ export class Succession {
     this.#election = new Election(parts.own, {
       isReady: () => this.isReady,
       won: () => {
+        log.info('this host has the key of the controller');
         this.#looking.abort();
         this.#next(() => this.#lead());
       },
