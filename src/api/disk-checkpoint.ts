@@ -1,4 +1,4 @@
-// What the controller and computes agree on about copies of a machine's disks: folders of the node's directory.
+// What the controller and computes agree on about copies of a machine's disks, or of a container's layer: folders of the node's directory.
 
 /** Chunks of the disks by the checksum of their content, and the manifest that says where they belong. */
 export const DISK_CHECKPOINT = 'disk-checkpoint';
@@ -16,8 +16,14 @@ export const MOST_CHUNKS = 4_096;
 export const isOfCheckpoint = (path: string): boolean => OF_CHECKPOINT.test(path);
 const OF_CHECKPOINT = new RegExp(`/(?:${DISK_CHECKPOINT}|${RESTORED_DISKS})/([0-9a-f]{64}|${DISK_MANIFEST})$`);
 
-/** The chunks that a manifest names. */
-export function checksumsOf({ disks }: { disks: Record<string, { chunks: Record<string, string> } | undefined> }) {
+/** The chunks that a manifest names: those of disks, or of a container's layer. */
+export function checksumsOf({
+  disks = {},
+  parts = [],
+}: {
+  disks?: Record<string, { chunks: Record<string, string> } | undefined> | undefined;
+  parts?: string[] | undefined;
+}) {
   const names = Object.values(disks).flatMap((disk) => Object.values(disk?.chunks ?? {}));
-  return new Set(names.filter((name) => name !== ZEROS));
+  return new Set([...names, ...parts].filter((name) => name !== ZEROS));
 }

@@ -1,11 +1,12 @@
-// The disk of a running machine outlives the host of the machine.
+// The disk of a running machine, and the layer of a running container, outlive their host.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWebSocketStream, WebSocket } from 'ws';
+import { BUSYBOX, tryEngine } from '../compute/docker-engine.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { begun, connected, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
@@ -15,6 +16,31 @@ import { guestImages, machine } from './machines.ts';
 import { TwoHosts } from './two-daemons-network.ts';
 
 const skip = noCluster() || missing('qemu-system-x86_64', 'qemu-img', 'qemu-io') || noGuest;
+
+/** By the controller, wherever the node is. */
+function typistOf(t: TestContext, lab: Lab, node: NodeObject): Typist {
+  const { url, headers } = lab.daemon;
+  const address = `${url.replace('http', 'ws')}${lab.path}/nodes/${node.node_id}/console/ws`;
+  return new Typist(t, createWebSocketStream(new WebSocket(address, { headers })));
+}
+
+async function placeOf(lab: Lab, node: NodeObject): Promise<[host: string, status: string]> {
+  const { compute_id: on, status } = (await lab.node(node)) as NodeObject & { compute_id: string };
+  return [on, String(status)];
+}
+
+/** The manifest of the last copy of a node's disks or layer on a controller; empty if there is none. */
+function copied(copies: string): string {
+  try {
+    const { files } = JSON.parse(readFileSync(join(copies, 'manifest.json'), 'utf8')) as {
+      files: { path: string; key: string }[];
+    };
+    const { key } = files.find(({ path }) => path.endsWith('disk-checkpoint/manifest.json')) as { key: string };
+    return readFileSync(join(copies, key), 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 test('a machine whose host is killed runs elsewhere with its disk of the last copy', { skip }, async (t) => {
   const hosts = TwoHosts.make(t);
@@ -32,29 +58,10 @@ test('a machine whose host is killed runs elsewhere with its disk of the last co
   // Its images reach b from a.
   const guest = await machine(lab, 'Guest', { ...guestSettings('10.0.0.1/24'), ...disk }, { compute_id });
   await lab.start(guest);
-  /** By the controller, wherever the machine is. */
-  const typist = (): Typist => {
-    const address = `${a.url.replace('http', 'ws')}${lab.path}/nodes/${guest.node_id}/console/ws`;
-    return new Typist(t, createWebSocketStream(new WebSocket(address, { headers: a.headers })));
-  };
-  let shell = typist();
+  let shell = typistOf(t, lab, guest);
   await shell.until(/guest is ready/);
   const copies = join(a.state, 'checkpoints', String(lab.project.project_id), guest.node_id);
-  /** Of the manifest of the node's disks. */
-  const copied = (): string => {
-    const { files } = JSON.parse(readFileSync(join(copies, 'manifest.json'), 'utf8')) as {
-      files: { path: string; key: string }[];
-    };
-    const { key } = files.find(({ path }) => path.endsWith('disk-checkpoint/manifest.json')) as { key: string };
-    return readFileSync(join(copies, key), 'utf8');
-  };
-  const tried = (): string => {
-    try {
-      return copied();
-    } catch {
-      return '';
-    }
-  };
+  const tried = (): string => copied(copies);
   const write = async (marker: string, megabyte: number): Promise<void> => {
     await shell.run(`echo ${marker} | dd of=/dev/vda bs=1M seek=${megabyte} conv=notrunc,fsync`);
   };
@@ -72,13 +79,51 @@ test('a machine whose host is killed runs elsewhere with its disk of the last co
   await sleep(2_500); // two rounds
 
   await b.kill();
-  const moved = async (): Promise<[string, string]> => {
-    const { compute_id: on, status } = (await lab.node(guest)) as NodeObject & { compute_id: string };
-    return [on, String(status)];
-  };
-  await eventually('the machine on a', moved, ([on, status]) => on === 'local' && status === 'started', 60_000);
-  shell = typist();
+  await eventually(
+    'the machine on a',
+    () => placeOf(lab, guest),
+    ([on, status]) => on === 'local' && status === 'started',
+    60_000,
+  );
+  shell = typistOf(t, lab, guest);
   await shell.until(/guest is ready/);
   assert.match(await read(3), /third-marker/);
   assert.match(await read(40), /second-marker/);
+});
+
+test('a container whose host is killed runs elsewhere with what it wrote outside its volumes', {
+  skip: noCluster(),
+}, async (t) => {
+  const engine = await tryEngine();
+  if (typeof engine === 'string') return t.skip(engine);
+  t.after(() => engine[Symbol.asyncDispose]());
+  const hosts = TwoHosts.make(t);
+  const { inside } = hosts.compute;
+  const { a, b, line } = await begun(t, hosts, inside, {
+    settings: `[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n[Docker]\nsocket_path = ${engine.socketPath}\n`,
+  });
+  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
+  await b.start();
+  const { compute_id } = await connected(a);
+  const lab = await Lab.create(a, 'Layers');
+  const members = { node_type: 'docker', compute_id, properties: { image: BUSYBOX } };
+  const node = (await a.post(`${lab.path}/nodes`, { name: 'C', ...members })) as NodeObject;
+  await lab.start(node);
+  let shell = typistOf(t, lab, node);
+  await shell.run('mkdir /srv; echo first-marker > /srv/file');
+  const copies = join(a.state, 'checkpoints', String(lab.project.project_id), node.node_id);
+  await eventually(
+    'the copy',
+    () => copied(copies),
+    (text) => text.includes('/srv/file'),
+  );
+  await b.kill();
+  await eventually(
+    'the container on a',
+    () => placeOf(lab, node),
+    ([on, status]) => on === 'local' && status === 'started',
+    60_000,
+  );
+  shell = typistOf(t, lab, node);
+  assert.match(await shell.run('cat /srv/file'), /first-marker/);
 });

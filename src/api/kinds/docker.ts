@@ -79,6 +79,8 @@ export const docker: NodeKindFacts = {
   creationLimit: 0,
   linksLeadInside: true,
   settingFiles: ['etc/network/interfaces'],
+  // Volumes are files; the layer above the image is not.
+  checkpointCovers: () => false,
   needs: ({ number }) => ({ memory: number('memory', 0) || 128, load: Math.max(number('cpus', 0), 0.25) }),
   template: {
     nameFormat: '{name}-{0}',

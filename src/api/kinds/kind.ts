@@ -70,10 +70,10 @@ export interface NodeKindFacts {
    */
   readonly whileRunning?: 'state' | 'refused';
   /**
-   * Its disks cannot be copied as files while it runs: its compute's `checkpoint` route copies what changed into a folder
-   * (api/disk-checkpoint). Says whether a file of the node's directory is such a disk.
+   * Its files alone are not all that it has: its compute's `checkpoint` route copies what changed into a folder (api/disk-checkpoint).
+   * Says which files of the node's directory that copy replaces, such as a disk.
    */
-  readonly isDisk?: (name: string) => boolean;
+  readonly checkpointCovers?: (name: string) => boolean;
   readonly images?: ImageFacts;
   /** What a node needs of its host; next to nothing unless given. */
   readonly needs?: (members: MemberReader) => HostNeeds;

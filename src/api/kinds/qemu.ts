@@ -196,7 +196,7 @@ export const qemu: NodeKindFacts = {
   addedByRelease3: ['maxcpus', ...DRIVES.map((drive) => `${drive}_disk_image_backed`)],
   ports: (source) => adapterPorts(source),
   whileRunning: 'state',
-  isDisk: (name) => /^hd[a-d]_disk\.qcow2$/.test(name),
+  checkpointCovers: (name) => /^hd[a-d]_disk\.qcow2$/.test(name),
   images: {
     folder: 'QEMU',
     isReference: (property) => property.endsWith('image'),

@@ -18,6 +18,13 @@ as_noted() {
   done <"$1/.gns3_perms"
 }
 
+# Files that were deleted on the container's former host.
+deleted=/etc/network/.labwire-deleted
+if [ -s "$deleted" ]; then
+  xargs -0 rm -rf -- <"$deleted"
+  rm -f "$deleted"
+fi
+
 # Names of volumes are no patterns.
 set -f
 old_ifs=$IFS

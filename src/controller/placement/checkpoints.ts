@@ -55,9 +55,11 @@ const Manifest = v.object({
 });
 type Manifest = v.InferOutput<typeof Manifest>;
 
-const DiskManifest = v.object({
-  disks: v.record(v.string(), v.object({ chunks: v.record(v.string(), v.string()) })),
-});
+/** Of disks, or of a container's layer. */
+const DiskManifest = v.union([
+  v.object({ disks: v.record(v.string(), v.object({ chunks: v.record(v.string(), v.string()) })) }),
+  v.object({ parts: v.array(v.string()) }),
+]);
 
 interface Fetching {
   /** Bytes that may be fetched. */
@@ -167,7 +169,7 @@ export class Checkpoints {
 
   /** Asks the compute to copy the node's disks into the folder of it. Never rejects. */
   async #takeDisks(node: Node): Promise<void> {
-    if (!nodeKind(node.type).isDisk) return;
+    if (!nodeKind(node.type).checkpointCovers) return;
     const problem = await node.compute.post(`${node.path}/checkpoint`, { connect: false, limit: DISKS_LIMIT_MS }).then(
       () => '',
       (error: unknown) => (lacksRoute(error) ? '' : messageOf(error)),
@@ -181,8 +183,8 @@ export class Checkpoints {
     const directory = this.#place(project.id, node.id);
     const before = await manifestOf(directory);
     const former = new Map(before?.files.map((file) => [file.path, file]));
-    const { isDisk } = nodeKind(node.type);
-    const isOfDisks = ({ path }: { path: string }): boolean => isDisk !== undefined && isOfCheckpoint(path);
+    const { checkpointCovers } = nodeKind(node.type);
+    const isOfDisks = ({ path }: { path: string }): boolean => checkpointCovers !== undefined && isOfCheckpoint(path);
     const formerDisks = before?.files.filter(isOfDisks) ?? [];
     const isTaken = !this.#diskProblems.get(node);
     const found = isTaken ? listed.filter(isOfDisks) : [];
@@ -191,12 +193,12 @@ export class Checkpoints {
       isTaken && disks.missing === 0 && (disks.fetched === 0 || (await isWhole(directory, disks.files)));
     // Parts of different moments would be no disk.
     if (!isCurrent) disks.files = formerDisks;
-    const isCovered = (path: string): boolean => disks.files.length > 0 && isDisk?.(basename(path)) === true;
+    const isCovered = (path: string): boolean => disks.files.length > 0 && checkpointCovers?.(basename(path)) === true;
     const rest = listed.filter((file) => {
       const { path } = file;
       return !path.includes(`/${DISK_CHECKPOINT}/`) && !isOfDisks(file) && !isCovered(path);
     });
-    const plain = rest.filter(({ path }) => node.status === 'stopped' || isDisk?.(basename(path)) !== true);
+    const plain = rest.filter(({ path }) => node.status === 'stopped' || checkpointCovers?.(basename(path)) !== true);
     const others = await this.#fetchAll(project, node, plain, {
       ...{ left: left - disks.fetched, former, directory },
       most: { bytes: LARGEST_NODE_BYTES, files: MOST_FILES },
@@ -280,7 +282,9 @@ export class Checkpoints {
     if (!manifest || manifest.files.length === 0) return undefined;
     let { missing } = manifest;
     for (const { path: from, key } of manifest.files) {
-      const path = nodeKind(node.type).isDisk ? from.replace(`/${DISK_CHECKPOINT}/`, `/${RESTORED_DISKS}/`) : from;
+      const path = nodeKind(node.type).checkpointCovers
+        ? from.replace(`/${DISK_CHECKPOINT}/`, `/${RESTORED_DISKS}/`)
+        : from;
       const copy = await open(join(directory, key)).catch(() => undefined);
       // If the upload is rejected, nothing may have read and closed the file.
       await using opened = copy;
@@ -316,8 +320,8 @@ export class Checkpoints {
 }
 
 function isCopied(node: Node): boolean {
-  const { staysOnHost, whileRunning, isDisk } = nodeKind(node.type);
-  return !staysOnHost && (whileRunning === undefined || isDisk !== undefined || node.status === 'stopped');
+  const { staysOnHost, whileRunning, checkpointCovers } = nodeKind(node.type);
+  return !staysOnHost && (whileRunning === undefined || checkpointCovers !== undefined || node.status === 'stopped');
 }
 
 /** Ends after the first piece that exceeds the size: a host may send more than it has listed. */

@@ -1,7 +1,7 @@
 // Client of this host's Docker Engine over its Unix socket (the Engine's HTTP API, version 1.40 or later). Engines of
 // other hosts are not supported.
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
 
@@ -30,6 +30,8 @@ export class EngineFailure extends Failure {
 
 export interface CallOptions {
   body?: object;
+  /** A tar archive in place of `body`; the Engine closes the connection if it rejects it. */
+  archive?: Readable;
   /** Milliseconds; 0 for no limit. */
   limit?: number;
   signal?: AbortSignal;
@@ -42,7 +44,7 @@ interface Version {
   MinAPIVersion?: string;
 }
 
-type Method = 'GET' | 'POST' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export class Engine {
   readonly #socketPath: string;
@@ -114,7 +116,13 @@ export class Engine {
     return `/v${isOlder(lowest, OLDEST) ? OLDEST : lowest}`;
   }
 
-  #request(method: Method, path: string, { body = {} }: CallOptions, more: RequestOptions) {
+  #request(method: Method, path: string, { body = {}, archive }: CallOptions, more: RequestOptions) {
+    if (archive) {
+      const headers = { host: 'docker', 'content-type': 'application/x-tar' };
+      const sent = request({ socketPath: this.#socketPath, method, path, ...more, headers });
+      archive.once('error', (error) => sent.destroy(error)).pipe(sent);
+      return sent.once('close', () => archive.destroy());
+    }
     const bytes = Buffer.from(JSON.stringify(body));
     const sent = request({
       socketPath: this.#socketPath,

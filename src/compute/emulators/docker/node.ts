@@ -17,6 +17,7 @@ import { writtenBytes } from './container.ts';
 import { assertCreatable, type Made, type Wanted } from './create-container.ts';
 import type { DockerHost } from './docker-host.ts';
 import { exception } from './engine.ts';
+import { restoreLayer, takeLayerCheckpoint } from './layer-checkpoint.ts';
 import { type ContainerOwner, type ContainerPlan, OwnContainer } from './own-container.ts';
 import { type Level, levelsOf, named, withFix } from './rights.ts';
 import { watchForRefusal } from './rights-watch.ts';
@@ -140,6 +141,20 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
+  /** Copies what the container has written outside its volumes, for another host. A stop ends it. @throws Failure `out-of-space`, `conflict` */
+  checkpoint(): Promise<void> {
+    return this.inTurn(async () => {
+      const { id: container } = this.#container;
+      // Nothing runs in a suspended one; its copy is of the last round.
+      if (container === undefined || this.runtime?.isSuspended) return;
+      const layer = { engine: this.#host.engine, container, directory: this.directory };
+      const { stopAsked: signal } = this;
+      await takeLayerCheckpoint(layer, { isRunning: this.runtime !== undefined, signal }).catch((thrown: unknown) => {
+        throw signal.aborted ? new Failure('conflict', `${this.name} is being stopped.`, { exception }) : thrown;
+      });
+    });
+  }
+
   /** The container's files with their permissions. */
   async copyFilesOf(source: DockerNode): Promise<void> {
     await copyFiles(this.project, source.relativeDirectory, this.relativeDirectory);
@@ -207,6 +222,8 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<DockerRuntime> {
     using _slot = await this.#host.starts.take(this.stopAsked);
     const { made, isNew } = await this.#container.ready(undo);
+    const layer = { engine: this.#host.engine, container: made.id, directory: this.directory };
+    await restoreLayer(layer, (message) => this.#tell('log.warning', `${this.name}: ${message}`));
     const starting = DockerRuntime.start(this, this.#host, this.#startOf(made), resources);
     const runtime = await starting.catch((error: unknown) => {
       throw withFix(error, this.services.config.Docker);

@@ -36,6 +36,18 @@ export function containerRoutes(find: FindNode<DockerNode>): Route[] {
     route(`POST ${path}/pause`, { status: 204, summary: 'Suspend a container' }, ({ params }) =>
       find(params).suspend(),
     ),
+    route(
+      `POST ${path}/checkpoint`,
+      {
+        status: 204,
+        summary: 'Copy what a container has written outside its volumes (an extension)',
+        errors: [409, 507],
+      },
+      async ({ params }) => {
+        await find(params).checkpoint();
+        return undefined;
+      },
+    ),
     route(`POST ${path}/unpause`, { status: 204, summary: 'Resume a container' }, ({ params }) =>
       find(params).resume(),
     ),

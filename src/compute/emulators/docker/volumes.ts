@@ -7,7 +7,8 @@ import { Failure, systemCode } from '../../../failures.ts';
 import { makeNodeDirectory } from '../../nodes/lifecycle/program-node.ts';
 import { type Engine, EngineFailure, exception } from './engine.ts';
 
-const NETWORK = '/etc/network';
+/** Every container has it. */
+export const NETWORK = '/etc/network';
 /** The Engine's labels on our objects. */
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,30 +1,19 @@
 // Copies of disks as chunks: a chunk is a piece of a disk as the guest sees it, stored once under the checksum of its content.
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
 import * as v from 'valibot';
-import { checksumsOf, DISK_MANIFEST, LARGEST_DISKS_BYTES, MOST_CHUNKS, ZEROS } from '../../../api/disk-checkpoint.ts';
+import { checksumsOf, ZEROS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
-import { Failure, systemCode } from '../../../failures.ts';
-import { fileFailure, writeFileAtomically } from '../../../host/files/atomic-file.ts';
+import { Failure } from '../../../failures.ts';
+import { CHUNK_BYTES, CheckpointParts, DamagedCopy, PartName, TooMuch } from '../../nodes/checkpoint-parts.ts';
 import type { DiskTool, Extent } from './disk-tool.ts';
 
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
-
-export const CHUNK_BYTES = 256 * 1024;
-/** There while changes are being taken: without them, a later copy of only what changed would be wrong. */
-const UNFINISHED = 'unfinished';
 /** Chunks that are written by one run of qemu-io. */
 const AT_ONCE = 64;
 /** Places of chunks, zeros included: 64 GiB. A guest writes zeros over a disk of any size in no time. */
 const MOST_PLACES = 2 ** 18;
-/** Bytes of a file of the copy: a manifest with all places, and more than any chunk. */
-const LARGEST_FILE_BYTES = 32 * 2 ** 20;
 
-const Checksum = v.union([v.literal(ZEROS), v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))]);
+const Checksum = v.union([v.literal(ZEROS), PartName]);
 const DiskOf = v.object({
   size: v.number(),
   /** By number: the checksum. */
@@ -46,54 +35,9 @@ export interface DiskChanges {
   disks: { drive: Drive; path: string; size: number }[];
 }
 
-/** Disks have more than is kept. */
-export class TooMuch extends Failure {
-  constructor(message: string) {
-    super('out-of-space', message);
-  }
-}
-
-/** A copy of which a part is missing or damaged. */
-export class DamagedCopy extends Failure {
-  constructor(message: string) {
-    super('conflict', message, { exception: 'QemuError' });
-  }
-}
-
-export class DiskChunks {
-  readonly directory: string;
-
+export class DiskChunks extends CheckpointParts<DiskManifest> {
   constructor(directory: string) {
-    this.directory = directory;
-  }
-
-  /** Undefined if there is none, or it was not finished. */
-  async manifest(): Promise<DiskManifest | undefined> {
-    if (await stat(join(this.directory, UNFINISHED)).catch(ignoreMissing)) return undefined;
-    const text = await this.#read(DISK_MANIFEST);
-    if (text === undefined) return undefined;
-    const manifest = v.safeParse(Manifest, parsed(text.toString('utf8')));
-    return manifest.success ? manifest.output : undefined;
-  }
-
-  /** Bytes that the disks took when they were last found to be too much. */
-  async tooMuch(): Promise<number> {
-    return Number(await readFile(join(this.directory, UNFINISHED), 'utf8').catch(ignoreMissing)) || Infinity;
-  }
-
-  async noteTooMuch(bytes: number): Promise<void> {
-    await writeFile(join(this.directory, UNFINISHED), String(bytes));
-  }
-
-  /** Call before changes are taken; until `add` ends there is no manifest. */
-  async begin(): Promise<void> {
-    await mkdir(this.directory, { recursive: true, mode: 0o700 });
-    await writeFile(join(this.directory, UNFINISHED), '', { mode: 0o600 });
-  }
-
-  /** After `begin`: the copy is what it was. */
-  async unchanged(): Promise<void> {
-    await rm(join(this.directory, UNFINISHED), { force: true });
+    super(directory, Manifest);
   }
 
   /** @throws TooMuch, the reason of `signal`; the files of before stay, but count as unfinished */
@@ -110,33 +54,11 @@ export class DiskChunks {
         signal.throwIfAborted();
         if (!(index in chunks) && ++places > MOST_PLACES)
           throw new TooMuch(`${drive} has changed at more than ${MOST_PLACES} places`);
-        chunks[index] = content === undefined ? ZEROS : await this.#keep(content);
+        chunks[index] = content === undefined ? ZEROS : await this.keep(content);
       }
       disks[drive] = { size, chunks };
     }
-    const kept = checksumsOf({ disks });
-    let bytes = 0;
-    for (const name of kept) bytes += (await stat(join(this.directory, name))).size;
-    if (bytes > LARGEST_DISKS_BYTES || kept.size > MOST_CHUNKS) {
-      const [found, most] = [bytes, LARGEST_DISKS_BYTES].map((size) => `${Math.ceil(size / 2 ** 20)} MiB`);
-      throw new TooMuch(`its disks have changed by ${found} in ${kept.size} parts, more than ${most}`);
-    }
-    const manifest = { disks, ...(of !== undefined && { of }) } satisfies DiskManifest;
-    await writeFileAtomically(join(this.directory, DISK_MANIFEST), JSON.stringify(manifest), { mode: 0o600 });
-    for (const name of await readdir(this.directory))
-      if (name !== DISK_MANIFEST && !kept.has(name)) await rm(join(this.directory, name), { force: true });
-  }
-
-  async #keep(content: Buffer): Promise<string> {
-    const name = createHash('sha256').update(content).digest('hex');
-    const path = join(this.directory, name);
-    if (await stat(path).catch(ignoreMissing)) return name;
-    const unfinished = join(this.directory, `${randomUUID()}.tmp`);
-    await writeFile(unfinished, await compress(content), { mode: 0o600 }).catch((thrown: unknown) => {
-      throw fileFailure(thrown, unfinished);
-    });
-    await rename(unfinished, path);
-    return name;
+    await this.finish({ disks, ...(of !== undefined && { of }) }, checksumsOf({ disks }), 'its disks have');
   }
 
   /** Writes the chunks of a drive onto its new disk. @throws DamagedCopy, Failure `conflict` of qemu-io */
@@ -152,26 +74,12 @@ export class DiskChunks {
         if (name === ZEROS) commands.push(`write -q -z ${offset} ${length}`);
         else {
           const file = join(scratch, String(number));
-          await writeFile(file, await this.#content(name), { mode: 0o600 });
+          await writeFile(file, await this.content(name), { mode: 0o600 });
           commands.push(`write -q -s ${file} ${offset} ${length}`);
         }
       }
       await tool.write(disk, commands);
     }
-  }
-
-  async #content(name: string): Promise<Buffer> {
-    const stored = await this.#read(name);
-    const content = stored && (await decompress(stored, { maxOutputLength: CHUNK_BYTES }).catch(() => undefined));
-    if (content && createHash('sha256').update(content).digest('hex') === name) return content;
-    throw new DamagedCopy(`The copy of a disk has no intact part ${name}.`);
-  }
-
-  /** Undefined if it is missing, or too large: what came from another host may have any size. */
-  async #read(name: string): Promise<Buffer | undefined> {
-    const path = join(this.directory, name);
-    const found = await stat(path).catch(ignoreMissing);
-    return found && found.size <= LARGEST_FILE_BYTES ? await readFile(path) : undefined;
   }
 }
 
@@ -196,16 +104,4 @@ async function* chunksOf(
       yield [index, content.some((byte) => byte !== 0) ? content : undefined];
     }
   }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (systemCode(error) !== 'ENOENT') throw error;
 }

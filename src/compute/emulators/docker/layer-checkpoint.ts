@@ -1,0 +1,207 @@
+// Copies of what a container has written outside its volumes, for another host: an archive of the changed files in parts, and the paths of
+// deleted ones.
+import { realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import * as v from 'valibot';
+import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, MOST_CHUNKS, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
+import { Failure, messageOf } from '../../../failures.ts';
+import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
+import { isBelow } from '../../../host/files/relative-path.ts';
+import { CHUNK_BYTES, CheckpointParts, DamagedCopy, PartName, TooMuch } from '../../nodes/checkpoint-parts.ts';
+import { type Engine, exception } from './engine.ts';
+import { NETWORK } from './volumes.ts';
+
+const BUSYBOX = '/gns3/bin/busybox';
+/** Changed files of a container: their paths are the arguments of a program. */
+const MOST_PATHS = 4_096;
+const MOST_PATH_CHARACTERS = 512 * 1024;
+/** Made by every container for itself, or given by the Engine. */
+const OWN = ['/tmp/gns3', '/gns3', '/dev', '/proc', '/sys', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf'];
+/** In the volume that every container has, and read by its init.sh: paths that it deletes, each ended by a zero byte. */
+const DELETED = '.labwire-deleted';
+
+const VOLUME_IN_THE_WAY = `extra_volumes: no copy is made of a container with a volume /${DISK_CHECKPOINT} or /${RESTORED_DISKS}; choose another path.`;
+
+const Manifest = v.object({
+  container: v.string(),
+  /** The image's id. */
+  image: v.string(),
+  /** Of all changed files: their sizes, modes, owners and times. */
+  state: v.string(),
+  deleted: v.array(v.string()),
+  /** Of the archive, in this order. */
+  parts: v.array(PartName),
+});
+type Manifest = v.InferOutput<typeof Manifest>;
+
+interface Change {
+  Path: string;
+  /** 0 changed, 1 added, 2 deleted. */
+  Kind: number;
+}
+
+class LayerParts extends CheckpointParts<Manifest> {
+  constructor(directory: string) {
+    super(directory, Manifest);
+  }
+
+  async add(archive: AsyncIterable<Buffer>, manifest: Omit<Manifest, 'parts'>): Promise<void> {
+    const parts: string[] = [];
+    let [pending, bytes] = [[] as Buffer[], 0];
+    const flush = async (): Promise<void> => {
+      if (bytes > 0) parts.push(await this.keep(Buffer.concat(pending)));
+      [pending, bytes] = [[], 0];
+    };
+    for await (let piece of archive) {
+      // Files may grow meanwhile.
+      if (parts.length > MOST_CHUNKS) throw new TooMuch('it has written more outside its volumes than is kept');
+      while (piece.length > 0) {
+        const taken = piece.subarray(0, CHUNK_BYTES - bytes);
+        pending.push(taken);
+        bytes += taken.length;
+        piece = piece.subarray(taken.length);
+        if (bytes === CHUNK_BYTES) await flush();
+      }
+    }
+    await flush();
+    await this.finish({ ...manifest, parts }, new Set(parts), 'outside its volumes it has');
+  }
+
+  /** @throws DamagedCopy before anything is made of it */
+  async mustBeIntact({ parts }: Manifest): Promise<void> {
+    for (const name of parts) await this.content(name);
+  }
+
+  async *archive({ parts }: Manifest): AsyncGenerator<Buffer> {
+    for (const name of parts) yield await this.content(name);
+  }
+}
+
+interface Layer {
+  engine: Engine;
+  container: string;
+  /** The node's directory. */
+  directory: string;
+}
+
+/** @throws Failure `out-of-space` for more than is kept, `conflict` (`DockerError`) */
+export async function takeLayerCheckpoint(
+  { engine, container, directory }: Layer,
+  { isRunning, signal }: { isRunning: boolean; signal: AbortSignal },
+): Promise<void> {
+  // It waits for the first start.
+  if (await new LayerParts(join(directory, RESTORED_DISKS)).manifest()) return;
+  const layer = new LayerParts(join(directory, DISK_CHECKPOINT));
+  const before = await layer.manifest();
+  if (!isRunning) {
+    // The copy of a container that has been removed is of no use; one that has stopped writes nothing.
+    if (before && before.container !== container) await rm(layer.directory, { recursive: true, force: true });
+    return;
+  }
+  const { Mounts, Image: image } = await engine.call<{ Mounts: { Destination: string }[]; Image: string }>(
+    'GET',
+    `containers/${container}/json`,
+    { signal },
+  );
+  const left = [...OWN, ...Mounts.map(({ Destination }) => Destination)];
+  const isVolume = (name: string): boolean => left.some((one) => isSameOrBelow(`/${name}`, one));
+  const isLeft = (path: string): boolean => left.some((one) => isSameOrBelow(one, path));
+  // The container could lead what is written there elsewhere.
+  if ([DISK_CHECKPOINT, RESTORED_DISKS].some(isVolume)) throw new Failure('conflict', VOLUME_IN_THE_WAY, { exception });
+  const all = (await engine.call<Change[] | null>('GET', `containers/${container}/changes`, { signal })) ?? [];
+  // The Engine lists them in any order.
+  const changes = all.filter(({ Path }) => !isLeft(Path)).sort((a, b) => (a.Path < b.Path ? -1 : 1));
+  const deleted = changes.filter(({ Kind }) => Kind === 2).map(({ Path }) => Path);
+  const changed = changes.filter(({ Kind }) => Kind !== 2).map(({ Path }) => `.${Path}`);
+  const characters = changes.reduce((sum, { Path }) => sum + Buffer.byteLength(Path) + 1, 0);
+  if (changes.length > MOST_PATHS || characters > MOST_PATH_CHARACTERS)
+    throw new TooMuch(`it has changed ${changes.length} files outside its volumes, more than ${MOST_PATHS}`);
+  const run = (words: string[]) => output(engine, container, words, signal);
+  let state = '';
+  if (changed.length > 0)
+    for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z', ...changed])) state += piece.toString();
+  const isSame = before?.container === container && before.state === state && `${before.deleted}` === `${deleted}`;
+  if (isSame) return;
+  const bytes = [...state.matchAll(/^\d+/gm)].reduce((sum, [size]) => sum + Number(size), 0);
+  // Compressed, it may be less; what was too much before is not read again to find out.
+  if (bytes > Math.min(2 * LARGEST_DISKS_BYTES, (await layer.tooMuch()) - 1))
+    throw new TooMuch(`it has written ${Math.ceil(bytes / 2 ** 20)} MiB outside its volumes`);
+  await layer.begin();
+  const archive = changed.length > 0 ? run(['tar', '-c', '--no-recursion', ...changed]) : Readable.from([]);
+  try {
+    await layer.add(archive, { container, image, state, deleted });
+  } catch (error) {
+    if (error instanceof TooMuch) await layer.noteTooMuch(bytes);
+    throw error;
+  }
+}
+
+/**
+ * Puts the copy that came with the node into its new container, which has not started. A damaged one is left out.
+ * @throws Failure `conflict` with another reason; the copy stays for the next start
+ */
+export async function restoreLayer(
+  { engine, container, directory }: Layer,
+  warn: (message: string) => void,
+): Promise<void> {
+  const layer = new LayerParts(join(directory, RESTORED_DISKS));
+  const manifest = await layer.manifest();
+  if (!manifest) return;
+  try {
+    await layer.mustBeIntact(manifest);
+  } catch (error) {
+    if (!(error instanceof DamagedCopy)) throw error;
+    warn(`it begins with its image and volumes, as the copy of its other files cannot be used: ${messageOf(error)}`);
+    return rm(layer.directory, { recursive: true, force: true });
+  }
+  const { Image } = await engine.call<{ Image: string }>('GET', `containers/${container}/json`);
+  if (Image !== manifest.image) warn('its files outside its volumes were copied above another version of its image.');
+  const archive = Readable.from(layer.archive(manifest));
+  if (manifest.parts.length > 0) await engine.call('PUT', `containers/${container}/archive?path=/`, { archive });
+  if (manifest.deleted.length > 0) {
+    const folder = join(await realpath(directory), NETWORK);
+    if ((await realpath(folder)) !== folder)
+      throw new Failure('conflict', `${NETWORK} is a link in ${directory}; remove it.`, { exception });
+    await writeFileAtomically(join(folder, DELETED), manifest.deleted.map((path) => `${path}\0`).join(''));
+  }
+  await rm(layer.directory, { recursive: true, force: true });
+}
+
+/** What a command of busybox writes, run by root in the container's root directory. @throws Failure `conflict` if it fails */
+async function* output(
+  engine: Engine,
+  container: string,
+  words: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const body = { AttachStdout: true, AttachStderr: true, User: '0', WorkingDir: '/', Cmd: [BUSYBOX, ...words] };
+  const { Id: id } = await engine.call<{ Id: string }>('POST', `containers/${container}/exec`, { body });
+  const stream = await engine.hijack(`exec/${id}/start`, { Detach: false, Tty: false });
+  const end = (): void => void stream.destroy(signal.reason as Error);
+  signal.addEventListener('abort', end);
+  let errors = '';
+  try {
+    // Frames of the Engine: a byte for the stream, three unused ones, and the length.
+    let rest: Buffer = Buffer.alloc(0);
+    for await (const piece of stream) {
+      rest = Buffer.concat([rest, piece as Buffer]);
+      while (rest.length >= 8 && rest.length >= 8 + rest.readUInt32BE(4)) {
+        const content = rest.subarray(8, 8 + rest.readUInt32BE(4));
+        if (rest[0] === 1) yield content;
+        else errors = `${errors}${content.toString()}`.slice(-500);
+        rest = rest.subarray(8 + content.length);
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    stream.destroy();
+  }
+  signal.throwIfAborted();
+  const { ExitCode: code } = await engine.call<{ ExitCode: number | null }>('GET', `exec/${id}/json`);
+  if (code === 0) return;
+  const message = `Files changed while they were copied (busybox ${words[0]}: ${errors.trim() || `exit code ${code}`}).`;
+  throw new Failure('conflict', message, { exception });
+}
+
+const isSameOrBelow = (folder: string, path: string): boolean => path === folder || isBelow(folder, path);
