@@ -106,7 +106,7 @@ test('a container whose host is killed runs elsewhere with what it wrote outside
   await b.start();
   const { compute_id } = await connected(a);
   const lab = await Lab.create(a, 'Layers');
-  const members = { node_type: 'docker', compute_id, properties: { image: BUSYBOX } };
+  const members = { node_type: 'docker', compute_id, console_type: 'telnet', properties: { image: BUSYBOX } };
   const node = (await a.post(`${lab.path}/nodes`, { name: 'C', ...members })) as NodeObject;
   await lab.start(node);
   let shell = typistOf(t, lab, node);
