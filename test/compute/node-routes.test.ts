@@ -172,6 +172,7 @@ test('requests for one node wait for each other, streams and searches do not', a
   assert.deepEqual([...new Set(free)].sort(), [
     'addresses',
     'auto_idlepc',
+    'checkpoint',
     'idlepc_proposals',
     'pcap',
     'schedule',
