@@ -10,7 +10,7 @@ export const HELP = `labwired: a network-lab server in one executable (GNS3 API 
 
   labwired [serve] [options]   run the server (default)
   labwired doctor  [options]   check this host; --json for scripts, --fix prints the commands
-                               that fix it, and runs none
+                               that fix it (does not run them)
   labwired help [TOPIC[#PART]] show a document; without a topic, list them
   labwired demo URL            build a small lab on a running server and show it
   labwired password [options]  change the password; --generate prints a random one, --user NAME renames

@@ -15,6 +15,8 @@ const ENGLISH = {
     state: 'State',
     actions: 'Actions',
     retry: 'Try again',
+    /** How many of all are shown, or run. */
+    outOf: (some: number, all: number) => `${inNumbers(some)} of ${inNumbers(all)}`,
   },
   connection: {
     live: 'live',
@@ -134,12 +136,12 @@ const ENGLISH = {
     opened: 'open',
     closed: 'closed',
     damaged: 'damaged',
-    askRemove: (name: string) => `Delete ${name}? Its nodes and their disks go, too.`,
-    typeName: (running: number) =>
-      `${plural(running, { one: '1 node runs', other: `${inNumbers(running)} nodes run` })}. Type the name of the lab to confirm:`,
+    askRemove: (name: string) => `Delete ${name}, its nodes and their disks? This cannot be undone.`,
+    typeName: (running: number, name: string) =>
+      `${plural(running, { one: '1 node is running', other: `${inNumbers(running)} nodes are running` })}. Type ${name} to confirm:`,
     noneHint:
       'Type a name above, drop a .gns3project file anywhere on this page, or start with an example of two virtual PCs:',
-    noneFound: 'No lab has such a name.',
+    noneFound: 'No lab matches.',
     cards: 'Cards',
     sortBy: 'Sort by',
     reverse: 'Reverse order',
@@ -149,13 +151,13 @@ const ENGLISH = {
     selectAll: 'Select all labs shown',
     count: (labs: number) => plural(labs, { one: '1 lab', other: `${inNumbers(labs)} labs` }),
     selected: (labs: number) => plural(labs, { one: '1 lab selected', other: `${inNumbers(labs)} labs selected` }),
-    askRemoveAll: (labs: number) => `Delete ${inNumbers(labs)} labs? Their nodes and their disks go, too.`,
+    askRemoveAll: (labs: number) =>
+      `Delete ${inNumbers(labs)} labs, their nodes and their disks? This cannot be undone.`,
     andMore: (labs: number) => `and ${inNumbers(labs)} more`,
     typeNumber: (running: number, labs: number) =>
-      `${plural(running, { one: '1 node runs', other: `${inNumbers(running)} nodes run` })}. Type ${labs}, the number of labs, to delete them:`,
-    demonstration: 'Build the demonstration lab',
+      `${plural(running, { one: '1 node is running', other: `${inNumbers(running)} nodes are running` })}. Type ${labs}, the number of labs, to confirm:`,
+    demonstration: 'Create demo lab (2 PCs)',
     running: 'Nodes running',
-    ofNodes: (running: number, all: number) => `${running} of ${all}`,
     ofRunning: (running: number, all: number) => (all === 0 ? 'none yet' : `${running} of ${all} running`),
     changed: 'Changed',
     /** The time since a moment, both in milliseconds since 1970; for older ones the date. */
@@ -694,7 +696,7 @@ const ENGLISH = {
     title: 'Templates',
     appliances: 'Appliances',
     make: 'New template',
-    makeOf: (type: string) => `New template of ${type}`,
+    makeOf: (type: string) => `New template: ${type}`,
     chooseType: 'What should its nodes be?',
     back: 'Back to the list',
     edit: 'Edit',

@@ -114,6 +114,13 @@ test('custom symbols are drawn, those for which there is no room as squares', as
   assert.equal(text.match(/<use /g)!.length, 3);
 });
 
+test('the picture of a lab without nodes and drawings says so, any other does not', async (t) => {
+  const { server, id } = await closedLab(t, {});
+  assert.match((await thumbnail(server, id)).text, />empty<\/text>/);
+  const drawn = await closedLab(t, { drawings: [drawing('<svg width="10" height="10"></svg>')] });
+  assert.doesNotMatch((await thumbnail(drawn.server, drawn.id)).text, />empty</);
+});
+
 test('the picture of an open lab follows its file, and is not sent again while that is the same', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project('Lab', { auto_close: false });

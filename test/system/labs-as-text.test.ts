@@ -79,11 +79,11 @@ test('a lab is made as its file says, and a second apply asks the server for not
   assert.equal(planned.code, 2, 'there is something to do');
   assert.match(planned.out, /\+ node PC4 \(VPCS\)[\s\S]*to create: the lab, /);
   assert.deepEqual(asked(), [], 'a plan changes nothing');
-  assert.match(await client.say('apply'), /is as the file says: 17 changes made/);
+  assert.match(await client.say('apply'), /is up to date \(17 changes applied\)/);
   assert.deepEqual(await counts(), WHOLE);
   asked();
   assert.match(await client.say('plan'), /nothing to do/);
-  assert.equal(await client.say('apply'), 'Lab "Büro 1" is as the file says.');
+  assert.equal(await client.say('apply'), 'Lab "Büro 1" is up to date.');
   assert.equal(await client.say('diff'), '');
   assert.deepEqual(asked(), []);
 });

@@ -39,7 +39,7 @@ test('what is wrong with a filter is said', () => {
     ['ip.addr ==', /A value behind "==" is missing/],
     ['arp icmp', /Join "icmp"/],
     ['arp "unfinished', /is not understood/],
-    ['= 3', /is not understood/],
+    ['icmp.type = 8', /"= 8" is not understood here\. Use == to compare\.$/],
     ['x '.repeat(300), /more than 200/],
   ] as const) {
     assert.throws(() => filterOf(text), message, text);

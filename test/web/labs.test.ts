@@ -119,7 +119,7 @@ test('selected labs are closed, opened and deleted together, after one question;
   const dialog = page.getByRole('dialog', { name: 'Delete 2 labs' });
   await dialog.getByRole('listitem').first().waitFor();
   assert.deepEqual(await dialog.getByRole('listitem').allInnerTexts(), ['Lab 1', 'Lab 2']);
-  const proof = dialog.getByLabel(/^4 nodes run\. Type 2/);
+  const proof = dialog.getByLabel(/^4 nodes are running\. Type 2/);
   await proof.fill('3');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   assert.equal(await proof.evaluate((field: HTMLInputElement) => field.checkValidity()), false);

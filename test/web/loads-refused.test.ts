@@ -187,9 +187,9 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     request: /^GET \/v2\/projects$/,
     show: async () => {
       await show('/help');
-      await button('Build the demonstration lab').click();
+      await button('Create demo lab (2 PCs)').click();
     },
-    again: () => button('Build the demonstration lab').click(),
+    again: () => button('Create demo lab (2 PCs)').click(),
     done: () => page.waitForURL(/\/labs\//),
   });
   for (const [part, name] of [

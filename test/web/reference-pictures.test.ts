@@ -232,7 +232,7 @@ test('the screens look as they are kept', { skip: WITHOUT_BROWSER || WITHOUT_FON
   await page.getByRole('row', { name: /^VPCS/ }).waitFor();
   await pictures.take(page, 'templates');
   await page.getByRole('button', { name: 'New template' }).click();
-  await page.getByRole('button', { name: /^docker/ }).waitFor();
+  await page.getByRole('button', { name: /^Container/ }).waitFor();
   await pictures.take(page, 'template-types');
   await page.getByRole('button', { name: 'Back to the list' }).click();
   await page.getByRole('button', { name: 'Appliances' }).click();

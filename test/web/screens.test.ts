@@ -84,14 +84,23 @@ test('the command field finds what can be done and what there is; the keys are s
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `${address}help`, { credentials: null });
   await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  // Also a screen that reads nothing live says whether the server is there.
+  await page.locator('.live').getByText('live').waitFor();
   // Nobody logs in here.
   assert.equal(await page.getByRole('link', { name: 'People' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: 'Log out' }).count(), 0);
   assert.deepEqual(await accessibilityFaultsInAll(page), []);
-  await page.getByRole('button', { name: 'Build the demonstration lab' }).click();
+  await page.getByRole('button', { name: 'Create demo lab (2 PCs)' }).click();
   await page.waitForURL(/\/labs\//);
   const list = page.getByRole('navigation');
   await list.getByRole('button', { name: 'PC2 on' }).first().waitFor();
+  // The search of the lists is for links, too.
+  await list.getByRole('searchbox').fill('pc2');
+  await list.getByRole('heading', { name: 'Nodes 1 of 3' }).waitFor();
+  await list.getByRole('heading', { name: 'Links 1 of 2' }).waitFor();
+  await list.getByRole('button', { name: 'PC2 e0 – Hub e1' }).waitFor();
+  assert.equal(await list.getByRole('button').count(), 2);
+  await list.getByRole('searchbox').fill('');
 
   const found = page.getByRole('dialog');
   // A verb.

@@ -23,7 +23,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
   const types = page.getByRole('region', { name: 'New template' });
   const choose = async (type: string): Promise<void> => {
     await page.getByRole('button', { name: 'New template' }).click();
-    await types.getByRole('button', { name: new RegExp(`^${type} `) }).click();
+    await types.getByRole('button', { name: new RegExp(`^${type}\\b`) }).click();
   };
   await page.getByRole('button', { name: 'New template' }).click();
   await types.getByRole('listitem').nth(15).waitFor();
@@ -39,14 +39,14 @@ test('a template that is made in the form gives a node; it is changed, copied an
   await page.getByRole('row', { name: /^VPCS/ }).waitFor();
   assert.equal(page.url(), address);
 
-  for (const type of ['docker', 'dynamips c7200', 'qemu', 'iou', 'cloud']) {
+  for (const type of ['Container', 'Router c7200', 'QEMU machine', 'IOU device', 'Cloud']) {
     await choose(type);
-    await page.getByRole('heading', { name: `New template of ${type}` }).waitFor();
+    await page.getByRole('heading', { name: `New template: ${type}` }).waitFor();
     await page.getByLabel('Names of nodes').waitFor();
     await page.getByRole('button', { name: 'Back to the list' }).click();
   }
 
-  await choose('ethernet switch');
+  await choose('Switch');
   await page.getByRole('button', { name: 'New template' }).click();
   await page.getByText('This is needed.').waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Trunks');
@@ -57,7 +57,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'New template' }).click();
   await page.getByRole('row', { name: /^Trunks/ }).waitFor();
-  await choose('qemu');
+  await choose('QEMU machine');
   await page.getByLabel('Name', { exact: true }).fill('Machine');
   await page.getByRole('button', { name: 'New template' }).click();
   await page.getByRole('row', { name: /^Machine/ }).waitFor();

@@ -646,7 +646,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   // Templates and hosts.
   await show('/templates');
   await button('New template').click();
-  await page.getByRole('button', { name: /^ethernet hub/ }).click();
+  await page.getByRole('button', { name: /^Hub/ }).click();
   await page.getByLabel('Name', { exact: true }).waitFor();
   await prove({
     calls: ['templates/template-editor.tsx api.post'],
@@ -725,7 +725,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['model/lab/demonstration.ts api.post', 'model/lab/demonstration.ts api.delete'],
     request: /^POST .*\/links$/,
-    ask: () => button('Build the demonstration lab').click(),
+    ask: () => button('Create demo lab (2 PCs)').click(),
     undone: () =>
       until(
         async () =>

@@ -178,12 +178,12 @@ async function makeAsFile(
     for (const line of wrapped(`Left for a restart, which --restart does: ${names}.`, session.width))
       session.remark(line);
   }
+  const applied = `${counted(outcome.done, 'change')} applied`;
   const said =
-    outcome.done === 0 && outcome.plan.changes.length === 0
-      ? 'is as the file says'
-      : `${counted(outcome.done, 'change')} made`;
-  const left = outcome.plan.changes.length > 0 ? `; left: ${summaryText(outcome.plan.changes)}` : '';
-  say(session, `Lab "${wanted.name}" ${outcome.done === 0 ? said : `is as the file says: ${said}`}${left}.`);
+    outcome.plan.changes.length > 0
+      ? `: ${applied}; left: ${summaryText(outcome.plan.changes)}`
+      : ` is up to date${outcome.done > 0 ? ` (${applied})` : ''}`;
+  say(session, `Lab "${wanted.name}"${said}.`);
   return { wanted, lab: outcome.plan.lab };
 }
 

@@ -23,6 +23,8 @@ const MOST_CUSTOM_BYTES = 256 * 1024;
 /** Visible on light and on dark ground. */
 const LINK_COLOUR = '#8592a0';
 const NODE_COLOUR = '#3f83c9';
+/** Large text, legible on light and on dark ground. */
+const EMPTY = `<text x="${WIDTH / 2}" y="${HEIGHT / 2 + 8}" text-anchor="middle" font-family="sans-serif" font-size="24" fill="#788490">empty</text>`;
 
 export async function thumbnailOf({ nodes, links, drawings }: Outline, symbols: SymbolFiles): Promise<string> {
   const drawn = drawings.map((drawing) => ({ ...drawing, ...sizeOf(drawing.svg), svg: withNamespace(drawing.svg) }));
@@ -45,6 +47,7 @@ export async function thumbnailOf({ nodes, links, drawings }: Outline, symbols: 
         `<image href="${dataAddress(svg)}" width="${width}" height="${height}" transform="translate(${tenths(x * scale + left)} ${tenths(y * scale + top)}) scale(${scale.toFixed(4)}) rotate(${rotation})"/>`,
     ),
     `<path d="${[...lines].join('')}" fill="none" stroke="${LINK_COLOUR}" stroke-width="${size < LEAST_SYMBOL ? 0.5 : 1.2}"/>`,
+    ...(nodes.length + drawings.length === 0 ? [EMPTY] : []),
     ...(size < LEAST_SYMBOL ? [dots(centres, size)] : await pictures(nodes, { scale, left, top }, symbols)),
     '</svg>',
   ].join('\n');

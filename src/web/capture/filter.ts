@@ -48,7 +48,10 @@ function tokensOf(text: string): Token[] {
   while (text.slice(at).trim() !== '') {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
-    if (!found) throw new BadFilter(`"${text.slice(at).trim().slice(0, 20)}" is not understood here.`);
+    if (!found) {
+      const rest = text.slice(at).trim().slice(0, 20);
+      throw new BadFilter(`"${rest}" is not understood here.${rest.startsWith('=') ? ' Use == to compare.' : ''}`);
+    }
     at = pattern.lastIndex;
     const [, quoted, sign, word] = found;
     tokens.push(

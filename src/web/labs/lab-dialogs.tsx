@@ -85,7 +85,7 @@ function RemoveLabs({ projects, running, close }: RemoveLabsProps) {
       )}
       {running > 0 && (
         <label>
-          {isOne ? words.typeName(running) : words.typeNumber(running, projects.length)}
+          {isOne ? words.typeName(running, name) : words.typeNumber(running, projects.length)}
           <input name="confirmed" required autocomplete="off" pattern={escaped(proof)} title={proof} />
         </label>
       )}

@@ -132,7 +132,7 @@ export function LabState({ project }: { project: ProjectObject }) {
 
 /** Running and all nodes of an open lab; empty for others. */
 export function nodesInWords({ project, figures }: LabRow): string {
-  return project.status === 'opened' && figures !== undefined ? words.ofNodes(figures.running, figures.nodes) : '';
+  return project.status === 'opened' && figures !== undefined ? WORDS.common.outOf(figures.running, figures.nodes) : '';
 }
 
 export function Changed({ at }: { at: number | undefined }) {

@@ -1,10 +1,11 @@
 // The nodes and links of a lab as lists, for keyboards, screen readers and small windows.
 import { useSignal } from '@preact/signals';
 import type { LabContext } from '../lab-context.ts';
-import { compareNames } from '../language.ts';
+import { compareNames, inNumbers } from '../language.ts';
 import { readShape } from '../model/lab/drawing.ts';
 import { endName, linkStates } from '../model/lab/link-name.ts';
 import type { Selection } from '../model/lab/selection.ts';
+import type { LinkObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
 import { WindowedList } from './long-list.tsx';
 import { showDetails } from './narrow-window.tsx';
@@ -20,9 +21,17 @@ export function Lists({ context }: { context: LabContext }) {
     showDetails(context);
   };
   lab.changes.value; // redrawn with every change
-  const nodes = [...lab.nodes.values()]
-    .filter(({ name }) => name.toLowerCase().includes(words.value.toLowerCase()))
-    .sort((a, b) => compareNames(a.name, b.name));
+  const wanted = words.value.toLowerCase();
+  function found<T>(things: ReadonlyMap<string, T>, named: (thing: T) => string): T[] {
+    const all = [...things.values()];
+    return wanted === '' ? all : all.filter((thing) => named(thing).toLowerCase().includes(wanted));
+  }
+  const linkName = ({ nodes: [one, other] }: LinkObject): string => `${endName(lab, one)} – ${endName(lab, other)}`;
+  const nodes = found(lab.nodes, ({ name }) => name).sort((a, b) => compareNames(a.name, b.name));
+  const links = found(lab.links, linkName);
+  const drawings = found(lab.drawings, ({ svg }) => nameOf(svg));
+  const counted = (shown: number, all: number): string =>
+    shown === all ? inNumbers(all) : WORDS.common.outOf(shown, all);
   return (
     <nav class="lists" data-pane aria-label={WORDS.lab.lists}>
       <label>
@@ -44,7 +53,7 @@ export function Lists({ context }: { context: LabContext }) {
         />
       </label>
       <h2>
-        {WORDS.nodes.title} <small>{lab.nodes.size}</small>
+        {WORDS.nodes.title} <small>{counted(nodes.length, lab.nodes.size)}</small>
       </h2>
       <WindowedList
         items={nodes}
@@ -64,10 +73,10 @@ export function Lists({ context }: { context: LabContext }) {
         )}
       />
       <h2>
-        {WORDS.links.title} <small>{lab.links.size}</small>
+        {WORDS.links.title} <small>{counted(links.length, lab.links.size)}</small>
       </h2>
       <WindowedList
-        items={[...lab.links.values()]}
+        items={links}
         keyOf={({ link_id: id }) => id}
         height={ROW}
         row={(link) => (
@@ -76,17 +85,17 @@ export function Lists({ context }: { context: LabContext }) {
             aria-pressed={selection.value.link === link.link_id}
             onClick={() => choose({ link: link.link_id })}
           >
-            {endName(lab, link.nodes[0])} – {endName(lab, link.nodes[1])} <small>{linkStates(link).join(', ')}</small>
+            {linkName(link)} <small>{linkStates(link).join(', ')}</small>
           </button>
         )}
       />
       {lab.drawings.size > 0 && (
         <>
           <h2>
-            {WORDS.drawings.title} <small>{lab.drawings.size}</small>
+            {WORDS.drawings.title} <small>{counted(drawings.length, lab.drawings.size)}</small>
           </h2>
           <WindowedList
-            items={[...lab.drawings.values()]}
+            items={drawings}
             keyOf={({ drawing_id: id }) => id}
             height={ROW}
             row={(drawing) => (

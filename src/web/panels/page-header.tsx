@@ -7,6 +7,7 @@ import { logOut } from '../model/account/log-out.ts';
 import type { Events } from '../model/server/events.ts';
 import { bar } from '../shell/bar.ts';
 import { isCommandShown, isKeysShown } from '../shell/shown-lab.ts';
+import { pageEvents } from '../tasks/page-tasks.ts';
 import { TasksButton } from '../tasks/tasks-button.tsx';
 import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';
@@ -15,7 +16,7 @@ import { Live } from './live.tsx';
 interface PageHeaderProps {
   /** The title, after the link back to the labs. */
   title?: string | undefined;
-  /** The notifications that keep the screen up to date. */
+  /** The notifications that keep the screen up to date; those of the whole page unless given. */
   events?: Events;
   children?: ComponentChildren;
 }
@@ -23,13 +24,15 @@ interface PageHeaderProps {
 export function PageHeader({ title, events, children }: PageHeaderProps) {
   useEffect(() => void readAccount(), []);
   const who = account.value;
+  // A screen without a title is still loading.
+  const shown = events ?? (title === undefined ? undefined : pageEvents);
   return (
     <header>
       <h1>
         <Brand />
         {title === undefined ? 'Labwire' : <Link to="/">{WORDS.labs.title}</Link>} {title && <span>{title}</span>}
       </h1>
-      {events && <Live events={events} />}
+      {shown && <Live events={shown} />}
       <nav class="screens" aria-label={WORDS.page.screens}>
         <ul>
           {bar.value

@@ -14,7 +14,8 @@ const UPLOADS_AT_ONCE = 2;
 
 export const tasks = new Tasks({ cancel: (id) => api.delete(`/operations/${id}`) });
 
-const events = new Events({
+/** The notifications of the whole page, on all screens. */
+export const pageEvents = new Events({
   path: '/notifications/ws',
   query: { operations: 'yes' },
   message: ({ action, event }) => {
@@ -31,7 +32,7 @@ async function readAll(): Promise<void> {
 
 /** Runs for the lifetime of the page. */
 export function startTasks(): void {
-  events.start();
+  pageEvents.start();
   addEventListener('beforeunload', (event) => {
     if (tasks.isSending) event.preventDefault();
   });

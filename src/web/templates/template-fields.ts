@@ -1,6 +1,7 @@
 // The fields of a template's form, from the form of its type and the settings of its nodes.
 import type { TemplateForm } from '../forms/document.ts';
 import type { Field } from '../forms/schema.ts';
+import { WORDS } from '../words.ts';
 
 /** Members that select the form; chosen before and never changed. */
 const FIXED: readonly string[] = ['template_id', 'template_type', 'builtin'];
@@ -16,9 +17,10 @@ export function formOf(
   return forms.find((form) => form.type === type && (form.platform === undefined || form.platform === platform));
 }
 
-/** Name of a form in the list of types. */
+/** Name of a form in the list of types, with a capital letter. */
 export function nameOf({ type, platform }: TemplateForm): string {
-  return `${type.replaceAll('_', ' ')}${platform === undefined ? '' : ` ${platform}`}`;
+  const name = WORDS.nodes.types[type as keyof typeof WORDS.nodes.types] ?? type;
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${platform === undefined ? '' : ` ${platform}`}`;
 }
 
 export function keyOf({ type, platform }: TemplateForm): string {

@@ -39,7 +39,7 @@ export function TypeChooser({ kinds, unavailable, choose }: TypeChooserProps) {
                 <SymbolPicture id={String(symbol ?? ':/symbols/computer.svg')} size={40} />
                 <span>
                   <strong>{nameOf(kind)}</strong>
-                  <small>{reason ?? WORDS.nodes.types[kind.type as keyof typeof WORDS.nodes.types]}</small>
+                  {reason !== undefined && <small>{reason}</small>}
                 </span>
               </button>
             </li>

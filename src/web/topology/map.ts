@@ -282,9 +282,13 @@ export class TopologyMap implements LabMap {
     if (!isSeen) this.#stage.camera.centre({ x, y });
   }
 
+  /** Centres an object, and enlarges a map that is too small to read. */
   centre(id: string): void {
     const box = this.#boxOf([id]);
-    if (box) this.#stage.camera.centre(centreOf(box));
+    if (!box) return;
+    const { camera } = this.#stage;
+    if (camera.isFar) camera.fit(box);
+    else camera.centre(centreOf(box));
   }
 
   preview(places: ReadonlyMap<string, Point>): void {
