@@ -23,12 +23,13 @@ export function MenuButton({ label, about, entries }: MenuButtonProps) {
     },
     [place],
   );
-  /** Beside the button; closed if that is not in the window any more. */
+  /** Beside the button; closed if that is not in the window any more, which then has the focus that the menu had. */
   const show = useCallback((): void => {
     const { left, top, bottom } = button.current!.getBoundingClientRect();
     const isSeen = bottom > 0 && top < innerHeight;
     const { at } = place.peek() ?? {};
     if (isSeen && at?.x === left && at.y === bottom + GAP) return;
+    if (at && !isSeen) button.current!.focus({ preventScroll: true });
     place.value = isSeen ? { at: { x: left, y: bottom + GAP }, bottom: top - GAP } : undefined;
   }, [place]);
   const follow = useCallback((): void => {
@@ -50,7 +51,11 @@ export function MenuButton({ label, about, entries }: MenuButtonProps) {
         }}
         onClick={() => {
           if (place.value) place.value = undefined;
-          else show();
+          else {
+            // A button out of sight may have the focus.
+            button.current!.scrollIntoView({ block: 'nearest' });
+            show();
+          }
         }}
       >
         {label}
