@@ -696,6 +696,7 @@ const ENGLISH = {
     title: 'Templates',
     appliances: 'Appliances',
     make: 'New template',
+    cannotRun: 'Not available on this host',
     makeOf: (type: string) => `New template: ${type}`,
     chooseType: 'What should its nodes be?',
     back: 'Back to the list',

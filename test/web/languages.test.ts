@@ -10,7 +10,7 @@ import { serve } from './served.ts';
 /** Names of keys, of types as the API has them, of templates and ports, and sentences of the server: not words of the page. */
 const NOT_OURS = [
   /^((Ctrl|Shift)\+)*([A-Za-z]|F6|Enter|Delete|Backspace|Ctrl)$/,
-  /^(http|linux|local|cloud|nat|vpcs|qemu|iou|docker|traceng|virtualbox|vmware|guest|switch|dynamips( c\d+)?)$/,
+  /^(http|linux|local|cloud|nat|vpcs|qemu|iou|docker|traceng|virtualbox|vmware|guest|switch|dynamips)$/,
   /^(atm|frame relay|ethernet) (switch|hub)$/i,
   /^ada$/, // who is logged in
   /^(Labwire|Cloud|NAT|VPCS|Ethernet\d)$/,

@@ -18,9 +18,27 @@ export function TypeChooser({ kinds, unavailable, choose }: TypeChooserProps) {
   const whyNot = ({ type }: TemplateForm): string | undefined =>
     unavailable.find(({ node_type: each }) => each === type)?.hindrance ?? undefined;
   const types = Object.keys(WORDS.nodes.types);
-  const rankOf = (kind: TemplateForm): number =>
-    types.indexOf(kind.type) + (whyNot(kind) === undefined ? 0 : types.length);
-  const ordered = kinds.toSorted((one, other) => rankOf(one) - rankOf(other));
+  const ordered = kinds.toSorted((one, other) => types.indexOf(one.type) - types.indexOf(other.type));
+  const cards = (shown: readonly TemplateForm[]) => (
+    <ul class="cards">
+      {shown.map((kind) => {
+        const reason = whyNot(kind);
+        const symbol = kind.fields.find(({ name }) => name === 'symbol')?.byDefault;
+        return (
+          <li key={keyOf(kind)}>
+            <button type="button" class="type" onClick={() => choose(kind)}>
+              <SymbolPicture id={String(symbol ?? ':/symbols/computer.svg')} size={40} />
+              <span>
+                <strong>{nameOf(kind)}</strong>
+                {reason !== undefined && <small>{reason}</small>}
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+  const missing = ordered.filter((kind) => whyNot(kind) !== undefined);
   return (
     <section aria-label={words.make}>
       <p class="tools">
@@ -29,23 +47,9 @@ export function TypeChooser({ kinds, unavailable, choose }: TypeChooserProps) {
         </button>
       </p>
       <h2>{words.chooseType}</h2>
-      <ul class="cards">
-        {ordered.map((kind) => {
-          const reason = whyNot(kind);
-          const symbol = kind.fields.find(({ name }) => name === 'symbol')?.byDefault;
-          return (
-            <li key={keyOf(kind)}>
-              <button type="button" class="type" onClick={() => choose(kind)}>
-                <SymbolPicture id={String(symbol ?? ':/symbols/computer.svg')} size={40} />
-                <span>
-                  <strong>{nameOf(kind)}</strong>
-                  {reason !== undefined && <small>{reason}</small>}
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      {cards(ordered.filter((kind) => whyNot(kind) === undefined))}
+      {missing.length > 0 && <h2>{words.cannotRun}</h2>}
+      {missing.length > 0 && cards(missing)}
     </section>
   );
 }
