@@ -1,10 +1,12 @@
 // Copies of what containers write outside their volumes, by a real Docker Engine.
 import assert from 'node:assert/strict';
-import { copyFile, cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isOfCheckpoint } from '../../src/api/disk-checkpoint.ts';
 import { findBusybox } from '../../src/compute/emulators/docker/helper-files.ts';
+import { comparable } from '../../src/compute/emulators/docker/layer-checkpoint.ts';
+import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { container, containers, engine, noEngine as skip, typist } from './docker-support.ts';
 import type { Lab } from './support.ts';
@@ -47,6 +49,14 @@ test('another container gets the files, owners, modes, links and deletions of th
   assert.ok(parts.length >= 4 && parts.every((name) => isOfCheckpoint(`/disk-checkpoint/${name}`)), `${parts}`);
   await checkpoint();
   assert.equal(await manifest(), before, 'nothing has changed');
+  // Of the same size, perhaps in the same second.
+  await shell('echo other > "/srv/a b/file"; echo other > /srv/same');
+  await checkpoint();
+  const states = [JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')).state];
+  assert.match(states[0], /\.\/srv\/same .* \S+\.\d*[1-9]\d* \S+$/m, 'times have nanoseconds');
+  await shell('echo first > "/srv/a b/file"; echo again > /srv/same');
+  await checkpoint();
+  assert.notEqual(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')).state, states[0]);
   // The owner alone.
   await shell('chown 1234:568 "/srv/a b/file"');
   await checkpoint();
@@ -98,4 +108,49 @@ test('a layer of more than is kept is refused, and no volume can lead the copy e
   const refused = await lab.expect(409, 'POST', `${two}/checkpoint`);
   assert.match(refused.message, /extra_volumes: no copy is made/);
   assert.equal((await stat(target)).size, 4);
+});
+
+test('a copy gives way to other actions at its container, and the next one has everything', { skip }, async (t) => {
+  const { lab, project } = await containers(t);
+  const one = await container(lab, project, { name: 'Busy' });
+  await lab.expect(204, 'POST', `${one}/start`);
+  const folder = join(await folderOf(lab, one), 'disk-checkpoint');
+  await (await typist(t, lab, one)).run('echo first > /small');
+  await lab.expect(204, 'POST', `${one}/checkpoint`);
+  const manifest = () => readFile(join(folder, 'manifest.json'), 'utf8');
+  const before = await manifest();
+  await (await typist(t, lab, one)).run('dd if=/dev/urandom of=/large bs=1M count=150');
+  for (const [verb, status] of [
+    ['console/reset', 204],
+    ['pause', 204],
+    ['unpause', 204],
+    ['stop', 204],
+  ] as const) {
+    const copy = lab.request('POST', `${one}/checkpoint`);
+    if (verb !== 'unpause')
+      await eventually('its begin', () => stat(join(folder, 'unfinished')).catch(() => undefined));
+    await lab.expect(status, 'POST', `${one}/${verb}`);
+    const answer = await copy;
+    if (verb === 'unpause') continue;
+    assert.equal(answer.status, 409, verb);
+    assert.match(answer.body.message, /^The copy of Busy gave way to another action/);
+    assert.equal(await manifest(), before);
+    assert.ok(!(await readdir(folder)).includes('unfinished'), 'the former copy is still whole');
+  }
+  // The layer of a container stays when it stops.
+  await lab.expect(204, 'POST', `${one}/start`);
+  await lab.expect(204, 'POST', `${one}/checkpoint`);
+  const { state, parts } = JSON.parse(await manifest());
+  assert.match(state, /\.\/large/);
+  assert.ok(parts.length >= 600, `${parts.length}`);
+});
+
+test('a change of equal size in the second of the last copy is not missed', () => {
+  const line = (second: number, fraction: string) =>
+    `5 ./file 81a4 0:0 ${second} 2026-11-28 11:38:01.${fraction} +0000\n`;
+  const [exact, whole] = [line(1_000, '661348531'), line(1_000, '000000000')];
+  assert.equal(comparable(exact, 1_000), exact, 'times with nanoseconds say it');
+  assert.notEqual(comparable(whole, 1_000), whole);
+  assert.equal(comparable(whole, 1_010), whole, 'the copy was made long after the change');
+  assert.equal(comparable('', 1_000), '');
 });

@@ -274,7 +274,7 @@ test('a copy gives way to other actions at its node, and the next one has everyt
     await lab.expect(status, 'POST', `${path}/${verb}`);
     const answer = await copy;
     assert.equal(answer.status, 409, verb);
-    assert.match(answer.body.message, /^The copy of Busy's disks gave way to another action/);
+    assert.match(answer.body.message, /^The copy of Busy gave way to another action/);
   }
   await lab.expect(204, 'POST', `${path}/checkpoint`);
   const { disks } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'));

@@ -175,7 +175,7 @@ export class Checkpoints {
       (error: unknown) => (lacksRoute(error) ? '' : messageOf(error)),
     );
     if (problem !== '' && problem !== this.#diskProblems.get(node))
-      log.warn('the disks of a node are not copied', { node: node.name, host: node.compute.name, reason: problem });
+      log.warn('the copy of a node is not renewed', { node: node.name, host: node.compute.name, reason: problem });
     this.#diskProblems.set(node, problem);
   }
 

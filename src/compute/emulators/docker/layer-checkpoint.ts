@@ -118,9 +118,10 @@ export async function takeLayerCheckpoint(
   if (changes.length > MOST_PATHS || characters > MOST_PATH_CHARACTERS)
     throw new TooMuch(`it has changed ${changes.length} files outside its volumes, more than ${MOST_PATHS}`);
   const run = (words: string[]) => output(engine, container, words, signal);
+  const seconds = Math.floor(Date.now() / 1000);
   let state = '';
   if (changed.length > 0)
-    for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z', ...changed])) state += piece.toString();
+    for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z %z', ...changed])) state += piece.toString();
   const isSame = before?.container === container && before.state === state && `${before.deleted}` === `${deleted}`;
   if (isSame) return;
   const bytes = [...state.matchAll(/^\d+/gm)].reduce((sum, [size]) => sum + Number(size), 0);
@@ -130,9 +131,11 @@ export async function takeLayerCheckpoint(
   await layer.begin();
   const archive = changed.length > 0 ? run(['tar', '-c', '--no-recursion', ...changed]) : Readable.from([]);
   try {
-    await layer.add(archive, { container, image, state, deleted });
+    await layer.add(archive, { container, image, state: comparable(state, seconds), deleted });
   } catch (error) {
     if (error instanceof TooMuch) await layer.noteTooMuch(bytes);
+    // It is whole, and its container is known, also when this one has been replaced by then.
+    else if (before) await layer.unchanged();
     throw error;
   }
 }
@@ -168,6 +171,14 @@ export async function restoreLayer(
   await rm(layer.directory, { recursive: true, force: true });
 }
 
+/** The state to compare the next one with: without fractions of seconds, a file that had just changed counts as changed. */
+export function comparable(state: string, seconds: number): string {
+  const times = [...state.matchAll(/ (\d+) [\d-]+ [\d:]+(?:\.(\d+))? [+-]\d+$/gm)];
+  const isExact = times.some(([, , fraction = '']) => Number(fraction) > 0);
+  const isRecent = times.some(([, changed]) => Number(changed) >= seconds - 2);
+  return isExact || !isRecent ? state : `${state}recent\n`;
+}
+
 /** What a command of busybox writes, run by root in the container's root directory. @throws Failure `conflict` if it fails */
 async function* output(
   engine: Engine,
@@ -180,6 +191,7 @@ async function* output(
   const stream = await engine.hijack(`exec/${id}/start`, { Detach: false, Tty: false });
   const end = (): void => void stream.destroy(signal.reason as Error);
   signal.addEventListener('abort', end);
+  if (signal.aborted) end();
   let errors = '';
   try {
     // Frames of the Engine: a byte for the stream, three unused ones, and the length.

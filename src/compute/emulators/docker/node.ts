@@ -141,17 +141,14 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
-  /** Copies what the container has written outside its volumes, for another host. A stop ends it. @throws Failure `out-of-space`, `conflict` */
+  /** Copies what it has written outside its volumes, for another host. @throws Failure `out-of-space`, `conflict` if it had to give way */
   checkpoint(): Promise<void> {
-    return this.inTurn(async () => {
+    return this.copyInTurn(async (signal) => {
       const { id: container } = this.#container;
       // Nothing runs in a suspended one; its copy is of the last round.
       if (container === undefined || this.runtime?.isSuspended) return;
       const layer = { engine: this.#host.engine, container, directory: this.directory };
-      const { stopAsked: signal } = this;
-      await takeLayerCheckpoint(layer, { isRunning: this.runtime !== undefined, signal }).catch((thrown: unknown) => {
-        throw signal.aborted ? new Failure('conflict', `${this.name} is being stopped.`, { exception }) : thrown;
-      });
+      await takeLayerCheckpoint(layer, { isRunning: this.runtime !== undefined, signal });
     });
   }
 

@@ -66,8 +66,6 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Settings have changed since the last start: a reload then restarts the machine. */
   #isChanged = false;
   #goesOn = false;
-  /** The copy of its disks that is being made. */
-  #copying: AbortController | undefined;
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, host: QemuHost, state: State) {
     super(identity, services, {
@@ -206,30 +204,13 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     });
   }
 
-  /** A copy of the disks gives way to everything else. */
-  protected override inTurn<T>(task: () => T | Promise<T>): Promise<T> {
-    this.#copying?.abort();
-    return super.inTurn(task);
-  }
-
   /** Copies what has changed on its own disks, for another host. @throws Failure `out-of-space`, `conflict` if it had to give way */
   checkpoint(): Promise<void> {
-    return super.inTurn(async () => {
+    return this.copyInTurn(async (signal) => {
       const { emulator, images, hidden } = this.#state;
       if (!hidden.linked_clone) return;
-      const copying = new AbortController();
-      const { signal } = copying;
-      this.#copying = copying;
-      try {
-        const tool = await DiskTool.beside(emulator.path);
-        await takeCheckpoint({ directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal });
-      } catch (thrown) {
-        if (!signal.aborted) throw thrown;
-        const message = `The copy of ${this.name}'s disks gave way to another action; the next one has everything.`;
-        throw new Failure('conflict', message, { exception, cause: thrown });
-      } finally {
-        this.#copying = undefined;
-      }
+      const tool = await DiskTool.beside(emulator.path);
+      await takeCheckpoint({ directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal });
     });
   }
 

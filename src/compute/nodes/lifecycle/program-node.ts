@@ -85,6 +85,8 @@ export abstract class ProgramNode<
   protected isClosing = false;
   #isClosed = false;
   #stopAsked = new AbortController();
+  /** Copies for another host that are being made or wait for their turn. */
+  readonly #copies = new Set<AbortController>();
 
   constructor(identity: NodeIdentity, services: Services, options: ProgramNodeOptions) {
     super(identity, services, 'stopped');
@@ -265,8 +267,29 @@ export abstract class ProgramNode<
     });
   }
 
+  /** A copy for another host gives way to everything else. */
   protected inTurn<T>(task: () => T | Promise<T>): Promise<T> {
+    for (const copy of this.#copies) copy.abort();
     return this.#turns.run('life', task);
+  }
+
+  /** Makes a copy for another host, until another action asks for a turn. @throws Failure `conflict` if it had to give way */
+  protected copyInTurn(copy: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const copying = new AbortController();
+    const { signal } = copying;
+    this.#copies.add(copying);
+    return this.#turns.run('life', async () => {
+      try {
+        signal.throwIfAborted();
+        await copy(signal);
+      } catch (thrown) {
+        if (!signal.aborted) throw thrown;
+        const message = `The copy of ${this.name} gave way to another action; the next one has everything.`;
+        throw new Failure('conflict', message, { exception: this.exception, cause: thrown });
+      } finally {
+        this.#copies.delete(copying);
+      }
+    });
   }
 
   /** Call within the node's turn. */
