@@ -121,14 +121,10 @@ test('a copy gives way to other actions at its container, and the next one has e
   const manifest = () => readFile(join(folder, 'manifest.json'), 'utf8');
   const before = await manifest();
   assert.match(await typing.run('dd if=/dev/urandom of=/large bs=1M count=150'), /\n0$/);
-  for (const [verb, status] of [
-    ['console/reset', 204],
-    ['pause', 204],
-    ['stop', 204],
-  ] as const) {
+  for (const verb of ['console/reset', 'stop']) {
     const copy = lab.request('POST', `${one}/checkpoint`);
     await eventually(`its begin before ${verb}`, () => stat(join(folder, 'unfinished')).catch(() => undefined));
-    await lab.expect(status, 'POST', `${one}/${verb}`);
+    await lab.expect(204, 'POST', `${one}/${verb}`);
     const answer = await copy;
     assert.equal(answer.status, 409, verb);
     assert.match(answer.body.message, /^The copy of Busy gave way to another action/);

@@ -39,6 +39,7 @@ export function containerRoutes(find: FindNode<DockerNode>): Route[] {
     route(
       `POST ${path}/checkpoint`,
       {
+        concurrent: true,
         status: 204,
         summary: 'Copy what a container has written outside its volumes (an extension)',
         errors: [409, 507],
