@@ -1,5 +1,6 @@
 // The replicated log of the controller's database: each change is a message of one stream, stored with the number of the message before it,
 // so that of two hosts that both take themselves for the controller only one can change anything. A large change has several messages.
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DiscardPolicy,
   JetStreamApiError,
@@ -16,6 +17,11 @@ import { CHANGES, CHANGES_STREAM } from './subjects.ts';
 
 /** How long (ms) a change waits until NATS has stored it. */
 const STORED_MS = 4_000;
+/** Time limit (ms) of each request of `begin`: servers that elect the leader of the stream drop some, which must be repeated. */
+const BEGIN_STORED_MS = 1_000;
+/** How long (ms) until the next request of `begin`, and how long it repeats them: a full log stays full. */
+const BEGIN_AGAIN_MS = 200;
+const BEGIN_MS = 20_000;
 /** Of all messages. A copy of the database replaces them long before. */
 const MOST_BYTES = 192 * 2 ** 20;
 /** Bytes of a message. */
@@ -81,9 +87,23 @@ export class LogWriter implements ChangeLog {
     this.#refusal ??= reason;
   }
 
-  /** Proves that this host has the whole log, and keeps all others from writing. */
-  begin(): Promise<number> {
-    return this.append([]);
+  /**
+   * Proves that this host has the whole log, and keeps all others from writing. Repeats its message while `isHeld`, this host holds the key
+   * of the controller. A message without an answer may be stored all the same: each repetition has the same id, which NATS stores once, and
+   * follows the same last message. So an answer always means that no other message came before it.
+   */
+  async begin(isHeld: () => boolean): Promise<number> {
+    const id = nuid.next();
+    const end = performance.now() + BEGIN_MS;
+    for (;;) {
+      try {
+        return await this.append([], { id, timeout: BEGIN_STORED_MS });
+      } catch (error) {
+        if (this.#refusal !== undefined || performance.now() > end || !isHeld()) throw error;
+      }
+      await sleep(BEGIN_AGAIN_MS);
+      if (!isHeld()) throw notKept('this host holds the key of the controller no more');
+    }
   }
 
   fellBehind(reason: string): void {
@@ -91,21 +111,30 @@ export class LogWriter implements ChangeLog {
     this.#lost(reason);
   }
 
-  async append(statements: readonly Statement[]): Promise<number> {
+  /** @param repeatable of a change of one message that may be sent again: its id, and the time limit (ms) of this attempt */
+  async append(statements: readonly Statement[], repeatable?: { id: string; timeout: number }): Promise<number> {
     if (this.#refusal !== undefined) throw new Error(this.#refusal);
     // A message that waits for a connection could be stored after its change was refused.
     if (!this.isReached) throw notKept('NATS is not reached');
     const bytes = new TextEncoder().encode(JSON.stringify({ schema: this.#schema, statements } satisfies Change));
-    const change = nuid.next();
+    const change = repeatable?.id ?? nuid.next();
     const parts = Math.ceil(bytes.length / PART_BYTES);
     for (let part = 0; part < parts; part += 1) {
-      await this.#store(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES), change, parts - part - 1);
+      const piece = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
+      await this.#store(piece, { change, following: parts - part - 1, ...(repeatable && { repeatable }) });
     }
     this.#bytes += bytes.length;
     return this.#last;
   }
 
-  async #store(bytes: Uint8Array, change: string, following: number): Promise<void> {
+  async #store(
+    bytes: Uint8Array,
+    {
+      change,
+      following,
+      repeatable,
+    }: { change: string; following: number; repeatable?: { id: string; timeout: number } },
+  ): Promise<void> {
     const labels = headers();
     labels.set(CHANGE, change);
     labels.set(FOLLOWING, String(following));
@@ -113,7 +142,8 @@ export class LogWriter implements ChangeLog {
       const stored = await this.#jetstream.publish(CHANGES, bytes, {
         headers: labels,
         expect: { lastSequence: this.#last, streamName: CHANGES_STREAM },
-        timeout: STORED_MS,
+        timeout: repeatable?.timeout ?? STORED_MS,
+        ...(repeatable && { msgID: repeatable.id }),
       });
       this.#last = stored.seq;
     } catch (error) {

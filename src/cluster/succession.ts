@@ -148,15 +148,18 @@ export class Succession {
     const { schema } = successor;
     const writer = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => this.#lose(reason) });
     writer.isReached = this.#isReached;
+    // From now on it is told whether NATS is reached, and that another host has the key.
+    this.#writer = writer;
     try {
-      await writer.begin();
-    } catch {
-      // This host has not read the whole log yet.
+      await writer.begin(() => this.isCertain && !this.#ending.signal.aborted);
+    } catch (error) {
+      // This host has not read the whole log yet, or the log takes no changes while it holds the key.
+      log.info('this host cannot be the controller yet', { reason: messageOf(error) });
+      this.#writer = undefined;
       return this.#election.release();
     }
     await replica.stop();
     this.#database = database;
-    this.#writer = writer;
     try {
       await database.keepIn(writer);
       await successor.lead(database, this.#parts.own);

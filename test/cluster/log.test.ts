@@ -108,7 +108,7 @@ async function controllerOf(
   await storeCopy(nats, database, directory);
   const lost: string[] = [];
   const log = new LogWriter(nats, { schema, last: 0, lost: (reason) => void lost.push(reason) });
-  await log.begin();
+  await log.begin(() => true);
   await database.keepIn(log);
   return { database, store: host.withDatabase(database), log, lost };
 }
@@ -193,7 +193,7 @@ test('a host that another one has replaced cannot change anything', async (t) =>
   const replica = await parts.follower('b');
   await parts.caughtUp(replica, database);
   const { log } = parts.writer(replica);
-  await log.begin();
+  await log.begin(() => true);
   await replica.stop();
   await replica.database!.keepIn(log);
   await assert.rejects(store.documents.put('settings', 'two', { of: 'a' }), /controller no more: another host/);
@@ -209,7 +209,47 @@ test('a host that another one has replaced cannot change anything', async (t) =>
   assert.deepEqual(await contentOf(third.database!), await contentOf(replica.database!));
   // One that has not read all cannot take over.
   const behind = new LogWriter(parts.nats, { schema, last: 1, lost: () => {} });
-  await assert.rejects(behind.begin(), /another host/);
+  await assert.rejects(
+    behind.begin(() => true),
+    /another host/,
+  );
+});
+
+test('a host that has the key repeats the beginning until the log takes it, once, and no longer than it has the key', async (t) => {
+  const parts = await bench(t);
+  const { database, store } = await controllerOf(t, parts);
+  await store.documents.put('settings', 'one', {});
+  const replica = await parts.follower('b');
+  await parts.caughtUp(replica, database);
+  const { log, lost } = parts.writer(replica);
+  // NATS gets all the requests, and answers none of them in time.
+  process.kill(parts.server.pid, 'SIGSTOP');
+  let questions = 0;
+  const before = replica.seen;
+  const position = await log.begin(() => {
+    questions += 1;
+    if (questions === 9) process.kill(parts.server.pid, 'SIGCONT');
+    return true;
+  });
+  assert.equal(position, before + 1);
+  const { streams } = await jetstreamManager(parts.nats);
+  assert.equal((await streams.info('labwire-changes')).state.last_seq, position);
+  await replica.stop();
+  await replica.database!.keepIn(log);
+  await replica.database!.run("INSERT INTO document (kind, id, body) VALUES ('settings', 'two', '{}')");
+  assert.deepEqual(lost, []);
+
+  const late = parts.writer(replica).log;
+  late.isReached = false;
+  let isHeld = true;
+  await assert.rejects(
+    late.begin(() => {
+      const wasHeld = isHeld;
+      isHeld = false;
+      return wasHeld;
+    }),
+    /holds the key of the controller no more/,
+  );
 });
 
 test('a change that the log may not have is refused as a whole, and readers drop half of one', async (t) => {
@@ -262,7 +302,10 @@ test('a host of an older release takes no changes of a later one, says so, and c
   );
   assert.equal(older.seen, 0);
   const { log } = parts.writer(older);
-  await assert.rejects(log.begin(), /another host has changed the labs/);
+  await assert.rejects(
+    log.begin(() => true),
+    /another host has changed the labs/,
+  );
 });
 
 test('a full log refuses changes as a whole with the reason, and takes them again after a copy of the database', async (t) => {
