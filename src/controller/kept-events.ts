@@ -9,6 +9,8 @@ import type { Announcer } from './events.ts';
 
 /** Events that wait for the log at most; then older ones are dropped, and the next controller reports a gap. */
 const MOST_WAITING = 4_096;
+/** Events in one change of the log: while that takes none, each attempt costs no more. */
+const AT_ONCE = 256;
 const GAP = 'notifications.gap';
 /** Not kept: the next controller has its own. */
 const LOG = /^log\./;
@@ -95,11 +97,15 @@ export class KeptEvents {
     const { project_id: id } = event as { project_id?: unknown };
     const lab = projectId ?? (typeof id === 'string' ? id : undefined);
     this.#waiting.push({ bus, epoch, number: sequence, projectId: lab, action, event });
-    if (this.#waiting.length > MOST_WAITING) {
-      this.#waiting.shift();
-      this.#isIncomplete = true;
-    }
+    this.#dropOldest();
     if (this.#isStarted) void this.settled();
+  }
+
+  #dropOldest(): void {
+    const excess = this.#waiting.length - MOST_WAITING;
+    if (excess <= 0) return;
+    this.#waiting.splice(0, excess);
+    this.#isIncomplete = true;
   }
 
   /** Runs a request that may change something; resolves when its events are in the log. */
@@ -124,16 +130,21 @@ export class KeptEvents {
   }
 
   async #store(): Promise<void> {
-    const events = this.#waiting;
-    this.#waiting = [];
-    // Events of a change are emitted before its request ends.
-    const isComplete = this.#requests === 0 && !this.#isIncomplete;
-    try {
-      await this.#parts.stored.add(events, isComplete);
-    } catch (error) {
-      this.#waiting = [...events, ...this.#waiting];
-      log.debug('events are not kept for the next controller', { reason: messageOf(error) });
-    }
+    let left = this.#waiting.length;
+    do {
+      const events = this.#waiting.splice(0, AT_ONCE);
+      left -= events.length;
+      // Events of a change are emitted before its request ends.
+      const isComplete = this.#waiting.length === 0 && this.#requests === 0 && !this.#isIncomplete;
+      try {
+        await this.#parts.stored.add(events, isComplete);
+      } catch (error) {
+        this.#waiting = [...events, ...this.#waiting];
+        this.#dropOldest();
+        log.debug('events are not kept for the next controller', { reason: messageOf(error) });
+        return;
+      }
+    } while (left > 0 && this.#waiting.length > 0);
   }
 
   /** The lab is deleted, or replaced by another one with its id. */

@@ -42,7 +42,8 @@ const isAnnounced = ([sql, [kind]]: Statement): boolean =>
 
 export class StoredEvents {
   readonly #database: Database;
-  #sincePruned = 0;
+  /** The first ones prune, too: a controller may end before it has had so many. */
+  #sincePruned = PRUNED_EVERY;
 
   constructor(database: Database) {
     this.#database = database;
@@ -77,10 +78,11 @@ export class StoredEvents {
     this.#sincePruned += events.length;
     const prunes = this.#sincePruned >= PRUNED_EVERY;
     if (prunes) this.#sincePruned = 0;
-    await this.#database.transaction(async ({ run }) => {
+    await this.#database.transaction(async ({ run, all }) => {
       for (const { bus, epoch, number, projectId, action, event } of events)
         await run(INSERT, bus, epoch, number, projectId ?? null, action, JSON.stringify(event));
-      if (prunes) for (const bus of new Set(events.map((event) => event.bus))) await run(PRUNE, bus);
+      if (prunes)
+        for (const { bus } of await all<{ bus: string }>('SELECT DISTINCT bus FROM event')) await run(PRUNE, bus);
       if (isComplete) await run(COVER);
     });
   }

@@ -12,13 +12,20 @@ import { scratchDirectory } from '../store/scratch.ts';
 
 const LAB = { project_id: 'p1' };
 
+interface Log {
+  fails: boolean;
+  /** Statements of the changes that it was asked to take. */
+  asked: number[];
+}
+
 /** A database whose changes go into a log, as that of a controller of a cluster. */
-async function opened(t: TestContext): Promise<{ database: Database; log: { fails: boolean } }> {
+async function opened(t: TestContext): Promise<{ database: Database; log: Log }> {
   const database = await Database.open(join(await scratchDirectory(t), 'labwire.db'), MIGRATIONS);
   t.after(() => database.close());
-  const log = { fails: false, last: 0 };
+  const log = { fails: false, last: 0, asked: [] as number[] };
   await database.keepIn({
-    append: async () => {
+    append: async (statements) => {
+      log.asked.push(statements.length);
       if (log.fails) throw new Error('NATS is not reached');
       return ++log.last;
     },
@@ -145,4 +152,35 @@ test('of thousands of events the last 4,096 are kept; a client from before them 
   const second = await controller(database);
   assert.deepEqual(second.missed(begin), ['gap']);
   assert.equal(second.missed(`${epoch}-${Number(last) - 4_000}`).length, 4_000);
+});
+
+test('while the log is full only the last events wait, and each attempt is small; a gap says that others are missing', async (t) => {
+  const { database, log } = await opened(t);
+  const first = await controller(database);
+  const since = first.now();
+  log.fails = true;
+  for (let batch = 0; batch < 3; batch += 1)
+    await first.kept.during(async () => {
+      for (let n = 0; n < 4_000; n += 1)
+        first.announcer.project.relay({ action: 'node.updated', event: LAB, project_id: LAB.project_id });
+    });
+  log.fails = false;
+  log.asked = [];
+  await first.change('A');
+  const sum = log.asked.reduce((total, count) => total + count, 0);
+  assert.ok(sum < 5_000 && Math.max(...log.asked) < 512, `${log.asked}`);
+  assert.equal((await controller(database)).missed(since)[0], 'gap');
+});
+
+test('controllers that end soon leave no more events than others', async (t) => {
+  const { database } = await opened(t);
+  for (let turn = 0; turn < 12; turn += 1) {
+    const { kept, announcer } = await controller(database);
+    await kept.during(async () => {
+      for (let n = 0; n < 500; n += 1)
+        announcer.project.relay({ action: 'node.updated', event: LAB, project_id: LAB.project_id });
+    });
+  }
+  const [row] = await database.all<{ count: number }>("SELECT COUNT(*) AS count FROM event WHERE bus = 'project'");
+  assert.ok(row!.count <= 4_096 + 512, `${row!.count}`);
 });
