@@ -8,12 +8,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
 import { nkeys } from '@nats-io/transport-node';
 import { connectNats, pinnedAuthority } from '../../src/cluster/connection.ts';
 import type { ClusterFiles } from '../../src/cluster/layout.ts';
 import { joinUser } from '../../src/cluster/nats-users.ts';
 import { newJoinLine } from '../../src/cluster/registry.ts';
-import { JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
+import { CONTROLLER_BUCKET, CONTROLLER_KEY, JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import { eventually } from '../system/daemon.ts';
 import { first, Host, refused } from './joined-host.ts';
@@ -191,7 +193,12 @@ test('a NATS that stalls again and again, as on a slow disk, loses neither a lea
   await controller.connect();
   const database = await controller.leads();
   const acknowledged: string[] = [];
+  const bucket = await new Kvm(jetstream(controller.nats!)).open(CONTROLLER_BUCKET);
+  const renewal = async (): Promise<number> => (await bucket.get(CONTROLLER_KEY))?.revision ?? 0;
   for (let round = 0; round < 8; round += 1) {
+    // One stall alone is shorter than the key and the leases; the machine may be slow, too.
+    const last = await renewal();
+    await eventually('the key', async () => (await renewal()) > last);
     process.kill(nats.pid, 'SIGSTOP');
     const id = `change ${round}`;
     const change = database.run(PUT, id).then(() => acknowledged.push(id));

@@ -30,19 +30,28 @@ async function framesArriveOnce(t: TestContext, hosts: readonly Host[]): Promise
       return { name, nats, arrived };
     }),
   );
+  const send = async (word: string): Promise<void> => {
+    for (const { name, nats } of ends) {
+      for (const to of ends)
+        if (to.name !== name) nats.publish(framesTo({ host: to.name, port: 5 }, name), `${word} ${name}`);
+      await nats.flush();
+    }
+  };
+  const others = ends.length - 1;
   // Other servers learn of a subscription a moment later.
+  await eventually('the subscriptions', async () => {
+    await send('probe');
+    return ends.every(({ arrived }) => new Set(arrived).size === others);
+  });
+  await send('frame');
+  const frames = ({ arrived }: { arrived: string[] }): string[] => arrived.filter((word) => word.startsWith('frame'));
+  await eventually('all frames', () => ends.every((end) => frames(end).length >= others));
   await sleep(500);
-  for (const { name, nats } of ends) {
-    for (const to of ends) if (to.name !== name) nats.publish(framesTo({ host: to.name, port: 5 }, name), name);
-    await nats.flush();
-  }
-  await eventually('all frames', () => ends.every(({ arrived }) => arrived.length >= ends.length - 1));
-  await sleep(500);
-  for (const { name, arrived } of ends)
+  for (const end of ends)
     assert.deepEqual(
-      arrived.sort(),
-      ends.map((end) => end.name).filter((other) => other !== name),
-      name,
+      frames(end).sort(),
+      ends.filter((other) => other !== end).map(({ name }) => `frame ${name}`),
+      end.name,
     );
 }
 
