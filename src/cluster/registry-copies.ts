@@ -19,7 +19,8 @@ export function serveRegistry(nats: NatsConnection, files: ClusterFiles): void {
       void files.registry().then((registry) => {
         const text = JSON.stringify(registry);
         respond(message, inboxPrefix(senderOf(message)), message.string() === digestOf(text) ? '' : text);
-      });
+        // Who asks tries again; this host may be leaving the cluster.
+      }, ignore);
     },
   });
 }
