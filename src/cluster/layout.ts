@@ -174,7 +174,9 @@ export class ClusterFiles {
 
   async #names(folder: string): Promise<string[]> {
     const files = await readdir(this.path(folder)).catch(() => []);
-    return files.sort().map((file) => basename(file, '.json'));
+    // Others are being written, or are left of a crash.
+    const whole = files.filter((file) => file.endsWith('.json'));
+    return whole.sort().map((file) => basename(file, '.json'));
   }
 
   async hosts(): Promise<HostRecord[]> {

@@ -1,6 +1,7 @@
 // `storage.json`, which commands and the server of a host change at the same time.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -49,4 +50,11 @@ test('a cluster of an older release gets an account for hosts that only connect,
   assert.match(keys?.joined ?? '', /^SA/);
   await completeKeys(files);
   assert.deepEqual((await files.storage())?.keys, keys);
+});
+
+test('a file that is only half written is no host', { skip }, async (t) => {
+  const { files } = await threeMembers(t);
+  const names = await files.hostNames();
+  await writeFile(files.path('hosts/.d.json.0123456789ab.labwire-tmp'), '{');
+  assert.deepEqual(await files.hostNames(), names);
 });
