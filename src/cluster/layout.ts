@@ -35,6 +35,8 @@ export type Membership = v.InferOutput<typeof Membership>;
 const PATIENCE_MS = 10_000;
 const AGAIN_MS = 20;
 
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
+
 const SERVERS = 'servers.json';
 const Servers = v.array(v.string());
 
@@ -173,7 +175,11 @@ export class ClusterFiles {
   }
 
   async #names(folder: string): Promise<string[]> {
-    const files = await readdir(this.path(folder)).catch(() => []);
+    // Any other error is no empty list: hosts that are not in it are forgotten, and their labs closed.
+    const files = await readdir(this.path(folder)).catch((error: unknown): string[] => {
+      if (isMissing(error)) return [];
+      throw error;
+    });
     // Others are being written, or are left of a crash.
     const whole = files.filter((file) => file.endsWith('.json'));
     return whole.sort().map((file) => basename(file, '.json'));
@@ -295,7 +301,7 @@ export class ClusterFiles {
     schema: Schema,
   ): Promise<v.InferOutput<Schema> | undefined> {
     const text = await readFile(this.path(name), 'utf8').catch((error: unknown) => {
-      if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+      if (isMissing(error)) return undefined;
       throw error;
     });
     if (text === undefined) return undefined;

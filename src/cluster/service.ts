@@ -397,7 +397,8 @@ class Service implements Cluster {
     while (!nats.isClosed() && !signal.aborted) {
       await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
       if (nats.isClosed() || signal.aborted) return;
-      if (this.#membership.controller) await this.#hosts.forgetRemoved();
+      // The list is read again with the next renewal.
+      if (this.#membership.controller) await this.#hosts.forgetRemoved().catch(ignore);
       // Not awaited: the lease must be renewed meanwhile.
       void this.#calls.findController(nats);
       const isRenewed = await this.#renew(nats, leases, address).then(

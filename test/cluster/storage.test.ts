@@ -1,7 +1,7 @@
 // `storage.json`, which commands and the server of a host change at the same time.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -57,4 +57,14 @@ test('a file that is only half written is no host', { skip }, async (t) => {
   const names = await files.hostNames();
   await writeFile(files.path('hosts/.d.json.0123456789ab.labwire-tmp'), '{');
   assert.deepEqual(await files.hostNames(), names);
+});
+
+test('a list of hosts that cannot be read is an error, and not empty', { skip }, async (t) => {
+  const { files } = await threeMembers(t);
+  const hosts = files.path('hosts');
+  await rm(hosts, { recursive: true });
+  assert.deepEqual(await files.hostNames(), []);
+  // As with too many open files.
+  await symlink('hosts', hosts);
+  await assert.rejects(files.hostNames(), { code: 'ELOOP' });
 });
