@@ -16,6 +16,9 @@ const BUSYBOX = '/gns3/bin/busybox';
 /** Changed files of a container: their paths are the arguments of a program. */
 const MOST_PATHS = 4_096;
 const MOST_PATH_CHARACTERS = 512 * 1024;
+/** Each path, and some 100 characters on each. */
+const MOST_STATE_CHARACTERS = 2 * MOST_PATH_CHARACTERS;
+const STATE_TOO_LONG = `The container says more of its files than it has: something is mounted at ${BUSYBOX}.`;
 /** Made by every container for itself, or given by the Engine. */
 const OWN = ['/tmp/gns3', '/gns3', '/dev', '/proc', '/sys', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf'];
 /** In the volume that every container has, and read by its init.sh: paths that it deletes, each ended by a zero byte. */
@@ -121,7 +124,11 @@ export async function takeLayerCheckpoint(
   const seconds = Math.floor(Date.now() / 1000);
   let state = '';
   if (changed.length > 0)
-    for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z %z', ...changed])) state += piece.toString();
+    for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z %z', ...changed])) {
+      state += piece.toString();
+      // A privileged container can put another program in the place of busybox.
+      if (state.length > MOST_STATE_CHARACTERS) throw new Failure('conflict', STATE_TOO_LONG, { exception });
+    }
   const isSame = before?.container === container && before.state === state && `${before.deleted}` === `${deleted}`;
   if (isSame) return;
   const bytes = [...state.matchAll(/^\d+/gm)].reduce((sum, [size]) => sum + Number(size), 0);
