@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noCluster, run } from './cluster-hosts.ts';
+import { firstEvents, noCluster } from './cluster-hosts.ts';
 import { type Ask, controls, type Placed, pair, placed } from './cluster-pair.ts';
 import { type Daemon, eventually } from './daemon.ts';
 import { Lab, missing } from './lab.ts';
@@ -95,12 +95,14 @@ test('after the death of the controller while labs are changed, a client that co
   const lab = await Lab.create(a, 'Busy');
   await lab.pc('Before');
   type Told = { action: string; sequence: string; event: { drawing_id?: string } };
-  const told = (text: string): Told[] => text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-  const heard = (inside: readonly string[], url: string, since: string): Told[] => {
-    const stream = `${url}${lab.path}/notifications?since=${since}`;
-    return told(run(...inside, 'sh', '-c', `curl --silent --max-time 1 '${stream}' || true`));
-  };
-  const since = heard([], a.url, 'now')[0]?.sequence as string;
+  const heard = (inside: readonly string[], url: string, since: string): Told[] =>
+    firstEvents(inside, `${url}${lab.path}/notifications?since=${since}`);
+  const [begin] = await eventually(
+    'the stream',
+    () => heard([], a.url, 'now'),
+    (found) => found.length > 0,
+  );
+  const since = begin!.sequence;
   const acknowledged: string[] = [];
   let isOver = false;
   const draw = async (): Promise<void> => {
@@ -126,7 +128,12 @@ test('after the death of the controller while labs are changed, a client that co
     ({ status }) => status === 201,
   );
   acknowledged.push(made.body.drawing_id);
-  const events = heard(hosts.compute.inside, b.url, since);
+  // The last change comes last: with it the stream has everything.
+  const events = await eventually(
+    'the events',
+    () => heard(hosts.compute.inside, b.url, since),
+    (found) => found.some(({ event }) => event.drawing_id === made.body.drawing_id),
+  );
   const created = events.flatMap(({ action, event }) => (action === 'drawing.created' ? [event.drawing_id] : []));
   assert.equal(new Set(created).size, created.length, 'an event came twice');
   assert.deepEqual(
