@@ -37,6 +37,8 @@ export class KeptEvents {
   #storing: Promise<void> | undefined;
   #requests = 0;
   #isIncomplete = false;
+  /** Labs deleted since the last events were taken to be stored. */
+  readonly #forgotten = new Set<string>();
   /** Labs whose clients know that they are open. */
   #reopening = new Set<string>();
   /** The last event of each compute, without statistics. */
@@ -133,13 +135,15 @@ export class KeptEvents {
     let left = this.#waiting.length;
     do {
       const events = this.#waiting.splice(0, AT_ONCE);
+      this.#forgotten.clear();
       left -= events.length;
       // Events of a change are emitted before its request ends.
       const isComplete = this.#waiting.length === 0 && this.#requests === 0 && !this.#isIncomplete;
       try {
         await this.#parts.stored.add(events, isComplete);
       } catch (error) {
-        this.#waiting = [...events, ...this.#waiting];
+        const isKept = (event: StoredEvent): boolean => !this.#forgotten.has(event.projectId ?? '');
+        this.#waiting = [...events.filter(isKept), ...this.#waiting];
         this.#dropOldest();
         log.debug('events are not kept for the next controller', { reason: messageOf(error) });
         return;
@@ -150,8 +154,12 @@ export class KeptEvents {
   /** The lab is deleted, or replaced by another one with its id. */
   #forget(projectId: string): void {
     this.#waiting = this.#waiting.filter((event) => event.projectId !== projectId);
-    this.#parts.stored.forget(projectId).catch((error: unknown) => {
-      log.debug('events of a deleted lab are not forgotten', { reason: messageOf(error) });
-    });
+    this.#forgotten.add(projectId);
+    // Its last events may be on their way into the log.
+    Promise.resolve(this.#storing)
+      .then(() => this.#parts.stored.forget(projectId))
+      .catch((error: unknown) => {
+        log.debug('events of a deleted lab are not forgotten', { reason: messageOf(error) });
+      });
   }
 }

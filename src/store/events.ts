@@ -44,6 +44,8 @@ export class StoredEvents {
   readonly #database: Database;
   /** The first ones prune, too: a controller may end before it has had so many. */
   #sincePruned = PRUNED_EVERY;
+  /** Whether changes were counted since all events were stored last. */
+  #isUncovered = true;
 
   constructor(database: Database) {
     this.#database = database;
@@ -51,7 +53,11 @@ export class StoredEvents {
 
   /** Counts changes from now on. */
   countChanges(): void {
-    this.#database.complete((changes) => (changes.some(isAnnounced) ? COUNT : undefined));
+    this.#database.complete((changes) => {
+      if (!changes.some(isAnnounced)) return undefined;
+      this.#isUncovered = true;
+      return COUNT;
+    });
   }
 
   /** Oldest first. */
@@ -75,15 +81,23 @@ export class StoredEvents {
 
   /** @param isComplete whether the events of all changes that were made before this call are stored with these */
   async add(events: readonly StoredEvent[], isComplete: boolean): Promise<void> {
+    const covers = isComplete && this.#isUncovered;
+    if (events.length === 0 && !covers) return;
     this.#sincePruned += events.length;
     const prunes = this.#sincePruned >= PRUNED_EVERY;
     if (prunes) this.#sincePruned = 0;
-    await this.#database.transaction(async ({ run, all }) => {
+    // Not after it: a change may be counted meanwhile.
+    if (covers) this.#isUncovered = false;
+    const stored = this.#database.transaction(async ({ run, all }) => {
       for (const { bus, epoch, number, projectId, action, event } of events)
         await run(INSERT, bus, epoch, number, projectId ?? null, action, JSON.stringify(event));
       if (prunes)
         for (const { bus } of await all<{ bus: string }>('SELECT DISTINCT bus FROM event')) await run(PRUNE, bus);
-      if (isComplete) await run(COVER);
+      if (covers) await run(COVER);
+    });
+    await stored.catch((error: unknown) => {
+      this.#isUncovered ||= covers;
+      throw error;
     });
   }
 
