@@ -390,6 +390,12 @@ export const PortCounters = named('PortStatistics', {
   incoming: DirectionCounters,
   outgoing: DirectionCounters,
   capture: CaptureCounters,
+  /** Who forwards the node's frames, and why the kernel does not. A host of an older release leaves it out. */
+  path: v.exactOptional(v.object({ by: v.picklist(['kernel', 'fabric', 'relay']), reason: v.nullable(v.string()) })),
+  /** The path of a UDP tunnel to another host; null for other links. A host of an older release leaves it out. */
+  tunnel: v.exactOptional(
+    v.nullable(v.object({ path_mtu: Integer, max_frame: Integer, fragmented: Integer, too_long: Integer })),
+  ),
 });
 
 /** A link in the messages of `/links/statistics/ws`. */
