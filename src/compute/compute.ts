@@ -2,6 +2,7 @@
 
 import type { ComputeEvents } from '../api/events.ts';
 import type { NodeType } from '../api/vocabulary.ts';
+import { isClustered } from '../config/membership.ts';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import { type ComputeFeed, objectFeed } from '../events/feed.ts';
@@ -12,6 +13,7 @@ import { removeLeftoversBelow } from '../host/files/leftovers.ts';
 import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
 import { NodeNetwork } from '../host/network/node-network.ts';
+import { VxlanLinks } from '../host/network/vxlan-links.ts';
 import { reapOurs } from '../host/processes/child-processes.ts';
 import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
@@ -72,6 +74,8 @@ export class Compute {
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
     const nodeNetwork = new NodeNetwork(config.state, instance, config.Server.kernel_links === 'automatic');
+    // On a host of a cluster they would forward frames of a dead server while another host runs its labs.
+    const vxlanLinks = new VxlanLinks(nodeNetwork, isClustered(config) ? 0 : config.Server.vxlan_port);
     const { events, outsideAccess } = this;
     const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
@@ -90,6 +94,7 @@ export class Compute {
       survivingPrograms,
       switchedOn,
       nodeNetwork,
+      vxlanLinks,
       natNetwork,
       outsideAccess,
       events,
@@ -113,6 +118,7 @@ export class Compute {
     this.routes = [
       ...serverRoutes({
         nodeTypes: KINDS.map(({ type }) => type),
+        vxlanPort: () => vxlanLinks.port,
         unavailableKinds: () =>
           Promise.all(
             KINDS.map(async ({ type, unavailableReason }) => ({

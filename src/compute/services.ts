@@ -8,6 +8,7 @@ import type { Operations } from '../events/operations.ts';
 import type { Fabric } from '../fabric/fabric.ts';
 import type { Counters } from '../host/metrics.ts';
 import type { NodeNetwork } from '../host/network/node-network.ts';
+import type { VxlanLinks } from '../host/network/vxlan-links.ts';
 import type { SupervisorClient } from '../supervisor/client.ts';
 import type { Images } from './images/images.ts';
 import type { NatNetwork } from './nat-network/network.ts';
@@ -40,6 +41,8 @@ export interface Services {
   readonly switchedOn: SwitchedOn;
   /** Has the nodes' interfaces. */
   readonly nodeNetwork: NodeNetwork;
+  /** Interfaces of links to other hosts. */
+  readonly vxlanLinks: VxlanLinks;
   /** Shared by all NAT nodes if the host has no bridge for them. */
   readonly natNetwork: NatNetwork;
   /** Of clouds and NATs. */

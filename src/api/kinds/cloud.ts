@@ -50,6 +50,7 @@ const interfacesOf = (mapping: readonly unknown[]): (string | undefined)[] =>
 
 export const cloud: NodeKindFacts = {
   type: 'cloud',
+  kernelForwards: true,
   properties: cloudProperties,
   addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by name'),

@@ -72,6 +72,7 @@ export type DockerUpdate = v.InferOutput<typeof DockerUpdate>;
 
 export const docker: NodeKindFacts = {
   type: 'docker',
+  kernelForwards: true,
   properties: dockerProperties,
   effect: 'recreate',
   addedByRelease3: ['memory', 'cpus'],

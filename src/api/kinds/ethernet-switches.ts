@@ -61,6 +61,7 @@ export const ethernetHub: NodeKindFacts = {
 
 export const ethernetSwitch: NodeKindFacts = {
   type: 'ethernet_switch',
+  kernelForwards: true,
   properties: switchProperties,
   addedByRelease3: ['usage'],
   ports: (source) => mappedPorts(source, 'by place'),

@@ -34,6 +34,8 @@ export interface NodeKindFacts {
   readonly withoutFilters?: true;
   /** Its compute has no route to change a NIO. */
   readonly fixedNios?: true;
+  /** Whether the kernel can forward frames of its ports, where the host permits that. */
+  readonly kernelForwards?: true;
   /** Its ports lead out of the lab: two such nodes cannot be joined. */
   readonly leadsOut?: true;
   /** It learns MAC addresses, which its compute lists. */

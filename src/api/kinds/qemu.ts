@@ -191,6 +191,7 @@ function diskRoute(method: 'POST' | 'PUT' | 'DELETE', summary: string, body?: v.
 
 export const qemu: NodeKindFacts = {
   type: 'qemu',
+  kernelForwards: true,
   properties: qemuProperties,
   effect: 'start',
   addedByRelease3: ['maxcpus', ...DRIVES.map((drive) => `${drive}_disk_image_backed`)],

@@ -20,6 +20,9 @@ export const NodeCapture = v.strictObject({
 });
 export type NodeCapture = v.InferOutput<typeof NodeCapture>;
 
+/** The identifiers of VXLAN have 24 bits. */
+export const MOST_VNI = 0xffffff;
+
 export const NioUdp = v.strictObject({
   type: v.literal('nio_udp'),
   lport: UdpPort,
@@ -27,6 +30,8 @@ export const NioUdp = v.strictObject({
   rport: UdpPort,
   suspend: v.optional(v.boolean()),
   filters: v.optional(AnyObject),
+  /** Beyond the release: frames go by VXLAN, with this network identifier, instead of the UDP ports. */
+  vni: v.optional(v.pipe(Integer, v.minValue(1), v.maxValue(MOST_VNI))),
 });
 
 export const Nio = v.variant('type', [

@@ -12,6 +12,7 @@ export interface NodeProject {
 
 /** A node as its ports see it. */
 export interface PortOwner {
+  readonly id: string;
   readonly name: string;
   readonly project: NodeProject;
 }

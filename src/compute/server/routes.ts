@@ -29,6 +29,8 @@ export interface ServerParts {
   operations: Operations;
   /** Types of the nodes that this build runs. */
   nodeTypes: readonly string[];
+  /** The UDP port of links to other hosts by VXLAN, if there is one. */
+  vxlanPort(): number | undefined;
   /** Why nodes of a type are unavailable on this host; null if they are available. */
   unavailableKinds(): Promise<UnavailableKind[]>;
   /** The debug report for support. */
@@ -42,6 +44,7 @@ export function serverRoutes({
   loadOfProject,
   operations,
   nodeTypes,
+  vxlanPort,
   unavailableKinds,
   debugReport,
 }: ServerParts): Route[] {
@@ -52,7 +55,13 @@ export function serverRoutes({
 
     // Controllers offer the kinds of nodes in this list.
     route('GET /v2/compute/capabilities', () => {
-      const capabilities = { version, platform: platform(), node_types: nodeTypes };
+      const vxlan = vxlanPort();
+      const capabilities = {
+        version,
+        platform: platform(),
+        node_types: nodeTypes,
+        ...(vxlan !== undefined && { vxlan_port: vxlan }),
+      };
       return new JsonText(JSON.stringify(capabilities), { [CONSOLE_HOST]: consoleHost(config) });
     }),
 

@@ -1,12 +1,11 @@
 // Opens the uplinks of clouds and NATs.
 
-import { createHash } from 'node:crypto';
 import type { CloudPort } from '../../api/kinds/cloud.ts';
 import { isClustered } from '../../config/membership.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { followBridge, freeTapName, joinBridgeByPair } from '../../host/network/bridge-ports.ts';
-import { bridgePairName, isBridgePair } from '../../host/network/interfaces.ts';
+import { bridgePairName, isBridgePair, isTunnel, shortHash } from '../../host/network/interfaces.ts';
 import { findLink, links, removeLink } from '../../host/network/kernel-interfaces.ts';
 import { inNetworkOf, inNetworkOfAny } from '../../host/system-calls.ts';
 import type { IsOver } from '../nodes/lifecycle/surviving-programs.ts';
@@ -97,10 +96,6 @@ function mayHavePairs({ config }: Services): boolean {
   return !isClustered(config);
 }
 
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
-}
-
 /** Has the interface follow the bridge until the result is called. */
 function following(name: string, bridge: string, end: () => void): () => Promise<void> {
   bridgeTaps.add(name);
@@ -112,16 +107,19 @@ function following(name: string, bridge: string, end: () => void): () => Promise
   };
 }
 
-/** Removes the pairs that the previous run of the server has left, of nodes that are over and have not opened them. */
-export function removeUnclaimedPairs({ nodeNetwork }: Services, isOver: IsOver): void {
+/**
+ * Removes the pairs and the interfaces of links to other hosts that the previous run of the server has left, of nodes that
+ * are over and have not opened them.
+ */
+export function removeUnclaimedPairs({ nodeNetwork, vxlanLinks }: Services, isOver: IsOver): void {
   const keeper = nodeNetwork.find('lo');
   if (keeper === undefined) return;
-  inNetworkOf(keeper, () => {
-    for (const { name, alias, leadsElsewhere } of links()) {
-      const [projectId = '', nodeId = ''] = alias.split(' ');
-      if (leadsElsewhere && isBridgePair(name) && !pairs.has(name) && isOver(projectId, nodeId)) removeLink(name);
-    }
-  });
+  for (const { name, alias, leadsElsewhere } of inNetworkOf(keeper, links)) {
+    const [projectId = '', nodeId = ''] = alias.split(' ');
+    if (!isOver(projectId, nodeId)) continue;
+    if (leadsElsewhere && isBridgePair(name) && !pairs.has(name)) inNetworkOf(keeper, () => removeLink(name));
+    if (isTunnel(name) && !vxlanLinks.has(name)) vxlanLinks.remove(name);
+  }
 }
 
 function follow(tap: string, bridge: string): void {

@@ -12,6 +12,8 @@ export interface Capabilities {
   version: string | null;
   node_types: string[];
   platform?: string;
+  /** The UDP port of links to other hosts by VXLAN. */
+  vxlan_port?: number;
 }
 
 /** Time limit (ms) for each of the two steps. */
@@ -111,7 +113,7 @@ function notAServer(name: string, refusal: ComputeRefusal): Failure {
 
 /** Keeps only the members that clients may see; others would break their list of computes. */
 function understood(told: unknown, name: string): Capabilities {
-  const { version, node_types: types, platform } = (told ?? {}) as Record<string, unknown>;
+  const { version, node_types: types, platform, vxlan_port: vxlanPort } = (told ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || version === '') {
     throw new Failure(
       'conflict',
@@ -122,6 +124,7 @@ function understood(told: unknown, name: string): Capabilities {
     version,
     node_types: Array.isArray(types) ? types.filter((type) => typeof type === 'string') : [],
     ...(typeof platform === 'string' ? { platform } : {}),
+    ...(Number.isInteger(vxlanPort) ? { vxlan_port: vxlanPort as number } : {}),
   };
 }
 

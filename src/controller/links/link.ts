@@ -13,8 +13,8 @@ export interface LinkEnd {
   node: Node;
   port: Port;
   label: Label;
-  /** Set while the end is wired: its UDP port, and the address that the other side uses for it. */
-  wire?: { host: string; port: number } | undefined;
+  /** Set while the end is wired: its UDP port, the address that the other side uses for it, and how VXLAN names the link. */
+  wire?: { host: string; port: number; vni?: number | undefined } | undefined;
 }
 
 /** A link in the topology file. */

@@ -1,5 +1,8 @@
 // Wires a link: creates, updates and removes the NIOs at both ends on the computes (as in release 2.2.57).
+import { randomInt } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 import { nodeKind } from '../../api/kinds/kinds.ts';
+import { MOST_VNI } from '../../api/routes/compute-nodes.ts';
 import { Failure, ignore } from '../../failures.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
@@ -23,6 +26,7 @@ function nio(link: Link, end: LinkEnd, other: LinkEnd, settings: LinkSettings = 
     rhost: other.wire?.host,
     rport: other.wire?.port,
     type: 'nio_udp',
+    ...(end.wire?.vni !== undefined && { vni: end.wire.vni }),
     filters: link.filteringEnd === end ? activeFilters(settings) : {},
     // An end whose NIO cannot be updated would stay suspended for good.
     suspend: settings.suspended && !nodeKind(end.node.type).fixedNios,
@@ -45,11 +49,25 @@ function portsPath(node: Node): string {
   return `/projects/${node.projectId}/ports/udp`;
 }
 
+/** Whether two hosts make links by VXLAN, and the kernel of each may forward frames of the node. */
+function maySendByVxlan(one: Node, other: Node): boolean {
+  const port = one.compute.capabilities.vxlan_port;
+  if (one.compute === other.compute || port === undefined || other.compute.capabilities.vxlan_port !== port)
+    return false;
+  return [one, other].every(({ type }) => nodeKind(type).kernelForwards === true);
+}
+
+/** Nobody else can guess it. */
+function randomVni(): number {
+  return randomInt(1, MOST_VNI + 1);
+}
+
 /** Wires the first two ends; a failure rolls back. */
 export async function wire(link: Link): Promise<void> {
   const [one, other] = link.ends as [LinkEnd, LinkEnd];
   await using undo = new AsyncDisposableStack();
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
+  const vni = maySendByVxlan(one.node, other.node) && isIPv4(host) && isIPv4(otherHost) ? randomVni() : undefined;
   /** Ends whose port has no NIO yet: removing a NIO releases its port. */
   const reserved = new Set<LinkEnd>();
   undo.defer(async () => {
@@ -61,7 +79,7 @@ export async function wire(link: Link): Promise<void> {
     [one, host],
     [other, otherHost],
   ] as const) {
-    end.wire = { host: address, port: await reservePort(end.node) };
+    end.wire = { host: address, port: await reservePort(end.node), vni };
     reserved.add(end);
   }
   for (const [end, far] of [

@@ -39,6 +39,8 @@ export class Connection {
   schedule: Schedule | undefined;
   /** The cable's other end, if it is in this process. */
   fusedWith: Connection | undefined;
+  /** The port of the interface to another host at that end. */
+  far: Port | undefined;
 
   constructor(plane: FramePlane, port: Port, cable: Cable) {
     this.port = port;

@@ -141,6 +141,9 @@ export class FabricVerbs implements Handlers {
       connection.endpoint = endpoint;
       this.#cables.add(connection as UdpConnection);
       this.#plane.tunnels.add(cable.remoteHost, endpoint, (notice) => this.#tell(id, notice));
+    } else if (cable.kind === 'packet' && cable.kernel === true) {
+      this.#openFarPort(id, connection, cable);
+      undo.defer(() => this.#closeEndpoint(connection));
     } else if (cable.kind !== 'null') {
       const deliver: Deliver = (slot, length) => connection.incoming.offer(slot, length);
       connection.endpoint = this.#openInterface(id, 'cable', port, cable, deliver);
@@ -271,11 +274,12 @@ export class FabricVerbs implements Handlers {
     port: Port,
     address: InterfaceAddress,
     deliver: Deliver,
+    drops = port.drops,
   ): InterfaceEndpoint {
     const changed = (state: InterfaceState): void =>
       this.#tell(id, { side, interface: address.interface, state } satisfies InterfaceChange);
     try {
-      return this.#plane.openInterface(address, port, { drops: port.drops, deliver, changed });
+      return this.#plane.openInterface(address, port, { drops, deliver, changed });
     } catch (error) {
       throw interfaceFailure(error, address);
     }
@@ -302,6 +306,28 @@ export class FabricVerbs implements Handlers {
       this.#cables.remove(connection as UdpConnection);
       this.#plane.tunnels.remove(connection.endpoint);
     }
-    connection.endpoint?.close();
+    this.#closeEndpoint(connection);
+  }
+
+  /** The interface to another host is as a node's at the far end, so that the kernel can forward frames to it. */
+  #openFarPort(id: number, connection: Connection, cable: InterfaceAddress): void {
+    const far = new Port(this.#plane, connection.port.group);
+    connection.far = far;
+    try {
+      far.connection = new Connection(this.#plane, far, { kind: 'null' });
+      const deliver: Deliver = (slot, length) => far.fromDevice(slot, length);
+      connection.endpoint = this.#openInterface(id, 'cable', far, cable, deliver, connection.port.drops);
+    } catch (error) {
+      far.release();
+      throw error;
+    }
+    far.device = connection.endpoint;
+    far.connection.fusedWith = connection;
+    connection.fusedWith = far.connection;
+  }
+
+  #closeEndpoint({ endpoint, far }: Connection): void {
+    endpoint?.close();
+    far?.release();
   }
 }

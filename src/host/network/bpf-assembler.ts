@@ -27,7 +27,15 @@ const CALL = 0x80;
 const EXIT = 0x90;
 
 /** Functions of the kernel. */
-const HELPERS = { map_lookup_elem: 1, ktime_get_ns: 5, redirect: 23, skb_load_bytes: 26, redirect_peer: 155 } as const;
+const HELPERS = {
+  map_lookup_elem: 1,
+  ktime_get_ns: 5,
+  skb_get_tunnel_key: 20,
+  skb_set_tunnel_key: 21,
+  redirect: 23,
+  skb_load_bytes: 26,
+  redirect_peer: 155,
+} as const;
 
 type Size = keyof typeof SIZES;
 

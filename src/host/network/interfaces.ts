@@ -1,4 +1,5 @@
 // The network interfaces of this host as the API lists them (as in release 2.2.57).
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces as addressesByInterface } from 'node:os';
@@ -70,7 +71,24 @@ export function isBridgePair(name: string): boolean {
   return GUEST_TAP.test(name) && name.startsWith(bridgePairName('').slice(0, 3));
 }
 
-const GUEST_TAP = /^lw[rb]?[0-9a-f]{8}-\d+$/;
+/** 8 hexadecimal digits for the name of an interface. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/** Name of a link's interface to other hosts among nodes' interfaces, from 8 hexadecimal digits of its own. */
+export function tunnelName(own: string): string {
+  return `lwt${own}-0`;
+}
+
+export function isTunnel(name: string): boolean {
+  return GUEST_TAP.test(name) && name.startsWith(tunnelName('').slice(0, 3));
+}
+
+/** The interface that all of them share. */
+export const VXLAN_NAME = 'lwv00000000-0';
+
+const GUEST_TAP = /^lw[rbtv]?[0-9a-f]{8}-\d+$/;
 
 /**
  * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. Guests'

@@ -71,6 +71,9 @@ const STATS64_TX_DROPPED = 56;
 const IFLA_INFO_KIND = 1;
 const IFLA_INFO_DATA = 2;
 const VETH_INFO_PEER = 1;
+const IFLA_VXLAN_LEARNING = 7;
+const IFLA_VXLAN_PORT = 15;
+const IFLA_VXLAN_COLLECT_METADATA = 25;
 const IFLA_NET_NS_PID = 19;
 const IFA_ADDRESS = 1;
 const IFA_LOCAL = 2;
@@ -83,6 +86,8 @@ const TCA_KIND = 1;
 const TCA_OPTIONS = 2;
 const TC_H_INGRESS = 0xfffffff1;
 const INGRESS_HANDLE = 0xffff0000;
+/** Where filters are; the queue of kind `ingress` has only the first. */
+const HOOKS = { ingress: 0xfffffff2, egress: 0xfffffff3 } as const;
 const TCA_BPF_OPS_LEN = 4;
 const TCA_BPF_OPS = 5;
 const TCA_BPF_FD = 6;
@@ -285,6 +290,42 @@ export function makePair(name: string, peer: { name: string; macAddress?: string
 }
 
 /**
+ * Creates an interface that is down in the network namespace of a process, for one side of programs only.
+ * @throws Failure `conflict` if the name is in use or the process is gone, `forbidden` without CAP_NET_ADMIN
+ */
+export function makeDummy(name: string, process: number): void {
+  makeAlone(name, process, attribute(IFLA_INFO_KIND, text('dummy')));
+}
+
+/**
+ * Creates a VXLAN interface that is down in the network namespace of a process. Its UDP port is in this process's. Programs
+ * name the network and the remote address of each frame.
+ * @throws Failure `conflict` if the name is in use, the process is gone or the kernel has no VXLAN, `forbidden` without
+ * CAP_NET_ADMIN
+ */
+export function makeVxlan(name: string, port: number, process: number): void {
+  const udp = Buffer.alloc(2);
+  udp.writeUInt16BE(port);
+  const data = [
+    attribute(IFLA_VXLAN_PORT, udp),
+    attribute(IFLA_VXLAN_LEARNING, Buffer.from([0])),
+    attribute(IFLA_VXLAN_COLLECT_METADATA, Buffer.from([1])),
+  ];
+  makeAlone(name, process, attribute(IFLA_INFO_KIND, text('vxlan')), attribute(IFLA_INFO_DATA, Buffer.concat(data)));
+}
+
+function makeAlone(name: string, process: number, ...kind: Buffer[]): void {
+  const parts = [
+    linkMessage(0),
+    attribute(IFLA_IFNAME, text(name)),
+    attribute(IFLA_NET_NS_PID, number(process)),
+    attribute(IFLA_LINKINFO, Buffer.concat(kind)),
+  ];
+  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+  change(`create interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, flags, ...parts));
+}
+
+/**
  * Delivers what the interface receives to packet sockets only: the host's own network, its filters and its addresses
  * never see it, and the host sends nothing there on its own. Call this before the interface is up.
  * @param program `keep`: one that an earlier server has left may go on forwarding
@@ -295,7 +336,7 @@ export function keepFromHost(name: string, program: 'keep' | 'replace' = 'keep')
   if (program === 'replace' || programAt(name) === undefined) {
     const count = Buffer.alloc(2);
     count.writeUInt16LE(1);
-    decideAtIngress(name, `keep ${name} from the host's network`, [
+    decide('ingress', name, `keep ${name} from the host's network`, [
       attribute(TCA_BPF_OPS_LEN, count),
       attribute(TCA_BPF_OPS, DROP_ALL),
     ]);
@@ -304,13 +345,19 @@ export function keepFromHost(name: string, program: 'keep' | 'replace' = 'keep')
 }
 
 /**
- * Lets an eBPF program decide about all that the interface receives. It replaces the one before, between two frames,
+ * Lets an eBPF program decide about all that the interface receives, or with `egress` sends; a hook at egress has to be the
+ * first at the interface. It replaces the one before, between two frames,
  * and lives as long as the interface. The host sends nothing there on its own.
  * @param title what {@link programAt} finds
  * @throws Failure `conflict` when the kernel refuses, `forbidden` without CAP_NET_ADMIN
  */
-export function attachProgram(name: string, program: number, title: string): void {
-  decideAtIngress(name, `attach a program to ${name}`, [
+export function attachProgram(
+  name: string,
+  program: number,
+  title: string,
+  hook: keyof typeof HOOKS = 'ingress',
+): void {
+  decide(hook, name, `attach a program to ${name}`, [
     attribute(TCA_BPF_FD, number(program)),
     attribute(TCA_BPF_NAME, text(title)),
   ]);
@@ -319,7 +366,7 @@ export function attachProgram(name: string, program: number, title: string): voi
 
 /** The eBPF program that decides about what the interface receives, if there is one. */
 export function programAt(name: string): { id: number; name: string } | undefined {
-  const filters = trafficMessage({ index: getLink(name).index, handle: 0, parent: INGRESS_HANDLE, info: 0 });
+  const filters = trafficMessage({ index: getLink(name).index, handle: 0, parent: HOOKS.ingress, info: 0 });
   for (const message of request('RTM_GETTFILTER', RTM_GETTFILTER, NLM_F_DUMP, filters)) {
     const options = attributesOf(message, NETLINK_HEADER_BYTES + TCMSG_BYTES).get(TCA_OPTIONS);
     const found = options && attributesOf(options, 0);
@@ -329,17 +376,18 @@ export function programAt(name: string): { id: number; name: string } | undefine
   return undefined;
 }
 
-/** Adds or replaces the filter at the interface's ingress, which there is one of. */
-function decideAtIngress(name: string, what: string, program: readonly Buffer[]): void {
+/** Adds or replaces the filter at one side of the interface, which there is one of. */
+function decide(hook: keyof typeof HOOKS, name: string, what: string, program: readonly Buffer[]): void {
+  const kind = hook === 'ingress' ? 'ingress' : 'clsact';
   const { index } = getLink(name);
   change(what, () => {
     const queue = trafficMessage({ index, handle: INGRESS_HANDLE, parent: TC_H_INGRESS, info: 0 });
     const flags = NLM_F_ACK | NLM_F_CREATE;
     unlessThere(() =>
-      request('RTM_NEWQDISC', RTM_NEWQDISC, flags | NLM_F_EXCL, queue, attribute(TCA_KIND, text('ingress'))),
+      request('RTM_NEWQDISC', RTM_NEWQDISC, flags | NLM_F_EXCL, queue, attribute(TCA_KIND, text(kind))),
     );
     // Priority 1, and ETH_P_ALL in network byte order.
-    const filter = trafficMessage({ index, handle: 1, parent: INGRESS_HANDLE, info: 0x0001_0300 });
+    const filter = trafficMessage({ index, handle: 1, parent: HOOKS[hook], info: 0x0001_0300 });
     const options = [...program, attribute(TCA_BPF_FLAGS, number(TCA_BPF_FLAG_ACT_DIRECT))];
     const parts = [attribute(TCA_KIND, text('bpf')), attribute(TCA_OPTIONS, Buffer.concat(options))];
     request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts);

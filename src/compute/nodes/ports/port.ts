@@ -1,6 +1,7 @@
 // A port of a node: its NIO, its impairments, and its capture.
 import type { Nio, NodeCapture, PortImpairments, PortSchedule } from '../../../api/routes/compute-nodes.ts';
 import type {
+  Cable,
   CableImpairments,
   CaptureStatistics,
   Device,
@@ -10,6 +11,7 @@ import type {
   TunnelNotice,
 } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
+import { shortHash, tunnelName } from '../../../host/network/interfaces.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Services } from '../../services.ts';
 import { withExceptionName } from '../exception-name.ts';
@@ -100,7 +102,8 @@ export class NodePort {
       await withExceptionName(this.#rules.exception, async () => {
         await using undo = new AsyncDisposableStack();
         if (nio.type === 'nio_udp') undo.defer(() => this.#services.frameRelay?.close(nio.lport));
-        const cable = await cableOf(nio, this.#services.frameRelay);
+        undo.defer(() => this.#removeTunnel(nio));
+        const cable = this.#tunnel(nio) ?? (await cableOf(nio, this.#services.frameRelay));
         const port = await this.#services.fabric.createPort(
           this.#device,
           (change) => this.interfaceChanged(change),
@@ -259,8 +262,28 @@ export class NodePort {
     await this.#services.captures.end(port);
     await port.close();
     if (nio.type !== 'nio_udp') return;
+    this.#removeTunnel(nio);
     this.#services.frameRelay?.close(nio.lport);
     this.#services.ports.udp.release(this.#node.project.id, nio.lport);
+  }
+
+  /** The interface to the other host if the NIO asks for VXLAN. */
+  #tunnel(nio: PluggableNio): Cable | undefined {
+    if (nio.type !== 'nio_udp' || nio.vni === undefined) return undefined;
+    const { id, project } = this.#node;
+    const link = { vni: nio.vni, host: nio.rhost };
+    const process = this.#services.vxlanLinks.add(this.#tunnelName, `${project.id} ${id}`, link);
+    if (process !== undefined) return { kind: 'packet', interface: this.#tunnelName, kernel: true, process };
+    const fix = 'set vxlan_port in section [Server] (its log says what is missing), and use an IPv4 address in rhost';
+    throw new Failure('conflict', `vni: this host cannot make the link by VXLAN; leave it out, or ${fix}.`);
+  }
+
+  #removeTunnel(nio: PluggableNio): void {
+    if (nio.type === 'nio_udp' && nio.vni !== undefined) this.#services.vxlanLinks.remove(this.#tunnelName);
+  }
+
+  get #tunnelName(): string {
+    return tunnelName(shortHash(`${this.#node.id}/${this.#label}`));
   }
 
   #connection(): Attached {
