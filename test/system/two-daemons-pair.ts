@@ -15,18 +15,22 @@ interface Pair {
   compute: Daemon;
 }
 
-/** The compute asks for a password and listens on its address; the controller listens on all of its own. */
-export async function startPair(t: TestContext): Promise<Pair> {
+/**
+ * The compute asks for a password and listens on its address; the controller listens on all of its own.
+ * @param settings of section `[Server]` of both
+ */
+export async function startPair(t: TestContext, settings = ''): Promise<Pair> {
   const hosts = TwoHosts.make(t);
   const { user, password } = CREDENTIALS;
   const compute = ownDaemon(t, {
     program: [...hosts.compute.inside, ...executable()],
     host: hosts.addresses.compute,
-    config: `[Server]\nauth = true\nuser = ${user}\npassword = ${password}\n`,
+    config: `[Server]\nauth = true\nuser = ${user}\npassword = ${password}\n${settings}`,
   });
   const controller = ownDaemon(t, {
     program: [...hosts.controller.inside, ...executable()],
     host: hosts.controllerAddress,
+    config: `[Server]\n${settings}`,
     flags: ['--host', '0.0.0.0', '--insecure'],
   });
   await Promise.all([compute.start(), controller.start()]);

@@ -290,11 +290,12 @@ export function makePair(name: string, peer: { name: string; macAddress?: string
 }
 
 /**
- * Creates an interface that is down in the network namespace of a process, for one side of programs only.
+ * Creates a bridge that is down in the network namespace of a process. Without ports it serves programs as an interface of
+ * its own; not every kernel has dummy interfaces.
  * @throws Failure `conflict` if the name is in use or the process is gone, `forbidden` without CAP_NET_ADMIN
  */
-export function makeDummy(name: string, process: number): void {
-  makeAlone(name, process, attribute(IFLA_INFO_KIND, text('dummy')));
+export function makeBridge(name: string, process: number): void {
+  makeAlone(name, process, attribute(IFLA_INFO_KIND, text('bridge')));
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   findLink,
   getLink,
   keepFromHost,
-  makeDummy,
+  makeBridge,
   makeVxlan,
   programAt,
   removeLink,
@@ -59,7 +59,7 @@ export class VxlanLinks {
     if (opened === undefined || address === undefined) return undefined;
     const { keeper, tunnels, index } = opened;
     const left = inNetworkOf(keeper, () => findLink(name));
-    if (left === undefined) makeDummy(name, keeper);
+    if (left === undefined) makeBridge(name, keeper);
     else this.#forget(left.alias, vni);
     try {
       inNetworkOf(keeper, () => {
