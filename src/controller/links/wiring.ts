@@ -57,7 +57,7 @@ function maySendByVxlan(one: Node, other: Node): boolean {
   return [one, other].every(({ type }) => nodeKind(type).kernelForwards === true);
 }
 
-/** Nobody else can guess it. */
+/** A random one cannot be guessed. */
 function randomVni(): number {
   return randomInt(1, MOST_VNI + 1);
 }

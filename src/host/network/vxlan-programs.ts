@@ -1,4 +1,4 @@
-// The eBPF programs of links to other hosts: one at the VXLAN interface that all links share, which lets in only what
+// The eBPF programs of links to other hosts: one at the VXLAN interface that all links share, which accepts only what
 // comes from the link's host with the link's number, and one at each link's interface, which sends its frames there.
 
 import { BpfAssembler } from './bpf-assembler.ts';
