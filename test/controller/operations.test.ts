@@ -80,7 +80,12 @@ test('who asked for operations hears their start and end; others hear what the r
     [],
   );
   // What passes has no number: a client that comes back with the last one has missed nothing.
-  assert.equal(new Set(numbered.map((message) => (message as Body).sequence)).size, 1);
+  let last: unknown;
+  for (const { action, sequence } of numbered as Body[]) {
+    // Events of the compute may come between.
+    if (action.startsWith('operation')) assert.equal(sequence, (last ??= sequence));
+    last = sequence;
+  }
   assert.equal((await server.call('DELETE', `/v2/operations/${id}`)).status, 409);
   assert.equal((await server.call('DELETE', `/v2/operations/${randomUUID()}`)).status, 404);
   const bad = await server.request(path, { method: 'POST', body: '{"name":"x"}', headers: { 'X-Operation-Id': 'me' } });

@@ -149,21 +149,23 @@ export async function takeLayerCheckpoint(
 
 /**
  * Puts the copy that came with the node into its new container, which has not started. A damaged one is left out.
+ * @returns discards the copy, once no other container needs it
  * @throws Failure `conflict` with another reason; the copy stays for the next start
  */
 export async function restoreLayer(
   { engine, container, directory }: Layer,
   warn: (message: string) => void,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   const layer = new LayerParts(join(directory, RESTORED_DISKS));
+  const discard = (): Promise<void> => rm(layer.directory, { recursive: true, force: true });
   const manifest = await layer.manifest();
-  if (!manifest) return;
+  if (!manifest) return async () => {};
   try {
     await layer.mustBeIntact(manifest);
   } catch (error) {
     if (!(error instanceof DamagedCopy)) throw error;
     warn(`it begins with its image and volumes, as the copy of its other files cannot be used: ${messageOf(error)}`);
-    return rm(layer.directory, { recursive: true, force: true });
+    return discard;
   }
   const { Image } = await engine.call<{ Image: string }>('GET', `containers/${container}/json`);
   if (Image !== manifest.image) warn('its files outside its volumes were copied above another version of its image.');
@@ -175,7 +177,7 @@ export async function restoreLayer(
       throw new Failure('conflict', `${NETWORK} is a link in ${directory}; remove it.`, { exception });
     await writeFileAtomically(join(folder, DELETED), manifest.deleted.map((path) => `${path}\0`).join(''));
   }
-  await rm(layer.directory, { recursive: true, force: true });
+  return discard;
 }
 
 /** The state to compare the next one with: without fractions of seconds, a file that had just changed counts as changed. */

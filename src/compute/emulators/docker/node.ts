@@ -220,13 +220,14 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     using _slot = await this.#host.starts.take(this.stopAsked);
     const { made, isNew } = await this.#container.ready(undo);
     const layer = { engine: this.#host.engine, container: made.id, directory: this.directory };
-    await restoreLayer(layer, (message) => this.#tell('log.warning', `${this.name}: ${message}`));
+    const discard = await restoreLayer(layer, (message) => this.#tell('log.warning', `${this.name}: ${message}`));
     const starting = DockerRuntime.start(this, this.#host, this.#startOf(made), resources);
     const runtime = await starting.catch((error: unknown) => {
       throw withFix(error, this.services.config.Docker);
     });
     await this.#join(runtime, resources);
-    if (isNew) await this.#watchRights(runtime, resources);
+    if (isNew) await this.#watchRights(runtime, resources, discard);
+    else await discard();
     return runtime;
   }
 
@@ -334,13 +335,20 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   /**
-   * Gives a new container missing rights if the configuration allows it, and reports that in events.
+   * Gives a new container missing rights if the configuration allows it, and reports that in events. `settled` is called when it needs none.
    */
-  async #watchRights(runtime: DockerRuntime, resources: AsyncDisposableStack): Promise<void> {
+  async #watchRights(
+    runtime: DockerRuntime,
+    resources: AsyncDisposableStack,
+    settled: () => Promise<void>,
+  ): Promise<void> {
     const levels = levelsOf(this.services.config.Docker, await this.services.isShared());
     const next = levels[levels.indexOf(this.#container.level) + 1];
-    if (next === undefined) return;
-    watchForRefusal(runtime, resources, (line) => void this.inTurn(() => this.#giveRights(runtime, next, line)));
+    if (next === undefined) return settled();
+    const refused = (line: string): void => void this.inTurn(() => this.#giveRights(runtime, next, line));
+    watchForRefusal(runtime, resources, refused, () => {
+      settled().catch((error: unknown) => this.#tell('log.warning', messageOf(error)));
+    });
   }
 
   async #giveRights(runtime: DockerRuntime, level: Level, line: string): Promise<void> {

@@ -8,27 +8,33 @@ const WATCH_MS = 250;
 
 /**
  * @param refused called at most once, with the container's message
+ * @param settled called once instead, if nothing was refused until the end of the watch
  * @param resources end the watch
  */
 export function watchForRefusal(
   runtime: DockerRuntime,
   resources: AsyncDisposableStack,
   refused: (line: string) => void,
+  settled: () => void,
 ): void {
-  const end = performance.now() + WATCHED_MS;
-  const stop = (): void => {
+  const until = performance.now() + WATCHED_MS;
+  let isOver = false;
+  const end = (refusal?: string): void => {
+    if (isOver) return;
+    isOver = true;
     clearInterval(timer);
     runtime.off('end', look);
+    if (refusal === undefined) settled();
+    else refused(refusal);
   };
   const look = (): void => {
-    const isOver = performance.now() > end;
-    const isRefused = !isOver && lacksRights(runtime.lastOutput);
-    if (isOver || isRefused || runtime.ended) stop();
-    if (isRefused) refused(lastRefusal(runtime.lastOutput));
+    const isLate = performance.now() > until;
+    if (!isLate && lacksRights(runtime.lastOutput)) end(lastRefusal(runtime.lastOutput));
+    else if (isLate || runtime.ended) end();
   };
   const timer = setInterval(look, WATCH_MS).unref();
   runtime.on('end', look);
-  resources.defer(stop);
+  resources.defer(() => end());
 }
 
 function lastRefusal(output: string): string {
