@@ -148,7 +148,7 @@ export class Succession {
     const { schema } = successor;
     const writer = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => this.#lose(reason) });
     writer.isReached = this.#isReached;
-    // From now on it is told whether NATS is reached, and that another host has the key.
+    // From now on it is informed whether NATS is reached, and that another host has the key.
     this.#writer = writer;
     try {
       await writer.begin(() => this.isCertain && !this.#ending.signal.aborted);
