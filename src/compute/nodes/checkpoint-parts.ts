@@ -103,7 +103,7 @@ export class CheckpointParts<M> {
     const stored = await this.#read(name);
     const content = stored && (await decompress(stored, { maxOutputLength: CHUNK_BYTES }).catch(() => undefined));
     if (content && createHash('sha256').update(content).digest('hex') === name) return content;
-    throw new DamagedCopy(`The copy of a disk has no intact part ${name}.`);
+    throw new DamagedCopy(`The copy has no intact part ${name}.`);
   }
 
   /** Undefined if it is missing, or too large: what came from another host may have any size. */

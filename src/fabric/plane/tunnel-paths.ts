@@ -9,8 +9,8 @@ import type { UdpEndpoint } from './udp-endpoint.ts';
 const CHECK_MS = 5_000;
 /** How soon (ms) after a probe: routers have answered it. */
 const PROBED_MS = 500;
-/** Checks from one probe to the next: the kernel forgets what routers say after 10 minutes. */
-const CHECKS_PER_PROBE = 60;
+/** Checks from one probe to the next: probes are lost, and the kernel forgets what routers say after 10 minutes. */
+const CHECKS_PER_PROBE = 12;
 /** Headers of IP and UDP. */
 const HEADER_BYTES = { 4: 28, 6: 48 } as const;
 /** From here on the path stays on this host. */
@@ -20,6 +20,7 @@ interface Tunnel {
   readonly host: string;
   readonly endpoint: UdpEndpoint;
   readonly notify: (notice: TunnelNotice) => void;
+  /** 0 while there is no route. */
   pathMtu: number;
   readonly notified: Set<TunnelNotice['unfit']>;
 }
@@ -36,13 +37,13 @@ export class TunnelPaths {
   /** Watches the path of a cable, unless it stays on this host. `notify` is called once for each kind of unfit frames. */
   add(host: string, endpoint: UdpEndpoint, notify: Tunnel['notify']): void {
     const mtu = this.#measure(host);
-    if (mtu === undefined || mtu >= LOCAL_MTU) return;
+    if (mtu !== undefined && mtu >= LOCAL_MTU) return;
     const isNew = !Array.from(this.#tunnels.values()).some((tunnel) => tunnel.host === host);
     const tunnel: Tunnel = { host, endpoint, notify, pathMtu: 0, notified: new Set() };
     this.#tunnels.set(endpoint, tunnel);
-    this.#use(tunnel, mtu);
+    if (mtu !== undefined) this.#use(tunnel, mtu);
     if (!isNew) return;
-    this.#probe(host, mtu);
+    if (mtu !== undefined) this.#probe(host, mtu);
     this.#timer.start(PROBED_MS);
   }
 
@@ -51,10 +52,10 @@ export class TunnelPaths {
     if (this.#tunnels.size === 0) this.#timer.stop();
   }
 
-  /** Undefined for a cable that stays on this host. */
+  /** Undefined for a cable that stays on this host, and while there is no route. */
   statistics(endpoint: UdpEndpoint): TunnelStatistics | undefined {
     const tunnel = this.#tunnels.get(endpoint);
-    if (tunnel === undefined) return undefined;
+    if (tunnel === undefined || tunnel.pathMtu === 0) return undefined;
     return { pathMtu: tunnel.pathMtu, longestWhole: longestWhole(tunnel), ...endpoint.unfit };
   }
 
@@ -62,8 +63,9 @@ export class TunnelPaths {
     const doesProbe = this.#checks++ % CHECKS_PER_PROBE === CHECKS_PER_PROBE - 1;
     for (const [host, tunnels] of Map.groupBy(this.#tunnels.values(), (tunnel) => tunnel.host)) {
       const mtu = this.#measure(host);
+      const isFirst = tunnels.every(({ pathMtu: known }) => known === 0);
       for (const tunnel of tunnels) this.#update(tunnel, mtu);
-      if (doesProbe && mtu !== undefined) this.#probe(host, mtu);
+      if ((doesProbe || isFirst) && mtu !== undefined) this.#probe(host, mtu);
     }
     this.#timer.start(CHECK_MS);
   }
