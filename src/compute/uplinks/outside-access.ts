@@ -17,7 +17,7 @@ export class OutsideAccess {
   #isOpen = true;
   /** How long (ms) after its last renewal the lease may have ended; undefined: no other host runs what is here. */
   #limit: number | undefined;
-  /** When the last renewal of the lease began. Undefined outside of a cluster. */
+  /** When the last renewal of the lease began. Undefined outside of a cluster, and after its end. */
   #renewed: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -74,7 +74,11 @@ export class OutsideAccess {
     clearTimeout(this.#timer);
     if (this.#limit === undefined || this.#renewed === undefined) return;
     const remaining = this.#renewed + this.#limit - performance.now();
-    this.#timer = setTimeout(() => this.#close(), remaining).unref();
+    this.#timer = setTimeout(() => {
+      // A timer may be a part of a millisecond early: the lease has ended all the same.
+      this.#renewed = undefined;
+      this.#close();
+    }, remaining).unref();
   }
 
   #close(): void {
