@@ -89,9 +89,12 @@ test('a line is typed at the consoles of a container and of routers, and its ans
     await started('dynamips', 'R1', { platform: 'c3600', image: file, ram: 64 });
     const typed = () => labwired.run('node', 'exec', 'R1', '--prompt', 'R1#', '--timeout', '2', 'x');
     await eventually('the router', typed, ({ code }) => code === 0);
-    // What was typed while the router started may be answered now, and stands before the answer to this line.
-    await labwired.say('node', 'exec', 'R1', 'show');
-    assert.equal(await labwired.say('node', 'exec', 'R1', 'show ip route'), '% This router knows no commands.');
+    // What was typed while the router started may be answered between.
+    await eventually(
+      'the answer alone',
+      () => labwired.say('node', 'exec', 'R1', 'show ip route'),
+      (answer) => answer === '% This router knows no commands.',
+    );
     const late = ['node', 'exec', 'R1', '--prompt', 'R2#', '--timeout', '1', 'show'];
     const { code, out, error } = await labwired.run(...late);
     assert.deepEqual([code, out], [1, '% This router knows no commands.\nR1#\n']);
