@@ -110,13 +110,13 @@ test('keys work in a lab as soon as it is open, and what is typed goes where it 
     const options = page.locator('#commands').getByRole('option');
     await field(page).fill('Stop');
     await options.filter({ hasText: /^Stop all/ }).waitFor();
-    assert.equal(await options.filter({ hasText: /^Stop verb/ }).count(), 0);
+    assert.equal(await options.filter({ hasText: /^Stop action/ }).count(), 0);
     await page.keyboard.press('ArrowDown');
     const chosen = page.locator('#commands [aria-selected=true]');
     const before = await chosen.innerText();
     const [pc] = (await nodes()).filter(({ name }: { name: string }) => name === 'PC1');
     await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
-    await options.filter({ hasText: /^Stop verb/ }).waitFor();
+    await options.filter({ hasText: /^Stop action/ }).waitFor();
     assert.equal(await chosen.innerText(), before);
     await page.keyboard.press('Escape');
   });
@@ -127,8 +127,8 @@ test('keys work in a lab as soon as it is open, and what is typed goes where it 
       await field(page).fill('Show grid');
       await page
         .getByRole('option')
-        .filter({ hasText: /(Show|Hide) grid|Nothing/ })
-        .or(page.getByText('Nothing has'))
+        .filter({ hasText: /(Show|Hide) grid/ })
+        .or(page.getByText('No results.'))
         .first()
         .waitFor();
       const isOpen = await page.evaluate(async (by) => {
