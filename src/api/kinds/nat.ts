@@ -1,5 +1,6 @@
 // NATs. Their templates have no settings, so there is only the built-in one.
 import * as v from 'valibot';
+import { NodeStatus } from '../vocabulary.ts';
 import { CloudPort } from './cloud.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { mappedPorts } from './ports.ts';
@@ -7,7 +8,7 @@ import { createBody, identityByUuid, p, updateBody } from './property.ts';
 
 const natProperties = {
   ...identityByUuid,
-  status: p(v.picklist(['started', 'stopped', 'suspended']), { readOnly: true }),
+  status: p(NodeStatus, { readOnly: true }),
   /** Accepted but ignored: a NAT always has the same port. */
   ports_mapping: p(v.array(CloudPort), { ofHost: true }),
 };

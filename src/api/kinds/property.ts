@@ -1,6 +1,6 @@
 // Defines a property of a kind of node once: its schemas in requests and templates, its default, and when a change takes effect.
 import * as v from 'valibot';
-import { CustomAdapter, Integer, Text, Uuid } from '../vocabulary.ts';
+import { CustomAdapter, Integer, NodeStatus, Text, Uuid } from '../vocabulary.ts';
 
 /** When a running node takes on a change: at once, at its next start, by being created again, or only after a stop. */
 export type Effect = 'live' | 'start' | 'recreate' | 'stopped';
@@ -142,8 +142,6 @@ export const NodeIdOrNumber = v.union([
   ),
 ]);
 
-const Status = v.picklist(['started', 'stopped', 'suspended']);
-
 /** The members that every kind has; a change does not have the `node_id` unless `identity` is there, too. */
 export const nameAndNumber = {
   name: required(Text, { update: v.nullable(Text), effect: 'live' }),
@@ -155,7 +153,7 @@ export const identity = {
   name: required(Text, { effect: 'live' }),
   node_id: p(NodeIdOrNumber, { update: Uuid, readOnly: true }),
   project_id: sentBack(Uuid),
-  status: sentBack(Status),
+  status: sentBack(NodeStatus),
 };
 
 /** The same for kinds whose nodes never had numbers as ids. */
