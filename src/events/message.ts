@@ -19,7 +19,7 @@ export class Message {
   readonly at = performance.now();
   readonly #text: { plain?: string; scoped?: string } = {};
 
-  constructor(action: string, event: object, projectId: string | undefined, sequence: number, epoch = '') {
+  constructor(action: string, event: object, projectId: string | undefined, sequence: number, epoch: string) {
     this.action = action;
     this.event = event;
     this.projectId = projectId;

@@ -1,4 +1,5 @@
 // The first contact with a compute: checks capabilities and release, and opens its notifications (as in release 2.2.57).
+import type { ComputeObject } from '../../api/objects.ts';
 import type { ComputeFeed } from '../../events/feed.ts';
 import { Failure } from '../../failures.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
@@ -8,13 +9,7 @@ import { socketFeed } from './socket-feed.ts';
 import type { ComputeTransport } from './transport.ts';
 
 /** The capabilities that a compute reports. */
-export interface Capabilities {
-  version: string | null;
-  node_types: string[];
-  platform?: string;
-  /** The UDP port of links to other hosts by VXLAN. */
-  vxlan_port?: number;
-}
+export type Capabilities = ComputeObject['capabilities'];
 
 /** Time limit (ms) for each of the two steps. */
 const TIMEOUT_MS = 10_000;

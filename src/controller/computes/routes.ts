@@ -72,15 +72,13 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
 
     route('DELETE /v2/computes/{compute_id}', async ({ params, query, client: { identity } }) => {
       const { compute_id: id } = params;
+      const { forget: forgets } = query;
       // Entries of the access list open the rest of the route to others.
-      if (query['forget'] !== undefined && identity !== undefined && identity.role !== 'admin')
+      if (forgets !== undefined && identity !== undefined && identity.role !== 'admin')
         throw new Failure('forbidden', 'forget: only admins take hosts out of the cluster.');
-      if (query['forget'] !== undefined && query['forget'] !== 'yes')
-        throw new Failure(
-          'invalid',
-          `forget: expected yes, got "${query['forget']}"; leave it out to delete a compute.`,
-        );
-      const member = query['forget'] ? computes.memberNamed(id) : undefined;
+      if (forgets !== undefined && forgets !== 'yes')
+        throw new Failure('invalid', `forget: expected yes, got "${forgets}"; leave it out to delete a compute.`);
+      const member = forgets ? computes.memberNamed(id) : undefined;
       if (member) await forget(member.place?.name ?? member.name);
       // Its open labs are closed.
       await (member ? computes.forgetMember(id) : computes.delete(id));
