@@ -29,6 +29,7 @@ const AGAIN_MS = 2_000;
 const MAJORITY_MS = 30_000;
 const NO_STANDBY =
   'No other host can be the controller: let one join with --standby, and restart labwired on the host of "init".';
+
 export interface ClusterParts {
   state: string;
   /** `name` of section `[Cluster]`: the only cluster in which this host may take part; empty for the one that it joined. */
@@ -132,7 +133,6 @@ class Service implements Cluster {
   readonly known: readonly NamedHost[];
   readonly #shared: SharedFiles;
   readonly #succession: Succession | undefined;
-  #nats: NatsConnection | undefined;
   #leave: (() => Promise<void>) | undefined;
   /** From which NATS sees this host. */
   #outsideAddress: string | undefined;
@@ -199,9 +199,9 @@ class Service implements Cluster {
     if (!this.#succession || !this.isController) throw new Failure('conflict', NO_STANDBY);
     const nats = this.#requireNats();
     const leases = await readLeases(nats);
-    const standby = leases.filter((lease) => lease.name !== this.#membership.host && lease.standby !== undefined);
+    const candidates = leases.filter(({ name, standby }) => name !== this.#membership.host && standby !== undefined);
     // One that is being drained is to have no part in the cluster, unless it is named.
-    const others = standby.filter(({ name }) => name === to || !this.#parts.isDraining(name));
+    const others = candidates.filter(({ name }) => name === to || !this.#parts.isDraining(name));
     if (to !== undefined && !others.some(({ name }) => name === to))
       throw new Failure(
         'conflict',
@@ -211,7 +211,7 @@ class Service implements Cluster {
     if (ready) return ready;
     if (others.length > 0)
       throw new Failure('conflict', `${to ?? 'No other host'} has not read the whole log yet: try again.`);
-    const drained = standby.map(({ name }) => name).join(', ');
+    const drained = candidates.map(({ name }) => name).join(', ');
     throw new Failure(
       'conflict',
       drained === '' ? NO_STANDBY : `Only hosts that are being drained stand by (${drained}): undrain one, or name it.`,
@@ -250,8 +250,9 @@ class Service implements Cluster {
   }
 
   #requireNats(): NatsConnection {
-    if (!this.#nats) throw new Failure('unavailable', 'NATS is not reached.');
-    return this.#nats;
+    const { nats } = this.#calls;
+    if (!nats) throw new Failure('unavailable', 'NATS is not reached.');
+    return nats;
   }
 
   async #objects(): Promise<ObjectStore> {
@@ -316,7 +317,6 @@ class Service implements Cluster {
     const { host, controller, cluster } = this.#membership;
     const nats = await connectMember(this.#files, this.#membership, {}, this.#failures);
     try {
-      this.#nats = nats;
       this.#calls.nats = nats;
       void this.#follow(nats);
       if (controller) {
@@ -348,7 +348,6 @@ class Service implements Cluster {
         this.#leave = undefined;
       }
     } finally {
-      this.#nats = undefined;
       this.#calls.nats = undefined;
       this.#reach(undefined);
       await nats.close();
@@ -515,6 +514,6 @@ class Service implements Cluster {
     await this.#succession?.stop();
     this.relay.stop();
     this.#calls.break('the server stops');
-    await this.#nats?.close();
+    await this.#calls.nats?.close();
   }
 }
