@@ -1,4 +1,4 @@
-// The server's events: for each bus a map from action to payload.
+// The server's events: for each bus a map from action to payload, and how many of them are kept.
 import type {
   ComputeNode,
   ComputeObject,
@@ -12,6 +12,9 @@ import type {
   SnapshotObject,
   TemplateObject,
 } from './objects.ts';
+
+/** Events of a bus kept for returning listeners: enough for some minutes of a busy lab. */
+export const KEPT_EVENTS = 4_096;
 
 /** A sentence for the users of a lab. */
 interface LogEvent {

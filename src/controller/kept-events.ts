@@ -1,5 +1,6 @@
 // Where another host can become the controller: keeps events in the replicated log, and acknowledges a change only when its events are there.
 // The next controller continues them, so that a client that comes back with `?since=` gets what it missed.
+import { KEPT_EVENTS } from '../api/events.ts';
 import { BEGIN, type EventBus } from '../events/bus.ts';
 import { Message } from '../events/message.ts';
 import { messageOf } from '../failures.ts';
@@ -7,8 +8,6 @@ import { log } from '../host/log.ts';
 import type { StoredEvent, StoredEvents } from '../store/events.ts';
 import type { Announcer } from './events.ts';
 
-/** Events that wait for the log at most; then older ones are dropped, and the next controller reports a gap. */
-const MOST_WAITING = 4_096;
 /** Events in one change of the log: while that takes none, each attempt costs no more. */
 const AT_ONCE = 256;
 const GAP = 'notifications.gap';
@@ -104,7 +103,8 @@ export class KeptEvents {
   }
 
   #dropOldest(): void {
-    const excess = this.#waiting.length - MOST_WAITING;
+    // The next controller reports a gap then.
+    const excess = this.#waiting.length - KEPT_EVENTS;
     if (excess <= 0) return;
     this.#waiting.splice(0, excess);
     this.#isIncomplete = true;

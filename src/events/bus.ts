@@ -1,15 +1,12 @@
 // Event buses: each has a typed map from action to payload, and a bounded queue per listener. Recent events are kept, so that a listener
 // can resume after a lost connection.
 import { randomBytes } from 'node:crypto';
-import type { ActionOf, Relayed } from '../api/events.ts';
+import { type ActionOf, KEPT_EVENTS, type Relayed } from '../api/events.ts';
 import { Histogram } from '../host/metrics.ts';
 import { frozen } from '../host/values/frozen.ts';
 import { jsonCopy } from '../host/values/json-copy.ts';
 import { Message } from './message.ts';
 import { Subscription } from './subscription.ts';
-
-/** Events kept for returning listeners: enough for some minutes of a busy lab. */
-const HISTORY = 4_096;
 
 const LAG_BUCKETS_SECONDS = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 
@@ -143,13 +140,13 @@ export class EventBus<Events extends { [Action in keyof Events]: object }> {
   }
 
   #keep(message: Message): void {
-    if (this.#history.length < HISTORY) {
+    if (this.#history.length < KEPT_EVENTS) {
       this.#history.push(message);
       return;
     }
     this.#drop(this.#history[this.#oldest] as Message);
     this.#history[this.#oldest] = message;
-    this.#oldest = (this.#oldest + 1) % HISTORY;
+    this.#oldest = (this.#oldest + 1) % KEPT_EVENTS;
   }
 
   #drop({ epoch, sequence }: Message): void {

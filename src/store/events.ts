@@ -1,5 +1,6 @@
 // The last events of a cluster's controller, in its database and so in the replicated log, for the next controller. Also counts the changes
 // that clients get events of, so that the next controller knows whether events of the last ones may be missing.
+import { KEPT_EVENTS } from '../api/events.ts';
 import type { Database, Statement } from './database.ts';
 import { storedObject } from './json.ts';
 
@@ -14,14 +15,12 @@ export interface StoredEvent {
 
 type Row = Pick<StoredEvent, 'bus' | 'epoch' | 'number' | 'action'> & { project_id: string | null; body: string };
 
-/** Events kept of each bus. */
-const MOST = 4_096;
 /** Events after which older ones are deleted. */
 const PRUNED_EVERY = 512;
 
 const INSERT = 'INSERT INTO event (bus, epoch, number, project_id, action, body) VALUES (?, ?, ?, ?, ?, ?)';
 const PRUNE = `DELETE FROM event WHERE bus = ?1 AND position <=
-  (SELECT position FROM event WHERE bus = ?1 ORDER BY position DESC LIMIT 1 OFFSET ${MOST})`;
+  (SELECT position FROM event WHERE bus = ?1 ORDER BY position DESC LIMIT 1 OFFSET ${KEPT_EVENTS})`;
 
 /** Settings: how many changes there were that clients get events of, and of how many all events are stored. */
 const CHANGED = 'event-changes';
