@@ -1,7 +1,11 @@
 // What the controller and the cluster's own code both know of the leases of hosts.
+import * as v from 'valibot';
 
 /** How long (ms) a lease is valid without renewal. */
 export const LEASE_MS = 5_000;
+
+/** Of a host that may become the controller: `ready` when it has the whole log of changes. */
+export const Standby = v.picklist(['waiting', 'ready']);
 
 /** What a host's lease says of it. */
 export interface HeldLease {
@@ -17,7 +21,7 @@ export interface HeldLease {
   outsideLimitMs: number | undefined;
   /** They are cut off. */
   isOutsideClosed: boolean;
-  /** Whether it may become the controller, and could now. */
-  standby: 'waiting' | 'ready' | undefined;
+  /** Set if it may become the controller. */
+  standby: v.InferOutput<typeof Standby> | undefined;
   runsNats: boolean;
 }

@@ -1,6 +1,7 @@
 // The objects in responses and events. Members that are used on one floor only are left out.
 import * as v from 'valibot';
 import type { Port } from './kinds/port.ts';
+import { Standby } from './leases.ts';
 import { Integer, type NodeStatus, named, Timestamp, Uuid } from './vocabulary.ts';
 
 export interface ProjectObject {
@@ -312,7 +313,7 @@ export const ClusterHost = named('ClusterHost', {
   /** Since its lease was renewed last; null if this controller has not seen it. */
   lease_age_seconds: v.nullable(v.number()),
   /** It may become the controller: `ready` when it has the whole log of changes. */
-  standby: v.nullable(v.picklist(['waiting', 'ready'])),
+  standby: v.nullable(Standby),
   runs_nats: v.boolean(),
   /** Nodes of open labs there that the client may see. */
   nodes: Integer,

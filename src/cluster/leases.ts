@@ -4,7 +4,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
-import { LEASE_MS } from '../api/leases.ts';
+import { LEASE_MS, Standby } from '../api/leases.ts';
 import { Failure } from '../failures.ts';
 import { BUCKET, BUCKET_STREAM } from './subjects.ts';
 
@@ -29,7 +29,7 @@ export const Lease = v.object({
   node_types: v.array(v.string()),
   running_nodes: v.optional(v.number()),
   /** It may become the controller; `ready` when it has the whole log. */
-  standby: v.optional(v.picklist(['waiting', 'ready'])),
+  standby: v.optional(Standby),
   /** How long after its last renewal the host keeps clouds and NATs connected; without it for ever. */
   outside_closes_after_seconds: v.optional(v.number()),
   /** They are cut off, until the controller has removed what other hosts run. */

@@ -49,6 +49,13 @@ export async function changesStream(nats: NatsConnection): Promise<StreamInfo> {
   return streams.info(CHANGES_STREAM).catch(() => streams.add({ name: CHANGES_STREAM, ...config }));
 }
 
+/** For a change of one message that may be sent again. */
+interface Repeatable {
+  id: string;
+  /** Time limit (ms) of this attempt. */
+  timeout: number;
+}
+
 export class LogWriter implements ChangeLog {
   /** Whether NATS is reached. */
   isReached = true;
@@ -111,8 +118,7 @@ export class LogWriter implements ChangeLog {
     this.#lost(reason);
   }
 
-  /** @param repeatable of a change of one message that may be sent again: its id, and the time limit (ms) of this attempt */
-  async append(statements: readonly Statement[], repeatable?: { id: string; timeout: number }): Promise<number> {
+  async append(statements: readonly Statement[], repeatable?: Repeatable): Promise<number> {
     if (this.#refusal !== undefined) throw new Error(this.#refusal);
     // A message that waits for a connection could be stored after its change was refused.
     if (!this.isReached) throw notKept('NATS is not reached');
@@ -121,7 +127,7 @@ export class LogWriter implements ChangeLog {
     const parts = Math.ceil(bytes.length / PART_BYTES);
     for (let part = 0; part < parts; part += 1) {
       const piece = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
-      await this.#store(piece, { change, following: parts - part - 1, ...(repeatable && { repeatable }) });
+      await this.#store(piece, { change, following: parts - part - 1, repeatable });
     }
     this.#bytes += bytes.length;
     return this.#last;
@@ -129,11 +135,7 @@ export class LogWriter implements ChangeLog {
 
   async #store(
     bytes: Uint8Array,
-    {
-      change,
-      following,
-      repeatable,
-    }: { change: string; following: number; repeatable?: { id: string; timeout: number } },
+    { change, following, repeatable }: { change: string; following: number; repeatable: Repeatable | undefined },
   ): Promise<void> {
     const labels = headers();
     labels.set(CHANGE, change);

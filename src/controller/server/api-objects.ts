@@ -1,4 +1,5 @@
 // Answers of release 2.2.57 that follow from the bodies of their routes or have no schema in src/api yet. Loaded only for the OpenAPI document.
+import { NodeStatus } from '../../api/vocabulary.ts';
 import {
   type AnswerTable,
   id,
@@ -13,7 +14,7 @@ import {
 } from '../../http/openapi/answers.ts';
 import type { Node } from '../../http/openapi/dialect.ts';
 
-const status = oneOf('started', 'stopped', 'suspended');
+const status = oneOf(...NodeStatus.options);
 const record = (members: Record<string, Node>, optional: readonly string[] = []): Node => ({
   type: 'object',
   properties: members,
@@ -97,6 +98,6 @@ export const V2_ANSWERS: AnswerTable = {
   },
   single: { iou_license: 'IouLicence', gns3vm: 'VirtualMachine' },
   // What other servers answer, and what has no members of its own.
-  unknown: /\{action:|auto_idlepc|drain$|\{kind\}/,
+  unknown: /auto_idlepc|\{kind\}/,
   nameOf: (name) => name.replace(/^(\w+ \/v2\/compute\/projects\/\{project_id\})\/\w+\/nodes/, '$1/{kind}/nodes'),
 };
