@@ -4,11 +4,10 @@ import type { CloudPort } from '../../api/kinds/cloud.ts';
 import { isClustered } from '../../config/membership.ts';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
-import { followBridge, freeTapName, joinBridgeByPair } from '../../host/network/bridge-ports.ts';
-import { bridgePairName, isBridgePair, isTunnel, shortHash } from '../../host/network/interfaces.ts';
-import { findLink, links, removeLink } from '../../host/network/kernel-interfaces.ts';
-import { inNetworkOf, inNetworkOfAny } from '../../host/system-calls.ts';
-import type { IsOver } from '../nodes/lifecycle/surviving-programs.ts';
+import { followBridge, freePortName, joinBridgeByPair } from '../../host/network/bridge-ports.ts';
+import { bridgePairName, shortHash } from '../../host/network/interfaces.ts';
+import { findLink, removeLink } from '../../host/network/kernel-interfaces.ts';
+import { inNetworkOfAny } from '../../host/system-calls.ts';
 import { mustBeAllowed, resolved } from '../nodes/ports/nio.ts';
 import type { Services } from '../services.ts';
 import type { Uplink, UplinkSpec } from './uplink-port.ts';
@@ -43,7 +42,7 @@ export function uplinkSpec(entry: CloudPort, services: Services, owner?: Owner):
   return {
     open: async () => {
       mustBeAllowed('interface', name, config.Server.allowed_interfaces);
-      if (bridgeTaps.has(name))
+      if (bridgePorts.has(name))
         throw new Failure('conflict', `interface: ${name} belongs to the port of a node; use another one.`);
       if (type === 'tap') return tap(name);
       if (findLink(name)?.kind === 'bridge') return bridgePort(name, number, services, owner);
@@ -57,8 +56,8 @@ function tap(name: string): Uplink {
   return { device: { kind: 'tap', interface: name, up: findLink(name) === undefined }, close: nothing };
 }
 
-/** Names of TAPs that ports of this process have or are about to create. */
-const bridgeTaps = new Set<string>();
+/** Names of bridges' ports that ports of nodes have or are about to create. */
+const bridgePorts = new Set<string>();
 
 /** The other ends of pairs that ports of this process have. */
 const pairs = new Set<string>();
@@ -69,7 +68,7 @@ function bridgePort(bridge: string, number: number, services: Services, owner: O
   const keeper = inner && mayHavePairs(services) ? services.nodeNetwork.open() : undefined;
   if (owner !== undefined && inner !== undefined && keeper !== undefined) {
     const alias = `${owner.projectId} ${owner.nodeId}`;
-    const name = joinBridgeByPair({ inner, alias, keeper }, bridge, () => freeTapName(number, bridgeTaps));
+    const name = joinBridgeByPair({ inner, alias, keeper }, bridge, () => freePortName(number, bridgePorts));
     pairs.add(inner);
     return {
       device: { kind: 'packet', interface: inner, kernel: true, process: keeper },
@@ -81,7 +80,7 @@ function bridgePort(bridge: string, number: number, services: Services, owner: O
   }
   // It was made with other settings.
   if (inner !== undefined) inNetworkOfAny(services.nodeNetwork.find(inner), () => removeLink(inner));
-  const name = freeTapName(number, bridgeTaps);
+  const name = freePortName(number, bridgePorts);
   return {
     device: { kind: 'tap', interface: name, create: 'always', bridge },
     close: following(name, bridge, () => {}),
@@ -98,35 +97,25 @@ function mayHavePairs({ config }: Services): boolean {
 
 /** Has the interface follow the bridge until the result is called. */
 function following(name: string, bridge: string, end: () => void): () => Promise<void> {
-  bridgeTaps.add(name);
+  bridgePorts.add(name);
   const timer = setInterval(() => follow(name, bridge), FOLLOW_MS).unref();
   return async () => {
     clearInterval(timer);
-    bridgeTaps.delete(name);
+    bridgePorts.delete(name);
     end();
   };
 }
 
-/**
- * Removes the pairs and the interfaces of links to other hosts that the previous run of the server has left, of nodes that
- * are over and have not opened them.
- */
-export function removeUnclaimedPairs({ nodeNetwork, vxlanLinks }: Services, isOver: IsOver): void {
-  const keeper = nodeNetwork.find('lo');
-  if (keeper === undefined) return;
-  for (const { name, alias, leadsElsewhere } of inNetworkOf(keeper, links)) {
-    const [projectId = '', nodeId = ''] = alias.split(' ');
-    if (!isOver(projectId, nodeId)) continue;
-    if (leadsElsewhere && isBridgePair(name) && !pairs.has(name)) inNetworkOf(keeper, () => removeLink(name));
-    if (isTunnel(name) && !vxlanLinks.has(name)) vxlanLinks.remove(name);
-  }
+/** Whether a port of this process has the pair with this end among nodes' interfaces. */
+export function hasPair(inner: string): boolean {
+  return pairs.has(inner);
 }
 
-function follow(tap: string, bridge: string): void {
+function follow(name: string, bridge: string): void {
   try {
-    followBridge(tap, bridge);
+    followBridge(name, bridge);
   } catch (error) {
     // One of them has just disappeared or does not exist yet. The port itself reports that.
-    log.debug('cloud: cannot follow the bridge', { tap, bridge, reason: messageOf(error) });
+    log.debug('cloud: cannot follow the bridge', { name, bridge, reason: messageOf(error) });
   }
 }

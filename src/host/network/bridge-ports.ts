@@ -16,14 +16,14 @@ import {
 } from './kernel-interfaces.ts';
 
 /** The release's name format, which other programs recognise: a number, and the port number. */
-const TAP_NAME = /^gns3tap\d+-\d+$/;
+const PORT_NAME = /^gns3tap\d+-\d+$/;
 /** The kernel's limit for a TAP. */
 const MAX_MTU = 65_521;
 /** A bridge has this address once its last port has left. */
 const NO_MAC = '00:00:00:00:00:00';
 
-/** The first free name for a bridge's port of this number. `taken` are names reserved by TAPs that do not exist yet. */
-export function freeTapName(port: number, taken: ReadonlySet<string>): string {
+/** The first free name for a bridge's port of this number. `taken` are names reserved by ports that do not exist yet. */
+export function freePortName(port: number, taken: ReadonlySet<string>): string {
   const there = new Set(links().map(({ name }) => name));
   for (let index = 0; ; index++) {
     const name = `gns3tap${index}-${port}`;
@@ -44,7 +44,9 @@ export function joinBridgeByPair(
   freeName: () => string,
 ): string {
   const left = inNetworkOf(keeper, () => findLink(inner));
-  const outer = links().find(({ index, kind, name }) => kind === 'veth' && index === left?.peer && TAP_NAME.test(name));
+  const outer = links().find(
+    ({ index, kind, name }) => kind === 'veth' && index === left?.peer && PORT_NAME.test(name),
+  );
   const name = outer?.name ?? freeName();
   if (outer === undefined) {
     inNetworkOf(keeper, () => removeLink(inner));
@@ -67,32 +69,32 @@ export function joinBridgeByPair(
  * Makes an interface that is down a port of the bridge, and brings it up.
  * @throws Failure `conflict` if the interface or bridge is missing, `forbidden` without CAP_NET_ADMIN
  */
-export function joinBridge(tap: string, bridge: string): void {
+export function joinBridge(name: string, bridge: string): void {
   // An interface that comes up requests IPv6 addresses, which a port of a bridge must not have.
-  disableIpv6(tap);
-  followBridge(tap, bridge);
-  changeLink(tap, { bridge });
-  changeLink(tap, { up: true });
+  disableIpv6(name);
+  followBridge(name, bridge);
+  changeLink(name, { bridge });
+  changeLink(name, { up: true });
 }
 
 /**
- * Sets an MTU and a MAC address for the TAP that leave the bridge unchanged.
- * @throws Failure `conflict` if the TAP or bridge is missing, `forbidden` without CAP_NET_ADMIN
+ * Sets an MTU and a MAC address for the port that leave the bridge unchanged.
+ * @throws Failure `conflict` if the port or bridge is missing, `forbidden` without CAP_NET_ADMIN
  */
-export function followBridge(tap: string, bridge: string): void {
-  const now = getLink(tap);
-  const { mtu, macAddress } = neutralFor(tap, getLink(bridge));
-  if (mtu !== now.mtu || macAddress !== now.macAddress) changeLink(tap, { mtu, macAddress });
+export function followBridge(name: string, bridge: string): void {
+  const now = getLink(name);
+  const { mtu, macAddress } = neutralFor(name, getLink(bridge));
+  if (mtu !== now.mtu || macAddress !== now.macAddress) changeLink(name, { mtu, macAddress });
 }
 
 /** Unless they were set manually, a bridge has the smallest MTU and the lowest MAC address of its ports. */
-function neutralFor(tap: string, bridge: Link): { mtu: number; macAddress: string } {
-  const others = links().filter((link) => link.bridge === bridge.index && !TAP_NAME.test(link.name));
+function neutralFor(name: string, bridge: Link): { mtu: number; macAddress: string } {
+  const others = links().filter((link) => link.bridge === bridge.index && !PORT_NAME.test(link.name));
   const smallest = Math.min(...others.map(({ mtu }) => mtu));
   return {
     // Lets the bridge's MTU grow with those of the other ports.
     mtu: Math.min(Math.max(bridge.mtu, others.length > 0 ? smallest : 0), MAX_MTU),
-    macAddress: others.length > 0 || bridge.macAddress === NO_MAC ? highMac(tap) : bridge.macAddress,
+    macAddress: others.length > 0 || bridge.macAddress === NO_MAC ? highMac(name) : bridge.macAddress,
   };
 }
 
@@ -100,7 +102,7 @@ function neutralFor(tap: string, bridge: Link): { mtu: number; macAddress: strin
  * A MAC address higher than those of other interfaces. Always the same one, because guests remember it if the bridge
  * has no other.
  */
-function highMac(tap: string): string {
-  const digest = createHash('sha256').update(`${hostname()} ${tap}`).digest('hex');
+function highMac(name: string): string {
+  const digest = createHash('sha256').update(`${hostname()} ${name}`).digest('hex');
   return `fe:ff:${digest.slice(0, 8).match(/../g)?.join(':')}`;
 }

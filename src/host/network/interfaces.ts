@@ -68,7 +68,7 @@ export function bridgePairName(own: string): string {
 }
 
 export function isBridgePair(name: string): boolean {
-  return GUEST_TAP.test(name) && name.startsWith(bridgePairName('').slice(0, 3));
+  return /^lwb[0-9a-f]{8}-0$/.test(name);
 }
 
 /** 8 hexadecimal digits for the name of an interface. */
@@ -82,20 +82,20 @@ export function tunnelName(own: string): string {
 }
 
 export function isTunnel(name: string): boolean {
-  return GUEST_TAP.test(name) && name.startsWith(tunnelName('').slice(0, 3));
+  return /^lwt[0-9a-f]{8}-0$/.test(name);
 }
 
-/** The interface that all of them share. */
+/** The interface that all links to other hosts share. */
 export const VXLAN_NAME = 'lwv00000000-0';
 
-const GUEST_TAP = /^lw[rbtv]?[0-9a-f]{8}-\d+$/;
+const OWN_INTERFACE = /^lw[rbtv]?[0-9a-f]{8}-\d+$/;
 
 /**
- * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. Guests'
- * interfaces are never allowed.
+ * Whether users may use the interface: if `allowed` is not empty, only its interfaces and `gns3tap...`. The
+ * server's own interfaces among nodes' are never allowed.
  */
 export function isAllowedInterface(name: string, allowed: readonly string[]): boolean {
-  if (GUEST_TAP.test(name)) return false;
+  if (OWN_INTERFACE.test(name)) return false;
   return allowed.length === 0 || allowed.includes(name) || name.startsWith('gns3tap');
 }
 
