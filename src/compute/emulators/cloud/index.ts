@@ -2,7 +2,6 @@
 
 import { CloudCreate, CloudUpdate } from '../../../api/kinds/cloud.ts';
 import { defineKind } from '../../nodes/kind.ts';
-import { removeUnclaimedPairs } from '../../uplinks/opening.ts';
 import { PORT_RULES } from '../../uplinks/uplink-ports.ts';
 import { CloudNode, MODULE } from './cloud.ts';
 
@@ -16,5 +15,4 @@ export const cloud = defineKind({
   updatesNio: true,
   make: CloudNode.create,
   change: (node: CloudNode, body) => node.change(body),
-  endUnclaimed: async (services, isOver) => removeUnclaimedPairs(services, isOver),
 });
