@@ -49,7 +49,7 @@ export class CheckpointParts<M> {
     if (await stat(join(this.directory, UNFINISHED)).catch(ignoreMissing)) return undefined;
     const text = await this.#read(DISK_MANIFEST);
     if (text === undefined) return undefined;
-    const manifest = v.safeParse(this.#schema, parsed(text.toString('utf8')));
+    const manifest = v.safeParse(v.pipe(v.string(), v.parseJson(), this.#schema), text.toString('utf8'));
     return manifest.success ? manifest.output : undefined;
   }
 
@@ -111,14 +111,6 @@ export class CheckpointParts<M> {
     const path = join(this.directory, name);
     const found = await stat(path).catch(ignoreMissing);
     return found && found.size <= LARGEST_FILE_BYTES ? await readFile(path) : undefined;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 
