@@ -24,10 +24,14 @@ function typistOf(t: TestContext, lab: Lab, node: NodeObject): Typist {
   return new Typist(t, createWebSocketStream(new WebSocket(address, { headers })));
 }
 
-async function placeOf(lab: Lab, node: NodeObject): Promise<[host: string, status: string]> {
-  const { compute_id: on, status } = (await lab.node(node)) as NodeObject & { compute_id: string };
-  return [on, String(status)];
-}
+/** Waits until the node runs on the controller's host. */
+const runsOnFirst = (lab: Lab, node: NodeObject): Promise<unknown> =>
+  eventually(
+    `${node.name} on a`,
+    async () => (await lab.node(node)) as NodeObject & { compute_id: string },
+    ({ compute_id: on, status }) => on === 'local' && status === 'started',
+    60_000,
+  );
 
 /** The manifest of the last copy of a node's disks or layer on a controller; empty if there is none. */
 function copied(copies: string): string {
@@ -79,12 +83,7 @@ test('a machine whose host is killed runs elsewhere with its disk of the last co
   await sleep(2_500); // two rounds
 
   await b.kill();
-  await eventually(
-    'the machine on a',
-    () => placeOf(lab, guest),
-    ([on, status]) => on === 'local' && status === 'started',
-    60_000,
-  );
+  await runsOnFirst(lab, guest);
   shell = typistOf(t, lab, guest);
   await shell.until(/guest is ready/);
   assert.match(await read(3), /third-marker/);
@@ -118,12 +117,7 @@ test('a container whose host is killed runs elsewhere with what it wrote outside
     (text) => text.includes('/srv/file'),
   );
   await b.kill();
-  await eventually(
-    'the container on a',
-    () => placeOf(lab, node),
-    ([on, status]) => on === 'local' && status === 'started',
-    60_000,
-  );
+  await runsOnFirst(lab, node);
   shell = typistOf(t, lab, node);
   assert.match(await shell.run('cat /srv/file'), /first-marker/);
 });
