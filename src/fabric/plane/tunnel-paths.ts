@@ -38,7 +38,7 @@ export class TunnelPaths {
   add(host: string, endpoint: UdpEndpoint, notify: Tunnel['notify']): void {
     const mtu = this.#measure(host);
     if (mtu !== undefined && mtu >= LOCAL_MTU) return;
-    const isNew = !Array.from(this.#tunnels.values()).some((tunnel) => tunnel.host === host);
+    const isNew = !this.#tunnels.values().some((tunnel) => tunnel.host === host);
     const tunnel: Tunnel = { host, endpoint, notify, pathMtu: 0, notified: new Set() };
     this.#tunnels.set(endpoint, tunnel);
     if (mtu !== undefined) this.#use(tunnel, mtu);
