@@ -1,7 +1,14 @@
 // System calls that Node does not offer: the public interface of the only folder in the project that handles raw
 // pointers.
 
-export { BpfMap, loadTrafficProgram, openMapsOf, runTrafficProgram, type TrafficRun } from './system-calls/bpf.ts';
+export {
+  BpfMap,
+  loadTrafficProgram,
+  openMapsOf,
+  runTrafficProgram,
+  type TrafficRun,
+  withTrafficProgram,
+} from './system-calls/bpf.ts';
 export { lockDirectory, lockFile, lockHolder } from './system-calls/file-lock.ts';
 export { FrameCalls } from './system-calls/frame-calls.ts';
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';

@@ -2,7 +2,8 @@
 
 import type { TestContext } from 'node:test';
 import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
-import { changeLink, getLink, keepFromHost } from '../../src/host/network/kernel-interfaces.ts';
+import { keepFromHost } from '../../src/host/network/interface-programs.ts';
+import { changeLink, getLink } from '../../src/host/network/kernel-interfaces.ts';
 import { ip, Namespace, removeAfter, uniqueName } from './namespaces.ts';
 import { ends, until } from './peers.ts';
 

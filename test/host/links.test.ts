@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keepFromHost } from '../../src/host/network/interface-programs.ts';
 import {
   addAddress,
   changeLink,
   findLink,
   getLink,
-  keepFromHost,
   links,
   removeLink,
 } from '../../src/host/network/kernel-interfaces.ts';

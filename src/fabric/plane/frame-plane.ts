@@ -2,7 +2,8 @@
 
 import { Failure, messageOf } from '../../failures.ts';
 import { FrameLoop } from '../../host/network/frame-loop.ts';
-import { findLink, keepFromHost, programAt } from '../../host/network/kernel-interfaces.ts';
+import { keepFromHost, programAt } from '../../host/network/interface-programs.ts';
+import { findLink } from '../../host/network/kernel-interfaces.ts';
 import { type FrameCalls, inNetworkOfAny, type SocketAddress, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, PacketAddress } from '../model.ts';
 import type { Report } from '../protocol.ts';

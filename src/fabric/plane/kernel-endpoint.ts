@@ -3,8 +3,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../failures.ts';
+import { keepFromHost } from '../../host/network/interface-programs.ts';
 import { relayName } from '../../host/network/interfaces.ts';
-import { changeLink, droppedBy, findLink, keepFromHost } from '../../host/network/kernel-interfaces.ts';
+import { changeLink, droppedBy, findLink } from '../../host/network/kernel-interfaces.ts';
 import { hasOffload, SystemError } from '../../host/system-calls.ts';
 import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';

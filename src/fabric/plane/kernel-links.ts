@@ -4,7 +4,8 @@
 // the kernel's counts over into the cable's.
 
 import { encodeWay, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
-import { attachProgram, getLink } from '../../host/network/kernel-interfaces.ts';
+import { attachProgram } from '../../host/network/interface-programs.ts';
+import { getLink } from '../../host/network/kernel-interfaces.ts';
 import {
   type Count,
   KernelMaps,
@@ -13,7 +14,7 @@ import {
   type PortCount,
   programName,
 } from '../../host/network/kernel-maps.ts';
-import { type FrameCalls, loadTrafficProgram } from '../../host/system-calls.ts';
+import type { FrameCalls } from '../../host/system-calls.ts';
 import { type KernelSeat, KernelStations } from './kernel-stations.ts';
 import type { Timers } from './timers.ts';
 
@@ -116,7 +117,6 @@ function count({ directions, ports }: KernelPassage, now: Count, before: Count):
 }
 
 export class KernelLinks {
-  readonly #calls: FrameCalls;
   readonly #maps: KernelMaps;
   readonly stations: KernelStations;
   readonly #members = new Map<KernelEnd, Member>();
@@ -127,7 +127,6 @@ export class KernelLinks {
 
   /** @throws SystemError without CAP_BPF, or on a kernel without eBPF */
   constructor(calls: FrameCalls, timers: Timers) {
-    this.#calls = calls;
     this.#maps = new KernelMaps(MOST_PORTS);
     for (const descriptor of Object.values(this.#maps.descriptors)) calls.own(descriptor);
     this.stations = new KernelStations(this.#maps.stations, timers);
@@ -161,9 +160,10 @@ export class KernelLinks {
     using left = LeftCounters.find(node);
     this.#maps.ways.set(number, TO_FABRIC);
     this.#maps.setOwner(number, endpoint.nodeIndex, lab);
-    this.#attach(relay, 'labwire_relay', relayProgram(endpoint.nodeIndex));
-    const program = nodeProgram({ number, relayIndex: endpoint.relayIndex, lab }, this.#maps.descriptors);
-    this.#attach(node, 'labwire_node', program, programName(number));
+    const toNode = relayProgram(endpoint.nodeIndex);
+    attachProgram(relay, { title: 'labwire', label: 'labwire_relay', instructions: toNode });
+    const instructions = nodeProgram({ number, relayIndex: endpoint.relayIndex, lab }, this.#maps.descriptors);
+    attachProgram(node, { title: programName(number), label: 'labwire_node', instructions });
     this.#maps.begin(number, left?.read() ?? NO_COUNT);
     member.inherits = left !== undefined && port.connection === undefined;
     this.changed();
@@ -288,14 +288,5 @@ export class KernelLinks {
   #labOf(group: string): number {
     for (const { port, lab } of this.#members.values()) if (port.group === group) return lab;
     return ++this.#lastLab;
-  }
-
-  #attach(name: string, label: string, instructions: Buffer, title = 'labwire'): void {
-    const program = loadTrafficProgram(label, instructions);
-    try {
-      attachProgram(name, program, title);
-    } finally {
-      this.#calls.close(program);
-    }
   }
 }

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { inNetworkOf } from '../system-calls.ts';
+import { keepFromHost } from './interface-programs.ts';
 import {
   changeLink,
   disableIpv6,
   findLink,
   getLink,
-  keepFromHost,
   type Link,
   links,
   makePair,

@@ -2,8 +2,9 @@
 // pairs with an end on this host.
 import { Failure } from '../../failures.ts';
 import { disableOffload, inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
+import { keepFromHost } from './interface-programs.ts';
 import { guestTapName } from './interfaces.ts';
-import { changeLink, findLink, keepFromHost, makePair } from './kernel-interfaces.ts';
+import { changeLink, findLink, makePair } from './kernel-interfaces.ts';
 
 const MTU = 1500;
 /** The maximum of a TAP: a container may raise its own MTU. */

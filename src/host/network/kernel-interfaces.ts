@@ -1,11 +1,22 @@
 // Network interfaces of this host ("links" in the kernel), and changes to them: up and down, MTU, bridges, addresses.
-// Uses rtnetlink(7) in this process, so the daemon's capabilities suffice and no program is needed.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { Failure } from '../../failures.ts';
-import { capabilityFix } from '../processes/capabilities.ts';
-import { NETLINK_HEADER_BYTES, netlinkRequest, SystemError } from '../system-calls.ts';
+import { NETLINK_HEADER_BYTES, SystemError } from '../system-calls.ts';
+import {
+  attribute,
+  attributesOf,
+  change,
+  NLM_F_ACK,
+  NLM_F_CREATE,
+  NLM_F_DUMP,
+  NLM_F_EXCL,
+  number,
+  request,
+  stringOf,
+  text,
+} from './rtnetlink.ts';
 
 export interface Link {
   index: number;
@@ -44,19 +55,11 @@ export interface LinkChange {
   alias?: string;
 }
 
-// linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h, linux/netlink.h, linux/pkt_sched.h, linux/pkt_cls.h
+// linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h
 const RTM_NEWLINK = 16;
 const RTM_DELLINK = 17;
 const RTM_GETLINK = 18;
 const RTM_NEWADDR = 20;
-const RTM_NEWQDISC = 36;
-const RTM_NEWTFILTER = 44;
-const RTM_GETTFILTER = 46;
-const NLM_F_REQUEST = 0x001;
-const NLM_F_ACK = 0x004;
-const NLM_F_EXCL = 0x200;
-const NLM_F_DUMP = 0x300;
-const NLM_F_CREATE = 0x400;
 const IFLA_ADDRESS = 1;
 const IFLA_IFNAME = 3;
 const IFLA_MTU = 4;
@@ -82,21 +85,6 @@ const IFLA_AF_SPEC = 26;
 const IFLA_LINK_NETNSID = 37;
 const IFLA_INET6_ADDR_GEN_MODE = 8;
 const IN6_ADDR_GEN_MODE_NONE = 1;
-const TCA_KIND = 1;
-const TCA_OPTIONS = 2;
-const TC_H_INGRESS = 0xfffffff1;
-const INGRESS_HANDLE = 0xffff0000;
-/** Where filters are; the queue of kind `ingress` has only the first. */
-const HOOKS = { ingress: 0xfffffff2, egress: 0xfffffff3 } as const;
-const TCA_BPF_OPS_LEN = 4;
-const TCA_BPF_OPS = 5;
-const TCA_BPF_FD = 6;
-const TCA_BPF_NAME = 7;
-const TCA_BPF_FLAGS = 8;
-const TCA_BPF_ID = 11;
-const TCA_BPF_FLAG_ACT_DIRECT = 1;
-/** One instruction of a packet filter, `ret #2` (TC_ACT_SHOT): drop the frame. */
-const DROP_ALL = Buffer.from([0x06, 0, 0, 0, 2, 0, 0, 0]);
 const AF_INET = 2;
 const AF_INET6 = 10;
 const ARPHRD_ETHER = 1;
@@ -104,49 +92,6 @@ const IFF_UP = 0x1;
 const IFF_RUNNING = 0x40;
 
 const IFINFOMSG_BYTES = 16;
-const TCMSG_BYTES = 20;
-const ATTRIBUTE_HEADER_BYTES = 4;
-
-function attribute(type: number, value: Buffer): Buffer {
-  const length = ATTRIBUTE_HEADER_BYTES + value.length;
-  const bytes = Buffer.alloc((length + 3) & ~3);
-  bytes.writeUInt16LE(length, 0);
-  bytes.writeUInt16LE(type, 2);
-  value.copy(bytes, ATTRIBUTE_HEADER_BYTES);
-  return bytes;
-}
-
-function number(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function text(value: string): Buffer {
-  return Buffer.from(`${value}\0`);
-}
-
-/** The attributes behind `offset`, by type. */
-function attributesOf(message: Buffer, offset: number): Map<number, Buffer> {
-  const found = new Map<number, Buffer>();
-  for (let at = offset; at + ATTRIBUTE_HEADER_BYTES <= message.length; ) {
-    const length = message.readUInt16LE(at);
-    if (length < ATTRIBUTE_HEADER_BYTES) break;
-    // The upper bits are the attribute's encoding.
-    found.set(message.readUInt16LE(at + 2) & 0x3fff, message.subarray(at + ATTRIBUTE_HEADER_BYTES, at + length));
-    at += (length + 3) & ~3;
-  }
-  return found;
-}
-
-function request(name: string, type: number, flags: number, ...parts: Buffer[]): Buffer[] {
-  const header = Buffer.alloc(NETLINK_HEADER_BYTES);
-  const message = Buffer.concat([header, ...parts]);
-  message.writeUInt32LE(message.length, 0);
-  message.writeUInt16LE(type, 4);
-  message.writeUInt16LE(NLM_F_REQUEST | flags, 6);
-  return netlinkRequest(name, message);
-}
 
 function addressBytes(macAddress: string): Buffer {
   return Buffer.from(macAddress.replaceAll(':', ''), 'hex');
@@ -158,10 +103,6 @@ function linkMessage(index: number, flags = 0, change = 0): Buffer {
   message.writeUInt32LE(flags, 8);
   message.writeUInt32LE(change, 12);
   return message;
-}
-
-function stringOf(value: Buffer | undefined): string {
-  return value?.toString('latin1').replace(/\0.*/s, '') ?? '';
 }
 
 function linkOf(message: Buffer): Link {
@@ -183,21 +124,6 @@ function linkOf(message: Buffer): Link {
     leadsElsewhere: kind === 'veth' && attributes.has(IFLA_LINK_NETNSID),
     alias: stringOf(attributes.get(IFLA_IFALIAS)),
   };
-}
-
-/** Runs a change and explains a failure in words. */
-function change<Result>(what: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof SystemError)) throw error;
-    const details = { cause: error };
-    if (error.code === 'EPERM') {
-      throw new Failure('forbidden', `To ${what} needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`, details);
-    }
-    if (error.code === 'EEXIST') throw new Failure('conflict', `Cannot ${what}: it is there already`, details);
-    throw new Failure('conflict', `Cannot ${what}: ${error.message}`, details);
-  }
 }
 
 /** All interfaces of this process's network namespace, in the order of their indexes. */
@@ -279,14 +205,8 @@ function bridgeIndex(name: string): number {
 export function makePair(name: string, peer: { name: string; macAddress?: string; process: number }): void {
   const other = [linkMessage(0), attribute(IFLA_IFNAME, text(peer.name))];
   if (peer.macAddress !== undefined) other.push(attribute(IFLA_ADDRESS, addressBytes(peer.macAddress)));
-  other.push(attribute(IFLA_NET_NS_PID, number(peer.process)));
-  const kind = [
-    attribute(IFLA_INFO_KIND, text('veth')),
-    attribute(IFLA_INFO_DATA, attribute(VETH_INFO_PEER, Buffer.concat(other))),
-  ];
-  const parts = [linkMessage(0), attribute(IFLA_IFNAME, text(name)), attribute(IFLA_LINKINFO, Buffer.concat(kind))];
-  const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
-  change(`create interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, flags, ...parts));
+  other.push(inNetworkOfProcess(peer.process));
+  makeLink(name, 'veth', attribute(VETH_INFO_PEER, Buffer.concat(other)));
 }
 
 /**
@@ -295,7 +215,7 @@ export function makePair(name: string, peer: { name: string; macAddress?: string
  * @throws Failure `conflict` if the name is in use or the process is gone, `forbidden` without CAP_NET_ADMIN
  */
 export function makeBridge(name: string, process: number): void {
-  makeAlone(name, process, attribute(IFLA_INFO_KIND, text('bridge')));
+  makeLink(name, 'bridge', undefined, inNetworkOfProcess(process));
 }
 
 /**
@@ -312,87 +232,21 @@ export function makeVxlan(name: string, port: number, process: number): void {
     attribute(IFLA_VXLAN_LEARNING, Buffer.from([0])),
     attribute(IFLA_VXLAN_COLLECT_METADATA, Buffer.from([1])),
   ];
-  makeAlone(name, process, attribute(IFLA_INFO_KIND, text('vxlan')), attribute(IFLA_INFO_DATA, Buffer.concat(data)));
+  makeLink(name, 'vxlan', Buffer.concat(data), inNetworkOfProcess(process));
 }
 
-function makeAlone(name: string, process: number, ...kind: Buffer[]): void {
-  const parts = [
-    linkMessage(0),
-    attribute(IFLA_IFNAME, text(name)),
-    attribute(IFLA_NET_NS_PID, number(process)),
-    attribute(IFLA_LINKINFO, Buffer.concat(kind)),
-  ];
+function inNetworkOfProcess(process: number): Buffer {
+  return attribute(IFLA_NET_NS_PID, number(process));
+}
+
+/** @param data of this kind */
+function makeLink(name: string, kind: string, data: Buffer | undefined, ...more: Buffer[]): void {
+  const information = [attribute(IFLA_INFO_KIND, text(kind))];
+  if (data !== undefined) information.push(attribute(IFLA_INFO_DATA, data));
+  const parts = [linkMessage(0), attribute(IFLA_IFNAME, text(name)), ...more];
+  parts.push(attribute(IFLA_LINKINFO, Buffer.concat(information)));
   const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
   change(`create interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, flags, ...parts));
-}
-
-/**
- * Delivers what the interface receives to packet sockets only: the host's own network, its filters and its addresses
- * never see it, and the host sends nothing there on its own. Call this before the interface is up.
- * @param program `keep`: one that an earlier server has left may go on forwarding
- * @throws Failure `conflict` when the kernel cannot drop (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF), `forbidden`
- * without CAP_NET_ADMIN
- */
-export function keepFromHost(name: string, program: 'keep' | 'replace' = 'keep'): void {
-  if (program === 'replace' || programAt(name) === undefined) {
-    const count = Buffer.alloc(2);
-    count.writeUInt16LE(1);
-    decide('ingress', name, `keep ${name} from the host's network`, [
-      attribute(TCA_BPF_OPS_LEN, count),
-      attribute(TCA_BPF_OPS, DROP_ALL),
-    ]);
-  }
-  disableIpv6(name);
-}
-
-/**
- * Lets an eBPF program decide about all that the interface receives, or with `egress` sends; a hook at egress has to be the
- * first at the interface. It replaces the one before, between two frames,
- * and lives as long as the interface. The host sends nothing there on its own.
- * @param title what {@link programAt} finds
- * @throws Failure `conflict` when the kernel refuses, `forbidden` without CAP_NET_ADMIN
- */
-export function attachProgram(
-  name: string,
-  program: number,
-  title: string,
-  hook: keyof typeof HOOKS = 'ingress',
-): void {
-  decide(hook, name, `attach a program to ${name}`, [
-    attribute(TCA_BPF_FD, number(program)),
-    attribute(TCA_BPF_NAME, text(title)),
-  ]);
-  disableIpv6(name);
-}
-
-/** The eBPF program that decides about what the interface receives, if there is one. */
-export function programAt(name: string): { id: number; name: string } | undefined {
-  const filters = trafficMessage({ index: getLink(name).index, handle: 0, parent: HOOKS.ingress, info: 0 });
-  for (const message of request('RTM_GETTFILTER', RTM_GETTFILTER, NLM_F_DUMP, filters)) {
-    const options = attributesOf(message, NETLINK_HEADER_BYTES + TCMSG_BYTES).get(TCA_OPTIONS);
-    const found = options && attributesOf(options, 0);
-    const id = found?.get(TCA_BPF_ID)?.readUInt32LE();
-    if (id !== undefined) return { id, name: stringOf(found?.get(TCA_BPF_NAME)) };
-  }
-  return undefined;
-}
-
-/** Adds or replaces the filter at one side of the interface, which there is one of. */
-function decide(hook: keyof typeof HOOKS, name: string, what: string, program: readonly Buffer[]): void {
-  const kind = hook === 'ingress' ? 'ingress' : 'clsact';
-  const { index } = getLink(name);
-  change(what, () => {
-    const queue = trafficMessage({ index, handle: INGRESS_HANDLE, parent: TC_H_INGRESS, info: 0 });
-    const flags = NLM_F_ACK | NLM_F_CREATE;
-    unlessThere(() =>
-      request('RTM_NEWQDISC', RTM_NEWQDISC, flags | NLM_F_EXCL, queue, attribute(TCA_KIND, text(kind))),
-    );
-    // Priority 1, and ETH_P_ALL in network byte order.
-    const filter = trafficMessage({ index, handle: 1, parent: HOOKS[hook], info: 0x0001_0300 });
-    const options = [...program, attribute(TCA_BPF_FLAGS, number(TCA_BPF_FLAG_ACT_DIRECT))];
-    const parts = [attribute(TCA_KIND, text('bpf')), attribute(TCA_OPTIONS, Buffer.concat(options))];
-    request('RTM_NEWTFILTER', RTM_NEWTFILTER, flags, filter, ...parts);
-  });
 }
 
 /**
@@ -412,22 +266,6 @@ export function disableIpv6(name: string): void {
     const message = linkMessage(index);
     change(`change interface ${name}`, () => request('RTM_NEWLINK', RTM_NEWLINK, NLM_F_ACK, message, families));
   }
-}
-
-function unlessThere(make: () => unknown): void {
-  try {
-    make();
-  } catch (error) {
-    if (!(error instanceof SystemError) || error.code !== 'EEXIST') throw error;
-  }
-}
-
-function trafficMessage({ index, ...words }: { index: number; handle: number; parent: number; info: number }): Buffer {
-  const message = Buffer.alloc(TCMSG_BYTES);
-  message.writeInt32LE(index, 4);
-  for (const [place, word] of [words.handle, words.parent, words.info].entries())
-    message.writeUInt32LE(word >>> 0, 8 + place * 4);
-  return message;
 }
 
 /**

@@ -1,7 +1,6 @@
 // Whether this process may have the kernel forward frames between nodes' interfaces.
 
-import { closeSync } from 'node:fs';
-import { loadTrafficProgram, SystemError } from '../system-calls.ts';
+import { SystemError, withTrafficProgram } from '../system-calls.ts';
 import { nodeProgram } from './cable-programs.ts';
 import { KernelMaps } from './kernel-maps.ts';
 
@@ -17,9 +16,8 @@ function tryProgram(): string | undefined {
   try {
     const maps = new KernelMaps(1);
     try {
-      closeSync(
-        loadTrafficProgram('labwire_probe', nodeProgram({ number: 0, relayIndex: 1, lab: 1 }, maps.descriptors)),
-      );
+      const instructions = nodeProgram({ number: 0, relayIndex: 1, lab: 1 }, maps.descriptors);
+      withTrafficProgram('labwire_probe', instructions, () => {});
     } finally {
       maps.close();
     }

@@ -2,7 +2,7 @@
 // these programs, so that the next server can read what was counted while none ran.
 
 import { BpfMap, openMapsOf, SystemError } from '../system-calls.ts';
-import { programAt } from './kernel-interfaces.ts';
+import { programAt } from './interface-programs.ts';
 
 /** Where a node's frames go: a value of the map of ways. It is one word, so that programs never see half of a change. */
 export const WAY_BYTES = 8;

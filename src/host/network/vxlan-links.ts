@@ -2,30 +2,20 @@
 // a node's interface. Frames go by one VXLAN interface, whose UDP port is in the host's network. All of it outlives the
 // server, and plain links with it.
 
-import { closeSync } from 'node:fs';
 import { messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
-import { BpfMap, inNetworkOf, loadTrafficProgram, openMapsOf } from '../system-calls.ts';
+import { BpfMap, inNetworkOf, openMapsOf } from '../system-calls.ts';
+import { attachProgram, keepFromHost, programAt } from './interface-programs.ts';
 import { VXLAN_NAME } from './interfaces.ts';
 import { parseAddress } from './ipv4.ts';
-import {
-  attachProgram,
-  changeLink,
-  disableIpv6,
-  findLink,
-  getLink,
-  keepFromHost,
-  makeBridge,
-  makeVxlan,
-  programAt,
-  removeLink,
-} from './kernel-interfaces.ts';
+import { changeLink, disableIpv6, findLink, getLink, makeBridge, makeVxlan, removeLink } from './kernel-interfaces.ts';
 import type { NodeNetwork } from './node-network.ts';
 import { arrivalProgram, departureProgram, encodeTunnel, TUNNEL_BYTES } from './vxlan-programs.ts';
 
 const MOST_TUNNELS = 1 << 14;
 /** Name of the map of tunnels, by which the next server finds it. */
 const MAP = 'tunnels';
+const PROGRAM = { title: 'labwire vxlan', label: 'labwire_vxlan' };
 /** Nodes may use any MTU: packets that do not fit go in fragments. */
 const MTU_BYTES = 65_521;
 
@@ -63,8 +53,8 @@ export class VxlanLinks {
     else this.#forget(left.alias, vni);
     try {
       inNetworkOf(keeper, () => {
-        const program = departureProgram({ vni, address }, index);
-        attach(name, 'labwire_vxlan', program, 'egress');
+        const instructions = departureProgram({ vni, address }, index);
+        attachProgram(name, { ...PROGRAM, instructions, hook: 'egress' });
         keepFromHost(name);
         changeLink(name, { alias: `${owner} ${vni}`, mtu: MTU_BYTES, up: true });
         tunnels.set(vni, encodeTunnel(address, getLink(name).index));
@@ -124,19 +114,10 @@ export class VxlanLinks {
     const tunnels = left ?? BpfMap.create(MAP, 'hash', TUNNEL_BYTES, MOST_TUNNELS);
     if (left === undefined) makeVxlan(VXLAN_NAME, this.#wanted, keeper);
     return inNetworkOf(keeper, () => {
-      attach(VXLAN_NAME, 'labwire_vxlan', arrivalProgram(tunnels.descriptor), 'ingress');
+      attachProgram(VXLAN_NAME, { ...PROGRAM, instructions: arrivalProgram(tunnels.descriptor) });
       disableIpv6(VXLAN_NAME);
       changeLink(VXLAN_NAME, { alias: port, mtu: MTU_BYTES, up: true });
       return { keeper, tunnels, index: getLink(VXLAN_NAME).index };
     });
-  }
-}
-
-function attach(name: string, label: string, instructions: Buffer, hook: 'ingress' | 'egress'): void {
-  const program = loadTrafficProgram(label, instructions);
-  try {
-    attachProgram(name, program, 'labwire vxlan', hook);
-  } finally {
-    closeSync(program);
   }
 }

@@ -193,6 +193,20 @@ export function loadTrafficProgram(name: string, instructions: Buffer): number {
 }
 
 /**
+ * Loads a program for a task that attaches it, without which it is gone afterwards.
+ * @throws SystemError as {@link loadTrafficProgram}
+ */
+export function withTrafficProgram<T>(name: string, instructions: Buffer, task: (program: number) => T): T {
+  const program = loadTrafficProgram(name, instructions);
+  try {
+    return task(program);
+  } finally {
+    // Not closeSync, which warns of descriptors that a worker has not opened by Node.
+    libc().close(program);
+  }
+}
+
+/**
  * Opens the maps of the loaded program with this identifier, by name.
  * @throws SystemError `EPERM` without CAP_SYS_ADMIN, `ENOENT` if it is gone
  */

@@ -4,7 +4,8 @@
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { hostEndOf } from '../../../host/network/container-interfaces.ts';
-import { changeLink, findLink, keepFromHost } from '../../../host/network/kernel-interfaces.ts';
+import { keepFromHost } from '../../../host/network/interface-programs.ts';
+import { changeLink, findLink } from '../../../host/network/kernel-interfaces.ts';
 import type { NodeNetwork } from '../../../host/network/node-network.ts';
 import { inNetworkOfAny } from '../../../host/system-calls.ts';
 import type { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
