@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { BUSYBOX, tryEngine } from '../compute/docker-engine.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { begun, connected, noCluster, run } from './cluster-hosts.ts';
+import { begun, connected, joined, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
@@ -97,13 +97,8 @@ test('a container whose host is killed runs elsewhere with what it wrote outside
   if (typeof engine === 'string') return t.skip(engine);
   t.after(() => engine[Symbol.asyncDispose]());
   const hosts = TwoHosts.make(t);
-  const { inside } = hosts.compute;
-  const { a, b, line } = await begun(t, hosts, inside, {
-    settings: `[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n[Docker]\nsocket_path = ${engine.socketPath}\n`,
-  });
-  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
-  await b.start();
-  const { compute_id } = await connected(a);
+  const settings = `[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n[Docker]\nsocket_path = ${engine.socketPath}\n`;
+  const { a, b, compute_id } = await joined(t, hosts, settings);
   const lab = await Lab.create(a, 'Layers');
   const members = { node_type: 'docker', compute_id, console_type: 'telnet', properties: { image: BUSYBOX } };
   const node = (await a.post(`${lab.path}/nodes`, { name: 'C', ...members })) as NodeObject;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { begun, connected, noCluster, run } from './cluster-hosts.ts';
+import { connected, joined, noCluster, run } from './cluster-hosts.ts';
 import { type Daemon, eventually } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, type NodeObject } from './lab.ts';
@@ -70,13 +70,9 @@ class OutsideNetwork {
 /** A lab on the second host: a PC that talks through a cloud to the network outside. */
 async function outsideLab(t: TestContext, more = '') {
   const hosts = TwoHosts.make(t);
-  const { inside } = hosts.compute;
   const outside = new OutsideNetwork(hosts);
   const settings = `[Cluster]\nfailover_seconds = 4\n${more}`;
-  const { a, b, nats, line } = await begun(t, hosts, inside, { settings });
-  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
-  await b.start();
-  const { compute_id } = await connected(a);
+  const { a, b, nats, compute_id } = await joined(t, hosts, settings);
   const lab = await Lab.create(a, 'Outside');
   const mapping = [{ name: 'wire', port_number: 0, type: 'ethernet', interface: 'wire' }];
   const node_type = 'cloud';
@@ -179,12 +175,8 @@ test('clouds stay connected over a short absence, and are connected again after 
 
 test('the NAT of a host that dies runs on another one, where its PC gets an address again', { skip }, async (t) => {
   const hosts = TwoHosts.make(t);
-  const { inside } = hosts.compute;
   const settings = '[Cluster]\nfailover_seconds = 4\ncheckpoint_seconds = 1\n';
-  const { a, b, line } = await begun(t, hosts, inside, { settings });
-  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
-  await b.start();
-  const { compute_id } = await connected(a);
+  const { a, b, compute_id } = await joined(t, hosts, settings);
   const lab = await Lab.create(a, 'Behind');
   const pc = await lab.pc('PC', { compute_id });
   const gate = (await a.post(`${lab.path}/nodes`, { name: 'Gate', node_type: 'nat', compute_id })) as NodeObject;

@@ -78,3 +78,12 @@ export async function begun(
   );
   return { a, b, nats, line: /lab:\/\/[^']+/.exec(said)?.[0] as string };
 }
+
+/** The cluster of {@link begun}, which `b` on the second host has joined. @returns `compute_id` of b */
+export async function joined(t: Cleanup, hosts: TwoHosts, settings: string) {
+  const { inside } = hosts.compute;
+  const { a, b, nats, line } = await begun(t, hosts, inside, { settings });
+  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
+  await b.start();
+  return { a, b, nats, compute_id: (await connected(a)).compute_id };
+}

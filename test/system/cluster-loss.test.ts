@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { begun, connected, noCluster, run } from './cluster-hosts.ts';
+import { connected, joined, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
-import { executable } from './executable.ts';
 import { Lab } from './lab.ts';
 import { type } from './pc-typing.ts';
 import { TwoHosts } from './two-daemons-network.ts';
@@ -20,13 +19,9 @@ test('nodes of a host that dies, or is cut off, run on another one with their fi
   skip,
 }, async (t) => {
   const hosts = TwoHosts.make(t);
+  const settings = '[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n';
   const { inside } = hosts.compute;
-  const { a, b, line } = await begun(t, hosts, inside, {
-    settings: '[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n',
-  });
-  run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
-  await b.start();
-  const { compute_id } = await connected(a);
+  const { a, b, compute_id } = await joined(t, hosts, settings);
   const lab = await Lab.create(a, 'Survives');
   const there = (name: string, members: object = {}) => lab.pc(name, { compute_id, ...members });
   const [one, two, idle] = [await there('One'), await there('Two'), await there('Idle')];
