@@ -61,11 +61,7 @@ function arrangePart(part: Part, style: Style): Places {
   const allWays = waysOf(part, style);
   const [only, ...others] = allWays.flat();
   // Counting the faults of a large part takes longer than some drawings.
-  if (others.length === 0) {
-    const places = only!();
-    const isFlat = style === 'auto' && boxes.length > MOST_TO_COMPARE && isTree(part) && isFlatter(part, places);
-    return inOrder(boxes, isFlat ? radialTree(part, topOf(part)) : places);
-  }
+  if (others.length === 0) return inOrder(boxes, only!());
   let best: { places: Places; faults: number } | undefined;
   for (const ways of allWays) {
     for (const draw of ways) {
@@ -77,11 +73,6 @@ function arrangePart(part: Part, style: Style): Places {
     if (best!.faults <= good) break;
   }
   return inOrder(boxes, best!.places);
-}
-
-function isFlatter({ boxes }: Part, places: Places): boolean {
-  const { width, height } = edgesOf(places, new Map(boxes.map((box) => [box.key, box])));
-  return width > FLATTEST * height;
 }
 
 /** Mirrored if the first node would be on the right. */
@@ -104,6 +95,7 @@ function waysOf(part: Part, style: Style): Draw[][] {
     force: few(forceWays(part)),
   };
   if (style !== 'auto') return [ways[style]];
+  if (isLarge && isTree(part)) return [[() => largeTree(part)]];
   if (isLarge) return [links.length > MESHED * boxes.length ? ways.force : ways.layered];
   return [ways.layered, boxes.length > MOST_IN_CIRCLE ? [] : ways.circle, ways.force];
 }
@@ -117,13 +109,16 @@ function topsOf(part: Part): Set<string> {
   );
 }
 
-function topOf(part: Part): string {
-  const [top] = topsOf(part);
-  return top!;
-}
-
 function treeWays(part: Part): Draw[] {
   return gapsOf(part).flatMap((gap) => [...topsOf(part)].map((root) => () => tidyTree(part, root, gap)));
+}
+
+/** In rows; in rings if these are too flat. */
+function largeTree(part: Part): Places {
+  const places = treeWays(part)[0]!();
+  const { width, height } = edgesOf(places, new Map(part.boxes.map((box) => [box.key, box])));
+  const [top] = topsOf(part);
+  return width > FLATTEST * height ? radialTree(part, top!) : places;
 }
 
 function layeredWays(part: Part): Draw[] {
