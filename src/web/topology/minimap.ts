@@ -1,6 +1,6 @@
 // The whole lab in a corner, with the visible part; click or drag to move the view.
 import { around, centreOf } from '../../layout/rectangles.ts';
-import type { Box } from '../model/lab/geometry.ts';
+import { type Box, isWithin } from '../model/lab/geometry.ts';
 import { WORDS } from '../words.ts';
 import type { Stage } from './stage.ts';
 
@@ -79,13 +79,7 @@ export class Minimap {
     if (isStale) this.#all = around(boxes);
     const all = this.#all;
     const { seen } = camera;
-    const isWhole =
-      !all ||
-      (seen.x <= all.x &&
-        seen.y <= all.y &&
-        seen.x + seen.width >= all.x + all.width &&
-        seen.y + seen.height >= all.y + all.height);
-    this.#map.hidden = isWhole || !context.view.isShown('minimap');
+    this.#map.hidden = !all || isWithin(all, seen) || !context.view.isShown('minimap');
     if (isStale && all) this.#drawNodes(boxes, all);
     if (this.#map.hidden) return;
     const { x, y, scale } = this.#shown;
