@@ -1126,6 +1126,11 @@ export const WORDS: Words = chosenWords('words', ENGLISH);
 
 export const STATUS = WORDS.status;
 
+/** A type of nodes for users. */
+export function typeInWords(type: string): string {
+  return WORDS.nodes.types[type as keyof typeof WORDS.nodes.types] ?? type;
+}
+
 /** The state of a node for users, by its key in `STATUS`. */
 export function stateOf({
   status,

@@ -26,9 +26,9 @@ export function Lists({ context }: { context: LabContext }) {
     const all = [...things.values()];
     return wanted === '' ? all : all.filter((thing) => named(thing).toLowerCase().includes(wanted));
   }
-  const linkName = ({ nodes: [one, other] }: LinkObject): string => `${endName(lab, one)} – ${endName(lab, other)}`;
+  const endsOf = ({ nodes: [one, other] }: LinkObject): string => `${endName(lab, one)} – ${endName(lab, other)}`;
   const nodes = found(lab.nodes, ({ name }) => name).sort((a, b) => compareNames(a.name, b.name));
-  const links = found(lab.links, linkName);
+  const links = found(lab.links, endsOf);
   const drawings = found(lab.drawings, ({ svg }) => nameOf(svg));
   const counted = (shown: number, all: number): string =>
     shown === all ? inNumbers(all) : WORDS.common.outOf(shown, all);
@@ -85,7 +85,7 @@ export function Lists({ context }: { context: LabContext }) {
             aria-pressed={selection.value.link === link.link_id}
             onClick={() => choose({ link: link.link_id })}
           >
-            {linkName(link)} <small>{linkStates(link).join(', ')}</small>
+            {endsOf(link)} <small>{linkStates(link).join(', ')}</small>
           </button>
         )}
       />

@@ -1,7 +1,7 @@
 // The fields of a template's form, from the form of its type and the settings of its nodes.
 import type { TemplateForm } from '../forms/document.ts';
 import type { Field } from '../forms/schema.ts';
-import { WORDS } from '../words.ts';
+import { typeInWords } from '../words.ts';
 
 /** Members that select the form; chosen before and never changed. */
 const FIXED: readonly string[] = ['template_id', 'template_type', 'builtin'];
@@ -19,7 +19,7 @@ export function formOf(
 
 /** Name of a form in the list of types, with a capital letter. */
 export function nameOf({ type, platform }: TemplateForm): string {
-  const name = WORDS.nodes.types[type as keyof typeof WORDS.nodes.types] ?? type;
+  const name = typeInWords(type);
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}${platform === undefined ? '' : ` ${platform}`}`;
 }
 

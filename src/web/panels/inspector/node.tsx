@@ -2,7 +2,7 @@
 import type { LabContext } from '../../lab-context.ts';
 import { alwaysRuns, hasFiles } from '../../model/lab/abilities.ts';
 import type { NodeObject } from '../../model/server/types.ts';
-import { STATUS, stateOf, WORDS } from '../../words.ts';
+import { STATUS, stateOf, typeInWords, WORDS } from '../../words.ts';
 import { lazily } from '../lazy-component.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
@@ -52,7 +52,7 @@ export function NodeDetails({ context, object: node }: TabProps<NodeObject>) {
         <span class="state" data-status={node.status} /> {node.name}
       </h2>
       <p class="about">
-        {STATUS[stateOf(node)]}, {WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type}
+        {STATUS[stateOf(node)]}, {typeInWords(node.node_type)}
       </p>
       <NodeVerbs context={context} />
       {node.halt_reason !== undefined && (
