@@ -3,7 +3,7 @@
 import { centreOf } from '../../layout/rectangles.ts';
 import { type Drawn, LEAST_SIZE, type Shape, spanned } from '../model/lab/drawing.ts';
 import { type Box, isWithin, overlap, type Point } from '../model/lab/geometry.ts';
-import { isUnplaced } from '../model/lab/label-place.ts';
+import { DEFAULT_TOP, isUnplaced } from '../model/lab/label-place.ts';
 import { NOTHING, type Selection } from '../model/lab/selection.ts';
 import type { DrawingObject, LinkEnd, LinkObject, NodeObject } from '../model/server/types.ts';
 import { Guides } from './guides.ts';
@@ -126,7 +126,7 @@ export function labelGrip(stage: Stage, node: NodeObject): Grip {
   const box = text?.getBBox() ?? node;
   const start = {
     x: node.label.x ?? Math.round(box.x - node.x),
-    y: isUnplaced(node.label, node.height) ? Math.round(box.y - node.y) : (node.label.y ?? -20),
+    y: isUnplaced(node.label, node.height) ? Math.round(box.y - node.y) : (node.label.y ?? DEFAULT_TOP),
   };
   return {
     move: (_event, _step, whole) => {

@@ -3,11 +3,11 @@
 import type { LoadFigures } from '../../api/node-loads.ts';
 import { centreOf } from '../../layout/rectangles.ts';
 import type { Box, Point } from '../model/lab/geometry.ts';
-import { GAP, isUnplaced, nameAt, nameSize, type Side, type Size } from '../model/lab/label-place.ts';
+import { DEFAULT_TOP, GAP, isUnplaced, nameAt, nameSize, type Side, type Size } from '../model/lab/label-place.ts';
 import { readStyle } from '../model/lab/label-style.ts';
 import { loadInWords } from '../model/lab/node-load.ts';
 import type { NodeObject } from '../model/server/types.ts';
-import { STATUS, stateOf, WORDS } from '../words.ts';
+import { STATUS, stateOf, typeInWords, WORDS } from '../words.ts';
 import { type LinkLine, type NameBox, namesWithRoom, sidesOf } from './names.ts';
 import type { Stage } from './stage.ts';
 import { type Attributes, make, set, write } from './svg.ts';
@@ -95,13 +95,12 @@ export class NodeLayer {
   }
 
   #described(node: NodeObject): string {
-    const type = WORDS.nodes.types[node.node_type as keyof typeof WORDS.nodes.types] ?? node.node_type;
     const links = this.#stage.context.lab.linksOf(node.node_id).length;
     const locked = node.locked ? `, ${WORDS.lab.locked}` : '';
     const figures = this.#loadOf(node);
     const load = figures ? `, ${WORDS.node.load(...loadInWords(figures))}` : '';
     const halted = node.halt_reason === undefined ? '' : `, ${WORDS.node.halted}`;
-    return `${node.name}, ${type}, ${STATUS[stateOf(node)]}${halted}, ${WORDS.links.count(links)}${locked}${load}`;
+    return `${node.name}, ${typeInWords(node.node_type)}, ${STATUS[stateOf(node)]}${halted}, ${WORDS.links.count(links)}${locked}${load}`;
   }
 
   #drawLabel(node: NodeObject, name: SVGTextElement, corner: Point): void {
@@ -109,9 +108,12 @@ export class NodeLayer {
     const moved = this.#stage.heldLabels.get(node.node_id);
     const { x, y } = moved ?? node.label;
     write(name, text);
-    const at = { x: corner.x + (x ?? node.width / 2), y: corner.y + (y ?? -20) + ASCENT };
+    const at = { x: corner.x + (x ?? node.width / 2), y: corner.y + (y ?? DEFAULT_TOP) + ASCENT };
     if (!moved && isUnplaced(node.label, node.height))
-      set(name, nameBeside(this.#sides.get(node.node_id) ?? 'below', { ...corner, ...sizeOf(node) }));
+      set(
+        name,
+        nameBeside(this.#sides.get(node.node_id) ?? 'below', { ...corner, width: node.width, height: node.height }),
+      );
     else set(name, { ...at, dy: 0, 'text-anchor': x == null ? 'middle' : 'start' });
     if (rotation) name.setAttribute('transform', `rotate(${rotation} ${at.x} ${at.y - ASCENT})`);
     else name.removeAttribute('transform');
@@ -154,7 +156,7 @@ export class NodeLayer {
       return {
         id: node.node_id,
         rank: lab.linksOf(node.node_id).length,
-        symbol: boxOf(node),
+        symbol: node,
         size,
         placed: isUnplaced(node.label, node.height) ? undefined : placedName(node, size),
       };
@@ -162,7 +164,7 @@ export class NodeLayer {
     const links = [...lab.links.values()].flatMap(({ nodes: [one, other] }): LinkLine[] => {
       const [from, to] = [lab.nodes.get(one.node_id), lab.nodes.get(other.node_id)];
       if (!from || !to) return [];
-      return [{ ends: [one.node_id, other.node_id], from: centreOf(boxOf(from)), to: centreOf(boxOf(to)) }];
+      return [{ ends: [one.node_id, other.node_id], from: centreOf(from), to: centreOf(to) }];
     });
     const former = this.#sides;
     this.#sides = sidesOf(nodes, links);
@@ -189,8 +191,8 @@ export class NodeLayer {
       return {
         id: node.node_id,
         rank: lab.linksOf(node.node_id).length,
-        symbol: boxOf(node),
-        name: side ? nameAt(side, boxOf(node), size) : placedName(node, size),
+        symbol: node,
+        name: side ? nameAt(side, node, size) : placedName(node, size),
       };
     });
   }
@@ -232,17 +234,9 @@ export class NodeLayer {
   }
 }
 
-function sizeOf({ width, height }: NodeObject): Size {
-  return { width, height };
-}
-
-function boxOf({ x, y, width, height }: NodeObject): Box {
-  return { x, y, width, height };
-}
-
 /** The place of a name that a user has put somewhere: its baseline stays, however large it is drawn. */
 function placedName({ x, y, width, label }: NodeObject, size: Size): Box {
-  const bottom = y + (label.y ?? -20) + ASCENT + DESCENT;
+  const bottom = y + (label.y ?? DEFAULT_TOP) + ASCENT + DESCENT;
   return { x: x + (label.x ?? (width - size.width) / 2), y: bottom - size.height, ...size };
 }
 

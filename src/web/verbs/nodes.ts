@@ -3,7 +3,7 @@ import { hasConsole, webAddress } from '../console/web-address.ts';
 import type { LabContext } from '../lab-context.ts';
 import { alwaysRuns, canSuspend, startupFileOf } from '../model/lab/abilities.ts';
 import { groupAround } from '../model/lab/groups.ts';
-import { isUnplaced } from '../model/lab/label-place.ts';
+import { isUnplaced, serverTop } from '../model/lab/label-place.ts';
 import { api } from '../model/server/api.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
@@ -143,7 +143,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
     enabled: (context) => context.selectedNodes().some(({ label, height }) => !isUnplaced(label, height)),
     run: (context) => {
       const updates = context.selectedNodes().map(({ node_id: id, label, height }) => {
-        const centred = { ...label, x: null, y: -Math.round(height / 2 + 10) };
+        const centred = { ...label, x: null, y: serverTop(height) };
         return { kind: 'node' as const, id, fields: { label: centred } };
       });
       void context.attempt(() => context.history.update(updates));

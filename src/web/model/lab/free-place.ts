@@ -4,7 +4,7 @@ import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, LinkObject, NodeObject } from '../server/types.ts';
 import { pictureSize, readShape } from './drawing.ts';
 import { type Box, overlap, type Point } from './geometry.ts';
-import { isUnplaced, GAP as LABEL_GAP, NAME_HEIGHT, nameAt, nameSize } from './label-place.ts';
+import { DEFAULT_TOP, isUnplaced, GAP as LABEL_GAP, NAME_HEIGHT, nameAt, nameSize } from './label-place.ts';
 
 type Line = readonly [Point, Point];
 
@@ -42,7 +42,7 @@ export function nodeTakes({ x, y, width, height, label }: NodeObject): Box[] {
   // The map may show it on another side, but not where something else is.
   if (isUnplaced(label, height)) return [node, nameAt('below', node, text)];
   const left = label.x ?? (width - text.width) / 2;
-  const top = label.y ?? height;
+  const top = label.y ?? DEFAULT_TOP;
   const turn = ((label.rotation ?? 0) * Math.PI) / 180;
   const [sin, cos] = [Math.sin(turn), Math.cos(turn)];
   // A label rotates around its start, or around its middle if centred.

@@ -25,9 +25,17 @@ export function nameSize({ text, style }: Pick<LabelObject, 'text' | 'style'>): 
   };
 }
 
+/** Pixels from the top of a symbol to a name that has a place without `y`. */
+export const DEFAULT_TOP = -20;
+
+/** Where the server puts the top of a node's name. */
+export function serverTop(height: number): number {
+  return -Math.round(height / 2 + 10);
+}
+
 /** Whether the name is where the server puts all names, so that the page may choose its side. */
 export function isUnplaced({ x, y, rotation }: LabelObject, height: number): boolean {
-  return x == null && !rotation && (y == null || Math.abs(y + height / 2 + 10) <= 1);
+  return x == null && !rotation && (y == null || Math.abs(y - serverTop(height)) <= 1);
 }
 
 /** The place of a name on a side of its symbol. */
