@@ -28,6 +28,14 @@ function ends(page: Page, id: string): Promise<number[][]> {
   });
 }
 
+/** Waits until nothing is held any more: the picture of what is held is then in no other place than the rest. */
+async function putDown(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const pictures = [...document.querySelectorAll<SVGSVGElement>('.topology > svg')];
+    return pictures.length > 0 && pictures.every(({ style }) => style.transform === '');
+  });
+}
+
 test('two linked nodes in a hand move with their link, the link to a third one follows, and nothing else is touched', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
@@ -91,7 +99,7 @@ test('two linked nodes in a hand move with their link, the link to a third one f
   await page.mouse.up();
   const place = async (id: string) => server.expect(200, 'GET', `/v2/projects/${project.project_id}/nodes/${id}`);
   await until(async () => (await place(a.node_id)).x === -120, 'the new place');
-  await page.waitForFunction(() => document.querySelector('.lifted') === null);
+  await putDown(page);
   assert.deepEqual(await order(), before, 'all in their places among the others');
   assert.ok(close(await middle(page, 'A'), at.a.x + 80, at.a.y + 40));
   assert.deepEqual(complaints, []);
@@ -129,7 +137,7 @@ test('a node that is dragged on before the server has answered moves on from whe
     held[request]!();
     await until(async () => (await x()) === place, 'its place');
   }
-  await page.waitForFunction(() => document.querySelector('.lifted') === null);
+  await putDown(page);
   assert.ok(Math.abs((await middle(page, 'A')).x - start.x - 100) <= 1);
   assert.deepEqual(complaints, []);
 });
