@@ -157,6 +157,8 @@ test('a name that is turned or moved takes the place where it is drawn', () => {
   const [, name] = nodeTakes({ ...node, label: { text: 'abcdefghij', x: 70, y: 10, rotation: 90 } } as NodeObject);
   assert.ok(name!.height > name!.width && name!.y === 110, JSON.stringify(name));
   assert.deepEqual(nodeTakes({ ...node, label: { text: '' } } as NodeObject), [node]);
+  const [, high] = nodeTakes({ ...node, label: { text: 'abc', x: 0, y: null } } as NodeObject);
+  assert.equal(high?.y, node.y - 20, 'without `y` it is above, where the map draws it');
 });
 
 test('a group holds the nodes with their middle in it and the drawings within it, also when it is rotated', () => {
