@@ -50,8 +50,15 @@ const LONG = [
   'test/web/!(captures|capture-flood|first-visit|page|quick-hands|topology).test.ts',
   // all that a command or a lab's file can say, one program after the other
   'test/system/@(command-line|command-settings|examples|lab-checks|labs-as-text|labs-as-text-*).test.ts',
-  // two hosts, and minutes until one counts as lost
+  // several hosts, and minutes until one counts as lost; cluster.test.ts and cluster-loss.test.ts are left for every change
   'test/system/@(left-on-computes|lost-hosts|pulled-cable|two-daemons).test.ts',
+  'test/system/cluster-@(any-host|clocks|disks|fencing|hand-over|images|takeover).test.ts',
+  // kills the server at each step of a switch-over; test/@(fabric|system)/kernel-links.test.ts are left
+  'test/fabric/kernel-faults.test.ts',
+  // each takes a processor for a quarter of a minute, and guards what few changes touch
+  'test/controller/archives-methods.test.ts',
+  'test/compute/@(qemu-firmware|routers-idle).test.ts',
+  'test/system/@(conformance-v3|exec-guest).test.ts',
   // waits for wrong passwords to be forgiven, for large files, for rates of a minute
   'test/system/@(accounts|local-socket|top|transfers).test.ts',
 ];
