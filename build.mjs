@@ -285,7 +285,7 @@ if (`v${nodeVersion}` !== process.version)
   throw new Error(
     `run by Node ${process.version}, packs v${nodeVersion}: use 'npm run build', which runs on the pinned one`,
   );
-const addons = Object.entries(buildAddons(arch)).map(([name, file]) => [`addons/${name}`, file]);
+const addons = Object.entries(await buildAddons(arch)).map(([name, file]) => [`addons/${name}`, file]);
 const place = mkdtempSync('/tmp/labwired-build-');
 try {
   const inputs = [];

@@ -2,7 +2,7 @@
 // Node, and puts them where the packages look for them when the sources run unpacked. Nothing is downloaded for this machine.
 //   node bin/addons.mjs            for this machine
 //   node bin/addons.mjs arm64      cross-compiled (Debian: g++-aarch64-linux-gnu)
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 const modules = join(root, 'node_modules');
@@ -81,7 +82,7 @@ function versionOf(source) {
   return hash.digest('hex');
 }
 
-function compile(file, source, arch, out) {
+async function compile(file, source, arch, out) {
   const work = join(root, 'native', arch, 'work', file);
   rmSync(work, { recursive: true, force: true });
   // In a copy: a build in the package itself could be watched half done by whoever runs the sources at that moment.
@@ -99,13 +100,12 @@ function compile(file, source, arch, out) {
     npm_config_nodedir: join(modules, `node-linux-${process.arch}`),
     npm_config_arch: arch,
   };
-  const compilation = spawnSync(
-    process.execPath,
-    [join(modules, 'node-gyp/bin/node-gyp.js'), 'rebuild', '-j', 'max', '--silent'],
-    { cwd: work, env, encoding: 'utf8', maxBuffer: 2 ** 26 },
-  );
-  if (compilation.status !== 0)
-    throw new Error(`${file} does not compile:\n${compilation.error ?? compilation.stdout + compilation.stderr}`);
+  const command = [join(modules, 'node-gyp/bin/node-gyp.js'), 'rebuild', '-j', 'max', '--silent'];
+  try {
+    await promisify(execFile)(process.execPath, command, { cwd: work, env, maxBuffer: 2 ** 26 });
+  } catch (thrown) {
+    throw new Error(`${file} does not compile:\n${thrown.stdout}${thrown.stderr || thrown.message}`);
+  }
   copyFileSync(join(work, 'build/Release', file), `${out}.new`);
   execFileSync(`${prefix}strip`, ['--strip-unneeded', `${out}.new`]);
   chmodSync(`${out}.new`, 0o755);
@@ -113,33 +113,37 @@ function compile(file, source, arch, out) {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Compiles what is missing or out of date; gives the files by the name under which the loader asks for them. */
-export function buildAddons(arch) {
+/** @returns the file's place in native/<architecture>/ */
+async function buildAddon(file, source, arch) {
   const compiler = `${toolPrefix(arch)}g++`;
-  const files = {};
-  mkdirSync(join(root, 'native', arch), { recursive: true });
-  for (const [file, source] of Object.entries(COMPILED)) {
-    const out = join(root, 'native', arch, file);
-    const stamp = stampOf(source, compiler);
-    if (!existsSync(out) || !existsSync(`${out}.stamp`) || readFileSync(`${out}.stamp`, 'utf8') !== stamp) {
-      process.stdout.write(`compiling ${file} for ${arch}\n`);
-      compile(file, source, arch, out);
-      writeFileSync(`${out}.stamp`, stamp);
-    }
-    // Ours is loaded from where it was compiled (src/host/network/frame-loop.ts).
-    if (arch === process.arch && source.startsWith(modules)) {
-      const place = join(source, 'build/Release', file);
-      if (!existsSync(place) || !readFileSync(place).equals(readFileSync(out))) {
-        mkdirSync(dirname(place), { recursive: true });
-        copyFileSync(out, `${place}.new`);
-        renameSync(`${place}.new`, place);
-      }
-    }
-    files[file] = out;
+  const out = join(root, 'native', arch, file);
+  const stamp = stampOf(source, compiler);
+  if (!existsSync(out) || !existsSync(`${out}.stamp`) || readFileSync(`${out}.stamp`, 'utf8') !== stamp) {
+    process.stdout.write(`compiling ${file} for ${arch}\n`);
+    await compile(file, source, arch, out);
+    writeFileSync(`${out}.stamp`, stamp);
   }
+  // Ours is loaded from where it was compiled (src/host/network/frame-loop.ts).
+  if (arch === process.arch && source.startsWith(modules)) {
+    const place = join(source, 'build/Release', file);
+    if (!existsSync(place) || !readFileSync(place).equals(readFileSync(out))) {
+      mkdirSync(dirname(place), { recursive: true });
+      copyFileSync(out, `${place}.new`);
+      renameSync(`${place}.new`, place);
+    }
+  }
+  return out;
+}
+
+/** Compiles what is missing or out of date; gives the files by the name under which the loader asks for them. */
+export async function buildAddons(arch) {
+  mkdirSync(join(root, 'native', arch), { recursive: true });
+  // Side by side: most of the time is one file of SQLite, which keeps one processor busy.
+  const built = Object.entries(COMPILED).map(async ([file, source]) => [file, await buildAddon(file, source, arch)]);
+  const files = Object.fromEntries(await Promise.all(built));
   // koffi ships its addon ready-made.
   files['koffi.node'] = join(packageFor(`@koromix/koffi-linux-${arch}`, arch), `linux_${arch}`, 'koffi.node');
   return files;
 }
 
-if (process.argv[1] === import.meta.filename) buildAddons(process.argv[2] ?? process.arch);
+if (process.argv[1] === import.meta.filename) await buildAddons(process.argv[2] ?? process.arch);
