@@ -35,7 +35,8 @@ export class KeptEvents {
   #waiting: StoredEvent[] = [];
   #storing: Promise<void> | undefined;
   #requests = 0;
-  #isIncomplete = false;
+  /** Buses that lost events which waited to be stored. */
+  #cut = new Set<string>();
   /** Labs deleted since the last events were taken to be stored. */
   readonly #forgotten = new Set<string>();
   /** Labs whose clients know that they are open. */
@@ -103,11 +104,9 @@ export class KeptEvents {
   }
 
   #dropOldest(): void {
-    // The next controller reports a gap then.
     const excess = this.#waiting.length - KEPT_EVENTS;
     if (excess <= 0) return;
-    this.#waiting.splice(0, excess);
-    this.#isIncomplete = true;
+    for (const { bus } of this.#waiting.splice(0, excess)) this.#cut.add(bus);
   }
 
   /** Runs a request that may change something; resolves when its events are in the log. */
@@ -137,11 +136,14 @@ export class KeptEvents {
       const events = this.#waiting.splice(0, AT_ONCE);
       this.#forgotten.clear();
       left -= events.length;
+      const cut = this.#cut;
+      this.#cut = new Set();
       // Events of a change are emitted before its request ends.
-      const isComplete = this.#waiting.length === 0 && this.#requests === 0 && !this.#isIncomplete;
+      const isComplete = this.#waiting.length === 0 && this.#requests === 0;
       try {
-        await this.#parts.stored.add(events, isComplete);
+        await this.#parts.stored.add(events, { isComplete, cut });
       } catch (error) {
+        for (const bus of cut) this.#cut.add(bus);
         const isKept = (event: StoredEvent): boolean => !this.#forgotten.has(event.projectId ?? '');
         this.#waiting = [...events.filter(isKept), ...this.#waiting];
         this.#dropOldest();

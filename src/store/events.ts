@@ -78,8 +78,15 @@ export class StoredEvents {
     return rows.length === 0 || (rows.length === 2 && rows[0]?.value === rows[1]?.value);
   }
 
-  /** @param isComplete whether the events of all changes that were made before this call are stored with these */
-  async add(events: readonly StoredEvent[], isComplete: boolean): Promise<void> {
+  /**
+   * @param isComplete whether the events of all changes that were made before this call are stored with these
+   * @param cut buses of which events before these are missing: older ones are deleted, so that the next controller reports a gap to each
+   * client that would miss them
+   */
+  async add(
+    events: readonly StoredEvent[],
+    { isComplete, cut }: { isComplete: boolean; cut: ReadonlySet<string> },
+  ): Promise<void> {
     const covers = isComplete && this.#isUncovered;
     if (events.length === 0 && !covers) return;
     this.#sincePruned += events.length;
@@ -88,6 +95,7 @@ export class StoredEvents {
     // Not after it: a change may be counted meanwhile.
     if (covers) this.#isUncovered = false;
     const stored = this.#database.transaction(async ({ run, all }) => {
+      for (const bus of cut) await run('DELETE FROM event WHERE bus = ?', bus);
       for (const { bus, epoch, number, projectId, action, event } of events)
         await run(INSERT, bus, epoch, number, projectId ?? null, action, JSON.stringify(event));
       if (prunes)
