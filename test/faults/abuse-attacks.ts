@@ -198,7 +198,7 @@ async function smuggling(daemon: Daemon): Promise<string> {
   // The same bytes with one plain length are one request, whose body is read to its end.
   const plain = post('/v2/version', `Content-Length: ${inner.length}\r\nConnection: close`);
   assert.equal((await exchange(daemon.port, `${plain}${inner}`)).statuses.length, 1);
-  return `${forms.length} requests with doubtful lengths, each refused with 400 and the end of its connection`;
+  return `${forms.length} requests with doubtful lengths, each refused with 400 and a closed connection`;
 }
 
 const nested = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth);
@@ -248,16 +248,16 @@ async function hostileArchives(daemon: Daemon): Promise<string> {
   const one = { name: 'project-files/a', data: randomBytes(100_000) };
   /** With the status, and what the reason must speak of: an archive that is refused for another reason has attacked nothing. */
   const forged: [string, Buffer, number, RegExp][] = [
-    ['a sound one', zip([project, one]), 201, /"project_id"/],
+    ['a valid one', zip([project, one]), 201, /"project_id"/],
     ['a bomb that lies about its size', zip([project, { ...bomb, size: 10 }]), 409, /too many bytes/],
-    ['a bomb that says too much', zip([project, { ...bomb, size: 2 ** 31 - 1 }]), 409, /not enough bytes/],
-    ['entries that share their data', zip([project, ...overlapping]), 409, /overlap/],
+    ['a bomb that overstates its size', zip([project, { ...bomb, size: 2 ** 31 - 1 }]), 409, /not enough bytes/],
+    ['entries with shared data', zip([project, ...overlapping]), 409, /overlap/],
     [`${many.length} entries`, zip([project, ...many]), 201, /"project_id"/],
-    ['fewer entries than it says', zip([project], { count: 60_000 }), 409, /damaged/],
+    ['fewer entries than declared', zip([project], { count: 60_000 }), 409, /damaged/],
     ['a link', zip([project, { name: 'project-files/l', data: '/etc', mode: 0o120777 }]), 409, /link.*leads out/],
     ['a name twice', zip([project, one, one]), 201, /"project_id"/],
-    ['half of an archive', zip([project, one]).subarray(0, 50_000), 409, /not a lab archive/],
-    ['no archive', randomBytes(1_000_000), 409, /not a lab archive/],
+    ['half an archive', zip([project, one]).subarray(0, 50_000), 409, /not a lab archive/],
+    ['random bytes', randomBytes(1_000_000), 409, /not a lab archive/],
     ['nothing', Buffer.alloc(0), 409, /not a lab archive/],
   ];
   for (const [what, archive, expected, reason] of forged) {

@@ -221,7 +221,10 @@ async function prepare(t: TestContext) {
   return { walk, state, walkers, routes: daemon.app.routes, send, pathOf };
 }
 
-const OPTIONS = { name: 'accounts-walk', promise: 'no route shows an account or lets it change what it may not' };
+const OPTIONS = {
+  name: 'accounts-walk',
+  promise: 'no route shows or changes more than the rights of an account permit',
+};
 
 rig(OPTIONS, async (t) => {
   const { walk, state, walkers, routes, send, pathOf } = await prepare(t);
@@ -261,7 +264,7 @@ rig(OPTIONS, async (t) => {
     { what: 'routes, WebSockets and streams', value: routes.length },
     { what: 'identities: none, removed, expired, users, observers, tokens', value: walkers.length },
     { what: 'requests', value: asked },
-    { what: 'answers that told or changed too much', value: findings.length },
-    { what: 'planted holes that the same walk found', value: Object.keys(planted).length },
+    { what: 'answers that showed or changed too much', value: findings.length },
+    { what: 'planted holes that were found', value: Object.keys(planted).length },
   ];
 });

@@ -38,7 +38,7 @@ rig(
   {
     name: 'consoles',
     promise:
-      "a console's client that stops reading is disconnected with the reason after ten seconds, and delays no other",
+      'a console client that stops reading is disconnected with the reason after ten seconds, and delays no other',
     skip: missing('vpcs'),
   },
   async (t) => {
@@ -100,16 +100,16 @@ rig(
     const late = await bound(t, { what, value: percentile(lags, 0.99), limit: LATE_MS, unit: 'ms', load });
     return [
       {
-        what: 'bytes a second that a client got',
+        what: 'bytes a second of each reading client',
         value: Math.round((readerTime.milliseconds.length * LINE) / seconds),
       },
-      { what: 'from the program to the clients that read, median', value: `${percentile(lags, 0.5).toFixed(1)} ms` },
+      { what: 'delay from the program to reading clients, median', value: `${percentile(lags, 0.5).toFixed(1)} ms` },
       late,
       {
-        what: 'until the first that did not read was disconnected with the reason',
+        what: 'until the first client that did not read was disconnected',
         value: `${(telnetDropped / 1000).toFixed(1)} s`,
       },
-      { what: 'memory that the server took for it, at most', value: `${Math.round(peak - memory)} MiB` },
+      { what: 'memory of the server for it, at most', value: `${Math.round(peak - memory)} MiB` },
     ];
   },
 );

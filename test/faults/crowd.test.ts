@@ -21,8 +21,7 @@ const PORTS = {
 rig(
   {
     name: 'crowd',
-    promise:
-      'however many containers are to start at once, they start, and a stop does not wait for those that have not begun',
+    promise: 'any number of containers can start at once, and a stop does not wait for those that have not begun',
   },
   async (t) => {
     const engine = await engineFor(t);
@@ -65,9 +64,9 @@ rig(
     );
     return [
       { what: 'containers', value: CROWD },
-      { what: 'of them begun when all were to stop', value: CROWD - refused.length },
-      { what: 'until all stood still', value: `${(stopped / 1000).toFixed(1)} s` },
-      { what: 'until all had started', value: `${(took / 1000).toFixed(1)} s` },
+      { what: 'begun before the stop', value: CROWD - refused.length },
+      { what: 'until all were stopped', value: `${(stopped / 1000).toFixed(1)} s` },
+      { what: 'until all were started', value: `${(took / 1000).toFixed(1)} s` },
       { what: 'memory of the server then', value: `${memory.toFixed(0)} MiB` },
     ];
   },

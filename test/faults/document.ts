@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import { partOf } from '../written.ts';
 import { FIGURES, type RigReport } from './rig.ts';
 
-const HEAD = `# What Labwire promises, and how it was tried
+const HEAD = `# Resistance to attacks
 
-Each promise is attacked by a rig in \`test/faults\`, which fails when it breaks. \`bin/test --faults\` runs them all in full and writes this page from what they have measured; \`bin/test\` runs them smaller. Rigs that draw at
-random print their seed: \`LABWIRE_SEED=N\` repeats a run. A bound that is said to be kept was judged; where other programs kept the machine busy it was not, and the page says so.
+Each section is a promise, and the figures of the test in \`test/faults\` that attacks it. The test fails when the promise breaks. \`bin/test --faults\` runs all attacks in full and writes this page; \`bin/test\` runs them in small.
+
+* \`LABWIRE_SEED=N\` repeats a run with its random numbers.
+* A bound is *kept*, or *not judged* because other programs kept the machine busy.
+* A *weakened server* has a planted fault, which the attack must find.
+* Memory of repeated actions is its growth over the second half of them.
 `;
 
 function sectionOf({ rig, promise, figures, full, machine }: RigReport): string {
   const rows = figures.map(({ what, value }) => `| ${what} | ${value} |`).join('\n');
-  const size = full ? 'in full' : 'in its quick size';
+  const size = full ? 'in full' : 'in small';
   return `## ${promise[0]!.toUpperCase()}${promise.slice(1)}\n\n\`test/faults/${rig}.test.ts\`, ${size}. ${machine}.\n\n| | |\n|---|---|\n${rows}\n`;
 }
 

@@ -63,7 +63,7 @@ async function killAndCompare(daemon: Daemon, kills: number, random: () => numbe
   return outcome;
 }
 
-rig({ name: 'durability', promise: 'what was acknowledged survives SIGKILL at any moment' }, async (t) => {
+rig({ name: 'durability', promise: 'acknowledged changes survive SIGKILL at any moment' }, async (t) => {
   const seed = seedOfRun();
   t.diagnostic(`LABWIRE_SEED=${seed}`);
   const random = seeded(seed);
@@ -78,9 +78,9 @@ rig({ name: 'durability', promise: 'what was acknowledged survives SIGKILL at an
   return [
     { what: 'changes acknowledged', value: changes },
     { what: 'kills at random moments', value: kills },
-    { what: 'acknowledged changes lost, interrupted ones that were mixtures', value: lost.length },
-    { what: 'projects unreadable, files left over', value: broken.length },
-    { what: 'weakened servers that the same attack found out', value: Object.keys(CANARIES).length + 1 },
+    { what: 'acknowledged changes lost, interrupted ones half done', value: lost.length },
+    { what: 'unreadable projects, files left over', value: broken.length },
+    { what: 'weakened servers that were found', value: Object.keys(CANARIES).length + 1 },
     { what: 'seed', value: seed },
   ];
 });

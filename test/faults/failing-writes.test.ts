@@ -93,7 +93,7 @@ async function failAndCompare({ daemon, writes, model, url, rounds, canary = fal
 rig(
   {
     name: 'failing-writes',
-    promise: 'a write that fails leaves the old state or the new one, and the server goes on',
+    promise: 'a failed write leaves the old state or the new one, and the server goes on',
     skip: missing('cc'),
   },
   async (t) => {
@@ -127,17 +127,17 @@ rig(
     await model.learn();
     await eventually('an answer', async () => (await model.change()) < 300);
     return [
-      { what: 'writes, fsyncs and renames that failed', value: found.failures },
+      { what: 'failed writes, fsyncs and renames', value: found.failures },
       { what: 'kinds of failure', value: Object.keys(FAILURES).join(', ') },
       {
-        what: 'answers to the changes that met one',
+        what: 'answers to affected changes',
         value: [...found.answers]
           .sort()
           .map(([s, n]) => `${s}: ${n}`)
           .join(', '),
       },
       { what: 'mixtures of old and new, files left over', value: found.wrong.length },
-      { what: 'weakened servers that the same attack found out', value: Object.keys(CANARIES).length },
+      { what: 'weakened servers that were found', value: Object.keys(CANARIES).length },
       { what: 'seed', value: seed },
     ];
   },

@@ -91,7 +91,7 @@ async function typeAt(t: TestContext, console: number): Promise<void> {
 rig(
   {
     name: 'full-disk',
-    promise: 'on a full disk nothing is lost or cut short, and what takes no space goes on',
+    promise: 'on a full disk nothing is lost or truncated, and what needs no space still works',
     skip: missing('vpcs'),
   },
   async (t) => {
@@ -178,13 +178,13 @@ rig(
     await typeAt(t, stopped.console);
     await daemon.post('/v2/projects', { name: 'Another' });
     return [
-      { what: 'changes asked for on the full disk', value: CHANGES },
-      { what: 'of these made whole', value: made },
+      { what: 'changes requested', value: CHANGES },
+      { what: 'done completely', value: made },
       { what: 'refused with 507 or 409, with the reason', value: refused.length },
-      { what: 'removals on the full disk, all done', value: removals.length },
-      { what: 'kills on the full disk, after which labs and programs were as before', value: KILLS },
-      { what: 'changes lost or made by half, files cut short or left over', value: wrong.length },
-      { what: 'weakened servers that the same attack found out', value: Object.keys(CANARIES).length },
+      { what: 'deletions, all done', value: removals.length },
+      { what: 'kills, after which labs and programs were unchanged', value: KILLS },
+      { what: 'changes lost or half done, files truncated or left over', value: wrong.length },
+      { what: 'weakened servers that were found', value: Object.keys(CANARIES).length },
       { what: 'seed', value: seed },
     ];
   },

@@ -21,8 +21,7 @@ const OWN = /^(threads|descriptors|processes: supervisor|files in the)/;
 rig(
   {
     name: 'half-started',
-    promise:
-      'a server that is killed while machines and containers come and go leaves nothing of them that the next one does not know',
+    promise: 'a killed server leaves no part of a machine or container that the next one does not know',
     skip: missing('qemu-system-x86_64'),
   },
   async (t) => {

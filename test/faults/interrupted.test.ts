@@ -166,7 +166,7 @@ const VERBS: Verb[] = [
     run: (server, { project_id: id }) => server.expect(200, 'PUT', `/v2/projects/${id}`, { path: 'moved' }),
   },
   {
-    name: 'close a project in which a PC runs and a picture is used no more',
+    name: 'close a project with a running PC and an unused picture',
     async prepare(server) {
       const project = await lab(server);
       const path = `/v2/projects/${project.project_id}`;
@@ -261,7 +261,7 @@ function sample(images: Images): Images {
 
 const OPTIONS = {
   name: 'interrupted',
-  promise: 'a change of a whole lab that is cut off anywhere has happened, or has not',
+  promise: 'a change of a whole lab that is interrupted anywhere is done completely or not at all',
 };
 
 rig(OPTIONS, async (t) => {
@@ -295,7 +295,7 @@ async function cutOff(t: TestContext, { name, prepare, run }: (typeof VERBS)[num
     counts[kind] += 1;
   }
   const places = `${images.directories.length} of ${all.directories.length} places`;
-  return { what: `${name}: cut off at ${places}`, value: `${counts.old} as before, ${counts.new} done` };
+  return { what: `${name}: interrupted at ${places}`, value: `${counts.old} as before, ${counts.new} done` };
 }
 
 function isSame(one: object, other: object): boolean {

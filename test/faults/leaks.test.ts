@@ -34,7 +34,7 @@ interface Server {
 const [node, ...main] = FROM_SOURCE as [string, ...string[]];
 /** With much memory V8 puts off collecting what nobody has any more; in a small heap what grows is what is kept. */
 const SMALL_HEAP: Server = {
-  name: 'from source, in a small heap',
+  name: 'source, small heap',
   program: [node, '--max-old-space-size=64', '--max-semi-space-size=1', ...main],
   growthMib: FULL ? 8 : 24,
 };
@@ -140,17 +140,17 @@ const running: Activity['around'] = {
 
 const cyclesOf = (times: number): Activity[] => [
   {
-    what: 'starts and stops of a lab of 20 nodes',
+    what: 'starts and stops of 20 nodes',
     times,
     async once({ daemon, lab }) {
       await daemon.post(`${lab.path}/nodes/start`);
       await daemon.post(`${lab.path}/nodes/stop`);
     },
   },
-  { what: 'closings and openings of it', times, once: ({ lab }) => lab.reopen() },
+  { what: 'closings and openings of the lab', times, once: ({ lab }) => lab.reopen() },
   { what: 'consoles attached and detached', times: CLIENTS, once: visit, together: true, around: running },
   {
-    what: 'captures begun, followed and ended',
+    what: 'captures made and ended',
     times,
     async once({ daemon, lab, links }, index) {
       const path = `${lab.path}/links/${links[index % 2]!.link_id}`;
@@ -242,7 +242,7 @@ async function attack(
   await sleep(engine ? 6_000 : 500);
   const before = await censusOf(daemon, engine);
   const figures: Figure[] = [];
-  const nodes = programs.startsWith('machines') ? programs : `PCs: ${programs}`;
+  const nodes = programs.startsWith('machines') ? programs : `${programs} PCs`;
   for (const activity of activities) {
     const memory = await repeat(subject, activity, activity.times, LOOKS);
     await settled(daemon, before, engine);
@@ -251,10 +251,9 @@ async function attack(
       growth <= growthMib,
       `${activity.what}: memory grows: ${memory.map((mebibytes) => mebibytes.toFixed(1)).join(' ')}`,
     );
-    figures.push({ what: `${activity.what} (${name}, ${nodes})`, value: activity.times });
     figures.push({
-      what: 'memory over the second half of them',
-      value: `${growth >= 0 ? '+' : ''}${growth.toFixed(1)} MiB`,
+      what: `${activity.what} (${name}, ${nodes})`,
+      value: `${activity.times}, memory ${growth >= 0 ? '+' : ''}${growth.toFixed(1)} MiB`,
     });
   }
   const descriptors = Object.entries(before).filter(([what]) => what.startsWith('descriptors'));
@@ -265,7 +264,7 @@ async function attack(
   return figures;
 }
 
-rig({ name: 'leaks', promise: 'what is started and stopped, opened and closed, leaves nothing behind' }, async (t) => {
+rig({ name: 'leaks', promise: 'starting and stopping, opening and closing leave nothing behind' }, async (t) => {
   const small = await attack(t, SMALL_HEAP, 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
   const packed = await attack(t, EXECUTABLE(), 'built-in', 8, [...cyclesOf(CYCLES), ...OTHERS]);
   const programs = missing('vpcs') ? [] : await attack(t, EXECUTABLE(), 'vpcs', 3, cyclesOf(PROGRAM_CYCLES));

@@ -107,9 +107,9 @@ rig(
     return [
       { what: 'listeners, one of them stalled', value: LISTENERS },
       { what: `events a second (${measured} in all)`, value: perSecond },
-      { what: 'from the event to the other listeners, median', value: `${lag.median.toFixed(1)} ms` },
+      { what: 'delay to the other listeners, median', value: `${lag.median.toFixed(1)} ms` },
       late,
-      { what: 'events until the stalled one was disconnected with the reason', value: sent },
+      { what: 'events until the stalled one was disconnected', value: sent },
     ];
   },
 );

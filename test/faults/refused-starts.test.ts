@@ -34,7 +34,7 @@ async function refusalOf(
 rig(
   {
     name: 'refused-starts',
-    promise: 'a server whose start is refused has never listened, and one that listens serves',
+    promise: 'a server whose start fails never listens, and one that listens serves',
   },
   async (t) => {
     const first = await startDaemon(t);
@@ -54,7 +54,7 @@ rig(
     assert.deepEqual([damaged.code, damaged.connected], [1, 0], damaged.said);
     assert.match(damaged.said, /labwire\.db is damaged .* "labwired recover"/);
     return [
-      { what: 'starts that were refused: a state directory in use, a damaged database', value: 2 },
+      { what: 'failed starts: a state directory in use, a damaged database', value: 2 },
       { what: 'attempts to connect meanwhile', value: refused.tried + damaged.tried },
       { what: 'of these answered', value: refused.connected + damaged.connected },
     ];

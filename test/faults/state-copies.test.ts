@@ -54,7 +54,7 @@ async function labAt(server: LabServer, x: number, more: object = {}) {
 const copies = {
   'a backup': async (original: LabServer, state: string) => backUpOf(original)(state),
   // Ends with 1 when a file goes away under it, as those do that are renamed once they are written; the rest is copied.
-  'a copy of a directory at work': async (original: LabServer, state: string) => {
+  'a copy of a directory in use': async (original: LabServer, state: string) => {
     const { status, stderr } = spawnSync('cp', ['-a', original.state, state], { encoding: 'utf8' });
     assert.ok(status === 0 || /: No such file or directory$/m.test(stderr), stderr);
   },
@@ -67,7 +67,7 @@ const copies = {
 rig(
   {
     name: 'state-copies',
-    promise: 'a server on a copy of a state directory has labs of its own, and leaves those of the original alone',
+    promise: 'a server on a copy of a state directory leaves the labs of the original alone',
   },
   async (t) => {
     for (const [name, copy] of Object.entries(copies)) {
@@ -90,9 +90,9 @@ rig(
       assert.equal((await original.expect(200, 'GET', hub)).x, 2);
     }
     return [
-      { what: 'copies that a server was started on', value: Object.keys(copies).join(', ') },
-      { what: 'labs that were changed by both servers at once', value: Object.keys(copies).length },
-      { what: 'files in which one server found or left a change of the other', value: 0 },
+      { what: 'copies', value: Object.keys(copies).join(', ') },
+      { what: 'labs changed by both servers at once', value: Object.keys(copies).length },
+      { what: 'files with changes of the other server', value: 0 },
     ];
   },
 );

@@ -37,7 +37,7 @@ function decoys(t: TestContext, daemon: Daemon, pc: NodeObject): number[] {
 rig(
   {
     name: 'survival',
-    promise: 'what runs in a lab outlives SIGKILL of the daemon, and the next one reattaches it',
+    promise: 'running programs survive SIGKILL of the daemon, and the next one reattaches them',
     skip: missing('vpcs'),
   },
   async (t) => {
@@ -87,7 +87,7 @@ rig(
     assert.deepEqual(new Set(left), new Set(['stopped']));
     assert.deepEqual(strangers.map(isRunning), [true, true]);
     const slowest = Math.max(...times);
-    const what = `from the start until all of ${pcs.length} programs are reattached, at most`;
+    const what = `from the start until ${pcs.length} programs are reattached, at most`;
     const takenBack = await bound(t, { what, value: slowest, limit: PROMISED_MS, unit: 'ms', load });
     return [{ what: 'VPCS programs', value: pcs.length }, { what: 'kills', value: KILLS }, takenBack];
   },
