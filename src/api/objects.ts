@@ -395,9 +395,21 @@ export const PortCounters = named('PortStatistics', {
   capture: CaptureCounters,
   /** Who forwards the node's frames, and why the kernel does not. A host of an older release leaves it out. */
   path: v.exactOptional(v.object({ by: v.picklist(['kernel', 'fabric', 'relay']), reason: v.nullable(v.string()) })),
-  /** The path of a UDP tunnel to another host; null for other links. A host of an older release leaves it out. */
+  /**
+   * How frames get to another host, why not by VXLAN, and their path; null for other links. A host of an older release
+   * leaves it out, or its first two members.
+   */
   tunnel: v.exactOptional(
-    v.nullable(v.object({ path_mtu: Integer, max_frame: Integer, fragmented: Integer, too_long: Integer })),
+    v.nullable(
+      v.object({
+        by: v.exactOptional(v.picklist(['vxlan', 'udp'])),
+        reason: v.exactOptional(v.nullable(v.string())),
+        path_mtu: Integer,
+        max_frame: Integer,
+        fragmented: Integer,
+        too_long: Integer,
+      }),
+    ),
   ),
 });
 

@@ -2,7 +2,6 @@
 
 import type { ComputeEvents } from '../api/events.ts';
 import type { NodeType } from '../api/vocabulary.ts';
-import { isClustered } from '../config/membership.ts';
 import type { Config } from '../config/schema.ts';
 import { EventBus } from '../events/bus.ts';
 import { type ComputeFeed, objectFeed } from '../events/feed.ts';
@@ -74,8 +73,7 @@ export class Compute {
     const captures = new Captures(fabric);
     const natNetwork = new NatNetwork(config, fabric);
     const nodeNetwork = new NodeNetwork(config.state, instance, config.Server.kernel_links === 'automatic');
-    // On a host of a cluster they would forward frames of a dead server while another host runs its labs.
-    const vxlanLinks = new VxlanLinks(nodeNetwork, isClustered(config) ? 0 : config.Server.vxlan_port);
+    const vxlanLinks = new VxlanLinks(nodeNetwork, config.Server.vxlan_port);
     const { events, outsideAccess } = this;
     const operations = new Operations({ tell: (action, operation) => events.tell(action, operation) });
     const lost = async (): Promise<void> => void (await reapOurs(instance));
@@ -227,6 +225,7 @@ export class Compute {
     }
     // Its nodes keep their addresses: the next run gives them the same network.
     await this.#services.natNetwork.stop();
+    this.#services.vxlanLinks.stop();
     this.events.close('This server is shutting down.');
     await this.#services.supervisor.leave();
   }

@@ -85,7 +85,7 @@ const Server = v.strictObject({
   fabric_threads: v.optional(whole(1, 16)),
   native_frame_loop: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'automatic'),
   kernel_links: v.optional(v.picklist(['automatic', 'off'], 'use automatic or off'), 'automatic'),
-  vxlan_port: v.optional(whole(0, 65535), '0'),
+  vxlan_port: v.optional(whole(0, 65535), '14789'),
   ubridge_path: v.optional(text, 'ubridge'),
   nodes_on_stop: v.optional(v.picklist(['stop', 'keep'], 'use stop or keep'), 'stop'),
   monitor_host: v.optional(text, '127.0.0.1'),

@@ -15,7 +15,16 @@ import { kernel, socketBuffers, terminalDevice, user } from './host.ts';
 import { fileWatches, memory, openFiles, processes, terminals } from './limits.ts';
 import { certificate, consoleAccess, listenAddress } from './listening.ts';
 import { addons, libpcap } from './native-code.ts';
-import { allowedInterfaces, capabilities, forwarding, forwardPolicy, kernelLinks, nat, tun } from './networks.ts';
+import {
+  allowedInterfaces,
+  capabilities,
+  forwarding,
+  forwardPolicy,
+  kernelLinks,
+  nat,
+  tun,
+  vxlan,
+} from './networks.ts';
 import { cablePorts, consolePorts } from './port-ranges.ts';
 import { fixReport, jsonReport, textReport, worst } from './report.ts';
 import { runningDaemon } from './running-daemon.ts';
@@ -34,7 +43,7 @@ export const CHECKS: readonly Check[] = [
   ...KINDS.flatMap(({ doctor = [] }) => doctor).map(checkOf),
   ...[libpcap, addons],
   ...[terminalDevice, terminals, openFiles, processes, fileWatches, memory, socketBuffers],
-  ...[tun, capabilities, kernelLinks, allowedInterfaces, nat, forwarding, forwardPolicy, cluster],
+  ...[tun, capabilities, kernelLinks, vxlan, allowedInterfaces, nat, forwarding, forwardPolicy, cluster],
 ];
 
 /** Options from the command line. */

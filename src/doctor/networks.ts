@@ -5,14 +5,15 @@ import { findNft, NO_NFT } from '../compute/nat-network/rules.ts';
 import { chooseSubnet, ownSubnets } from '../compute/nat-network/subnet.ts';
 import type { Config } from '../config/schema.ts';
 import { Failure, systemCode } from '../failures.ts';
-import { interfaceNames, isAllowedInterface } from '../host/network/interfaces.ts';
+import { interfaceNames, isAllowedInterface, VXLAN_NAME } from '../host/network/interfaces.ts';
 import { formatSubnet } from '../host/network/ipv4.ts';
 import { kernelLinksUnavailable } from '../host/network/kernel-link-support.ts';
+import { NodeNetwork } from '../host/network/node-network.ts';
 import { type Capability, capabilitiesIn } from '../host/processes/capabilities.ts';
 import { runProgram } from '../host/processes/run-program.ts';
 import { commands, ok, type Remedy, warning } from '../host/values/check-result.ts';
 import { CHECK_MS, type Check, type Patient } from './check.ts';
-import { numberIn, textOf } from './kernel-files.ts';
+import { numberIn, sockets, textOf } from './kernel-files.ts';
 
 /** The package's drop-in with the service's capabilities. */
 const PACKAGED = '/usr/lib/labwired/interfaces.conf';
@@ -81,17 +82,22 @@ export const capabilities: Check = {
   },
 };
 
+/** Why the kernel cannot forward links; undefined if it can. */
+function withoutKernelLinks(patient: Patient): string | undefined {
+  const held = heldBy(patient);
+  const mayLoad = held.includes('CAP_NET_ADMIN') && (held.includes('CAP_BPF') || held.includes('CAP_SYS_ADMIN'));
+  return mayLoad ? kernelLinksUnavailable() : 'CAP_BPF and CAP_NET_ADMIN are missing';
+}
+
 export const kernelLinks: Check = {
   subject: 'kernel links',
   see: 'performance#links-at-kernel-speed',
   examine(patient) {
     if (patient.loaded.config.Server.kernel_links === 'off')
       return ok('off: the server forwards all frames itself (kernel_links in section [Server])');
-    const held = heldBy(patient);
-    const mayLoad = held.includes('CAP_NET_ADMIN') && (held.includes('CAP_BPF') || held.includes('CAP_SYS_ADMIN'));
-    const reason = mayLoad ? kernelLinksUnavailable() : 'CAP_BPF and CAP_NET_ADMIN are missing';
+    const reason = withoutKernelLinks(patient);
     if (reason === undefined) {
-      return held.includes('CAP_SYS_ADMIN')
+      return heldBy(patient).includes('CAP_SYS_ADMIN')
         ? ok(
             "the kernel forwards plain links between containers, guests and bridges; their interfaces are in a network namespace of the server's own",
           )
@@ -101,6 +107,34 @@ export const kernelLinks: Check = {
     }
     // Everything works without them, only slower.
     return ok(`${reason}: the server forwards all frames itself; systemd/kernel-links.conf gives the rights`);
+  },
+};
+
+export const vxlan: Check = {
+  subject: 'links to other hosts',
+  see: 'computes#vxlan',
+  examine(patient) {
+    const { config } = patient.loaded;
+    const { vxlan_port: port, kernel_links } = config.Server;
+    const byUdp = (reason: string) => ok(`by UDP sockets of the server: ${reason}`);
+    if (port === 0) return byUdp('vxlan_port in section [Server] is 0');
+    if (kernel_links === 'off') return byUdp('kernel_links in section [Server] is off');
+    const reason =
+      withoutKernelLinks(patient) ??
+      (heldBy(patient).includes('CAP_SYS_ADMIN') ? undefined : 'CAP_SYS_ADMIN is missing');
+    if (reason !== undefined) return byUdp(reason);
+    const ways = `plain links by VXLAN where the other host answers on UDP port ${port}, all others by UDP`;
+    if (sockets('udp')?.some((row) => row.port === port) !== true) return ok(ways);
+    // Not every user sees the namespace of a server's.
+    const isOwn = new NodeNetwork(config.state, '', false).find(VXLAN_NAME) !== undefined;
+    if (isOwn) return ok(ways);
+    const taken = `UDP port ${port} is taken`;
+    if (patient.daemon !== undefined && process.getuid?.() !== 0)
+      return ok(`${ways}; ${taken}, by all signs by the running labwired (pid ${patient.daemon})`);
+    return warning(
+      `${taken} by another program: all links go by UDP`,
+      'set the same other vxlan_port in section [Server] of all hosts, and restart their servers',
+    );
   },
 };
 

@@ -8,7 +8,7 @@ import type { Verb, Verbs, WireDevice } from './protocol.ts';
  */
 type Effect = 'keep' | 'close' | 'pass' | readonly Verb[];
 
-const CABLE = ['connect', 'impair', 'impairDirections', 'schedule'] as const;
+const CABLE = ['connect', 'useVia', 'impair', 'impairDirections', 'schedule'] as const;
 
 const EFFECTS: Readonly<Record<Verb, Effect>> = {
   createDevice: 'keep',
@@ -20,6 +20,7 @@ const EFFECTS: Readonly<Record<Verb, Effect>> = {
   closePort: 'close',
   setDevice: 'keep',
   connect: 'keep',
+  useVia: 'keep',
   impair: 'keep',
   impairDirections: 'keep',
   schedule: 'keep',

@@ -97,9 +97,15 @@ export class FabricPort {
    */
   async connect(cable: Cable, impairments: Impairments = {}): Promise<void> {
     if (cable.kind === 'udp') checkAddress(cable);
+    if (cable.kind === 'udp' && cable.via !== undefined) checkInterface({ kind: 'packet', ...cable.via });
     if (cable.kind === 'tap' || cable.kind === 'packet') checkInterface(cable);
     checkImpairments(impairments);
     await this.#thread.request('connect', { port: this.#id, cable, impairments });
+  }
+
+  /** Sends frames to the other interface of a UDP cable (`via`), or again by UDP. */
+  async useVia(isUsed: boolean): Promise<void> {
+    await this.#thread.request('useVia', { port: this.#id, isUsed });
   }
 
   /** Replaces the impairments of the cable. Frames already held by a delay keep their arrival time. */

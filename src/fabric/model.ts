@@ -57,7 +57,12 @@ export interface InterfaceChange {
 }
 
 /** The NIO of the API: a UDP socket on all addresses of this host, a host interface, or nothing at the other end. */
-export type Cable = ({ kind: 'udp' } & UdpAddress) | InterfaceAddress | { kind: 'null' };
+export type Cable = ({ kind: 'udp' } & UdpCable) | InterfaceAddress | { kind: 'null' };
+
+export interface UdpCable extends UdpAddress {
+  /** An interface that leads to the remote host, too. Frames are taken from both, and sent there once `useVia` says so. */
+  via?: PacketAddress | undefined;
+}
 
 /** How a port of an Ethernet switch treats VLAN tags. */
 export interface SwitchPortSettings {

@@ -34,6 +34,8 @@ export interface Verbs {
   closePort: { takes: { port: number }; gives: undefined };
   setDevice: { takes: { port: number; device: WireDevice | null }; gives: undefined };
   connect: { takes: { port: number; cable: Cable; impairments: Impairments }; gives: undefined };
+  /** Whether frames of a UDP cable are sent to its other interface. */
+  useVia: { takes: { port: number; isUsed: boolean }; gives: undefined };
   impair: { takes: { port: number; impairments: Impairments }; gives: undefined };
   /** Ends a running schedule. */
   impairDirections: { takes: { port: number; impairments: CableImpairments }; gives: undefined };

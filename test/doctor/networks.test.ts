@@ -1,12 +1,23 @@
 // What the doctor says of the way out of labs.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Check } from '../../src/doctor/check.ts';
-import { allowedInterfaces, capabilities, forwarding, forwardPolicy, nat, tun } from '../../src/doctor/networks.ts';
+import {
+  allowedInterfaces,
+  capabilities,
+  forwarding,
+  forwardPolicy,
+  nat,
+  tun,
+  vxlan,
+} from '../../src/doctor/networks.ts';
+import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import type { Verdict } from '../../src/host/values/check-result.ts';
 
 function examine(t: TestContext, check: Check, keys: Record<string, string> = {}) {
@@ -32,6 +43,25 @@ test('without a bridge NAT has a network, or the missing parts are reported with
   const verdict = await examine(t, nat, NONE);
   if (verdict?.state === 'ok') assert.match(verdict.detail, /network of the server's own, 192\.168\.\d+\.0\/24/);
   else assert.match(verdict?.fix ?? '', /apt install nftables|interfaces\.conf|nat_subnet/);
+});
+
+test('the way of links to other hosts is named, and why it is UDP', async (t) => {
+  const detail = async (keys = {}) => (await examine(t, vxlan, keys))?.detail ?? '';
+  assert.match(
+    await detail({ VXLAN_PORT: '0' }),
+    /^by UDP sockets of the server: vxlan_port in section \[Server\] is 0$/,
+  );
+  assert.match(await detail({ KERNEL_LINKS: 'off' }), /^by UDP .*kernel_links/);
+  if (nodeNetworkUnavailable() !== undefined) return;
+  assert.match(await detail(), /^plain links by VXLAN where the other host answers on UDP port 14789/);
+  const socket = createSocket('udp4').bind(14_789);
+  t.after(() => socket.close());
+  await once(socket, 'listening');
+  const verdict = await examine(t, vxlan);
+  assert.deepEqual(
+    [verdict?.state, verdict?.detail.split(':')[0]],
+    ['warning', 'UDP port 14789 is taken by another program'],
+  );
 });
 
 test('interfaces that are allowed and not there are named', async (t) => {

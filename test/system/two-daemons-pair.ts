@@ -18,14 +18,16 @@ interface Pair {
 /**
  * The compute asks for a password and listens on its address; the controller listens on all of its own.
  * @param settings of section `[Server]` of both
+ * @param computeFlags for the compute
  */
-export async function startPair(t: TestContext, settings = ''): Promise<Pair> {
+export async function startPair(t: TestContext, settings = '', computeFlags: string[] = []): Promise<Pair> {
   const hosts = TwoHosts.make(t);
   const { user, password } = CREDENTIALS;
   const compute = ownDaemon(t, {
     program: [...hosts.compute.inside, ...executable()],
     host: hosts.addresses.compute,
     config: `[Server]\nauth = true\nuser = ${user}\npassword = ${password}\n${settings}`,
+    flags: computeFlags,
   });
   const controller = ownDaemon(t, {
     program: [...hosts.controller.inside, ...executable()],

@@ -8,12 +8,14 @@ import { ip, Namespace, transfer, uniqueName } from '../fabric/namespaces.ts';
 import { nodeLinks } from '../node-network.ts';
 import { eventually } from './daemon.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
-import { type Host, noNamespaces } from './two-daemons-network.ts';
+import { type Host, noNamespaces, type TwoHosts } from './two-daemons-network.ts';
 import { register, startPair } from './two-daemons-pair.ts';
 
-const PORT = 4789;
+/** The default. */
+const PORT = 14_789;
 const skip = missing('ip', 'ping') || noNamespaces() || (nodeNetworkUnavailable() ?? noVxlan() ?? false);
 const MEGABYTE = 1 << 20;
+const LOCAL = { compute_id: 'local', name: 'Local', protocol: 'http', port: 3080 };
 
 function noVxlan(): string | undefined {
   const words = ['-n', 'ip', 'link', 'add', 'probe', 'type', 'vxlan', 'external', 'dstport', `${PORT}`];
@@ -23,6 +25,15 @@ function noVxlan(): string | undefined {
   } catch {
     return 'this kernel makes no VXLAN interfaces';
   }
+}
+
+interface Tunnel {
+  by: 'vxlan' | 'udp';
+  reason: string | null;
+  path_mtu: number;
+  max_frame: number;
+  fragmented: number;
+  too_long: number;
 }
 
 /** A bridge of the host with a namespace behind it. */
@@ -41,12 +52,27 @@ async function bridgeIn(t: TestContext, { name: host }: Host, address: string): 
   return guest;
 }
 
-async function across(t: TestContext, settings = `vxlan_port = ${PORT}\n`) {
-  const pair = await startPair(t, settings);
+interface Setup {
+  /** Of section `[Server]` of both. */
+  settings?: string;
+  /** Prepares the hosts before the lab is made. */
+  prepare?: (hosts: TwoHosts) => Promise<void>;
+  /** Whether the hosts know each other by IPv6 addresses. */
+  isIPv6?: boolean;
+}
+
+const ADDRESSES_6 = { controller: 'fd00:10::1', compute: 'fd00:10::2' } as const;
+
+async function across(t: TestContext, { settings = '', prepare = async () => {}, isIPv6 = false }: Setup = {}) {
+  const pair = await startPair(t, settings, isIPv6 ? ['--host', '::'] : []);
+  await prepare(pair.hosts);
+  for (const role of isIPv6 ? (['controller', 'compute'] as const) : [])
+    await ip('-n', pair.hosts[role].name, 'addr', 'add', `${ADDRESSES_6[role]}/64`, 'dev', 'cable', 'nodad');
   const { controller, compute, hosts } = pair;
   const here = await bridgeIn(t, hosts.controller, '198.51.100.1/24');
   const there = await bridgeIn(t, hosts.compute, '198.51.100.2/24');
-  await register(pair);
+  if (isIPv6) await controller.put('/v2/computes/local', { ...LOCAL, host: ADDRESSES_6.controller });
+  await register(pair, isIPv6 ? { host: ADDRESSES_6.compute } : {});
   const lab = await Lab.create(controller, 'Across');
   const cloud = (name: string, compute_id: string): Promise<NodeObject> =>
     controller.post(`${lab.path}/nodes`, {
@@ -72,22 +98,33 @@ async function across(t: TestContext, settings = `vxlan_port = ${PORT}\n`) {
       ({ statistics }: { statistics: any }) => statistics,
     );
   const paths = async () => (await ends()).map(({ path: { by } }: { path: { by: string } }) => by);
+  const tunnelsOf = async (): Promise<Tunnel[]> => (await ends()).map(({ tunnel }: { tunnel: Tunnel }) => tunnel);
+  /** Waits until both ends send frames by VXLAN, or by UDP. */
+  const sentBy = (wanted: Tunnel['by']) =>
+    eventually(wanted, async () => (await tunnelsOf()).every(({ by }) => by === wanted));
   const tunnels = () =>
     [controller, compute].flatMap(({ state }) => nodeLinks(state).filter(({ name }) => name.startsWith('lwt')));
-  return { ...pair, here, there, lab, path, ping, replied, ends, paths, tunnels };
+  return { ...pair, here, there, lab, path, ping, replied, ends, paths, tunnelsOf, sentBy, tunnels };
 }
 
 test('a link between two hosts is forwarded by their kernels, counted, and loses nothing when it is impaired', {
   skip,
 }, async (t) => {
-  const { controller, compute, here, there, path, ping, ends, paths, tunnels, hosts } = await across(t);
+  const { controller, compute, here, there, path, ping, ends, paths, tunnelsOf, sentBy, tunnels, hosts } =
+    await across(t);
+  await sentBy('vxlan');
   assert.deepEqual(await paths(), ['kernel', 'kernel']);
+  for (const tunnel of await tunnelsOf()) assert.deepEqual([tunnel.reason, tunnel.max_frame], [null, 1464]);
   await transfer(here, there, '198.51.100.2', 16 * MEGABYTE);
   const [near, far] = await ends();
   assert.ok(near.outgoing.delivered.bytes > 16 * MEGABYTE);
   assert.ok(near.outgoing.delivered.bytes / near.outgoing.delivered.frames < 1515, 'frames as they are on the wire');
   assert.ok(far.incoming.delivered.bytes > 16 * MEGABYTE);
+  const [before] = await tunnelsOf();
   await ping('-c', '3', '-s', '1472');
+  await ping('-c', '3', '-s', '1422');
+  const [after] = await tunnelsOf();
+  assert.equal(after!.fragmented - before!.fragmented, 3);
 
   const flow = ping('-c', '300');
   for (const filters of [{ delay: [1, 0] }, {}, { delay: [1, 0] }, {}]) {
@@ -150,7 +187,8 @@ const SEND = `
 `;
 
 test('a link between two hosts passes frames while both servers are killed, and afterwards', { skip }, async (t) => {
-  const { controller, compute, lab, ping, replied, paths, tunnels } = await across(t);
+  const { controller, compute, lab, ping, replied, paths, sentBy, tunnels } = await across(t);
+  await sentBy('vxlan');
   await Promise.all([controller.kill(), compute.kill()]);
   await ping('-c', '20');
   await Promise.all([controller.start(), compute.start()]);
@@ -164,9 +202,85 @@ test('a link between two hosts passes frames while both servers are killed, and 
   assert.equal(tunnels().length, 2);
 });
 
-test('a link goes by UDP unless both hosts have VXLAN', { skip }, async (t) => {
-  const { ping, paths, tunnels } = await across(t, '');
+test('a link goes by UDP, and says why, if VXLAN is off', { skip }, async (t) => {
+  const { ping, paths, tunnelsOf, tunnels } = await across(t, { settings: 'vxlan_port = 0\n' });
   assert.deepEqual(await paths(), ['fabric', 'fabric']);
+  for (const { by, reason } of await tunnelsOf()) {
+    assert.equal(by, 'udp');
+    assert.match(reason ?? '', /vxlan_port/);
+  }
   await ping('-c', '3');
   assert.deepEqual(tunnels(), []);
+});
+
+test('a link goes by UDP, and says why, if another VXLAN interface has the port', { skip }, async (t) => {
+  const { ping, paths, tunnelsOf } = await across(t, {
+    prepare: async ({ compute: { name } }) => {
+      await ip('-n', name, 'link', 'add', 'other', 'type', 'vxlan', 'id', '5', 'dstport', `${PORT}`);
+      await ip('-n', name, 'link', 'set', 'other', 'up');
+    },
+  });
+  await ping('-c', '30');
+  assert.deepEqual(await paths(), ['fabric', 'fabric']);
+  const [near, far] = await tunnelsOf();
+  assert.deepEqual([near?.by, far?.by], ['udp', 'udp']);
+  assert.match(near?.reason ?? '', /does not answer on UDP port 14789/);
+  assert.match(far?.reason ?? '', /lwv00000000-0: .*EADDRINUSE/);
+});
+
+/** Drops packets to the UDP port that come to the host, or lets them pass again. */
+async function block({ name }: Host, isBlocked: boolean): Promise<void> {
+  const rules = isBlocked
+    ? `table inet block { chain input { type filter hook input priority 0; udp dport ${PORT} drop; }; }`
+    : 'delete table inet block';
+  await ip('netns', 'exec', name, 'nft', rules);
+}
+
+test('a link goes by UDP while a firewall drops VXLAN, and by VXLAN otherwise', {
+  skip: skip || missing('nft'),
+}, async (t) => {
+  const { hosts, here, ping, paths, tunnelsOf, sentBy } = await across(t, {
+    prepare: ({ compute }) => block(compute, true),
+  });
+  await ping('-c', '120');
+  for (const { by, reason } of await tunnelsOf()) {
+    assert.equal(by, 'udp');
+    assert.match(reason ?? '', /does not answer on UDP port 14789: a firewall/);
+  }
+  await block(hosts.compute, false);
+  await sentBy('vxlan');
+  assert.deepEqual(await paths(), ['kernel', 'kernel']);
+
+  // Seconds without an answer: the longest time between two of them, 20 ms apart.
+  const flow = here.run('ping', '-D', '-i', '0.02', '-w', '12', '198.51.100.2');
+  await block(hosts.controller, true);
+  await sentBy('udp');
+  await block(hosts.controller, false);
+  await sentBy('vxlan');
+  const times = Array.from((await flow).matchAll(/^\[([\d.]+)\].*icmp_seq/gm), ([, time]) => Number(time));
+  const gaps = times.slice(1).map((time, index) => time - times[index]!);
+  const [longest = 0, second = 0] = gaps.sort((a, b) => b - a);
+  t.diagnostic(`longest times without an answer: ${longest.toFixed(2)} s, ${second.toFixed(2)} s`);
+  assert.ok(longest < 4, 'frames are lost until the probes show it');
+  assert.ok(second < 1, 'nothing is lost on the way back to VXLAN');
+});
+
+test('a link between hosts with IPv6 addresses goes by VXLAN until it has a frame that does not fit', {
+  skip,
+}, async (t) => {
+  const { here, there, ping, paths, tunnelsOf, sentBy } = await across(t, { isIPv6: true });
+  await sentBy('vxlan');
+  assert.deepEqual(await paths(), ['kernel', 'kernel']);
+  for (const { max_frame } of await tunnelsOf()) assert.equal(max_frame, 1444);
+  await ping('-c', '3', '-s', '1402');
+  await sentBy('vxlan');
+  // The kernel drops the first ones: it does not fragment them.
+  await ping('-c', '200', '-s', '1472').catch(() => {});
+  await sentBy('udp');
+  for (const { reason, too_long } of await tunnelsOf()) {
+    assert.match(reason ?? '', /frames that VXLAN with IPv6 cannot carry.*1444/);
+    assert.ok(too_long > 0);
+  }
+  await ping('-c', '3', '-s', '1472');
+  await transfer(here, there, '198.51.100.2', 16 * MEGABYTE);
 });

@@ -20,8 +20,8 @@ export const NodeCapture = v.strictObject({
 });
 export type NodeCapture = v.InferOutput<typeof NodeCapture>;
 
-/** The identifiers of VXLAN have 24 bits. */
-export const MOST_VNI = 0xffffff;
+/** The identifiers of VXLAN have 24 bits; the first of them marks probes. */
+export const MOST_VNI = 0x7fffff;
 
 export const NioUdp = v.strictObject({
   type: v.literal('nio_udp'),
@@ -30,7 +30,7 @@ export const NioUdp = v.strictObject({
   rport: UdpPort,
   suspend: v.optional(v.boolean()),
   filters: v.optional(AnyObject),
-  /** Beyond the release: frames go by VXLAN, with this network identifier, instead of the UDP ports. */
+  /** Beyond the release: frames go by VXLAN, with this network identifier, while that works, and otherwise by the UDP ports. */
   vni: v.optional(v.pipe(Integer, v.minValue(1), v.maxValue(MOST_VNI))),
 });
 

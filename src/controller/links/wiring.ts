@@ -1,6 +1,6 @@
 // Wires a link: creates, updates and removes the NIOs at both ends on the computes (as in release 2.2.57).
 import { randomInt } from 'node:crypto';
-import { isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { MOST_VNI } from '../../api/routes/compute-nodes.ts';
 import { Failure, ignore } from '../../failures.ts';
@@ -67,7 +67,8 @@ export async function wire(link: Link): Promise<void> {
   const [one, other] = link.ends as [LinkEnd, LinkEnd];
   await using undo = new AsyncDisposableStack();
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
-  const vni = maySendByVxlan(one.node, other.node) && isIPv4(host) && isIPv4(otherHost) ? randomVni() : undefined;
+  const areAddresses = isIP(host) !== 0 && isIP(host) === isIP(otherHost);
+  const vni = areAddresses && maySendByVxlan(one.node, other.node) ? randomVni() : undefined;
   /** Ends whose port has no NIO yet: removing a NIO releases its port. */
   const reserved = new Set<LinkEnd>();
   undo.defer(async () => {

@@ -39,7 +39,7 @@ export class Connection {
   schedule: Schedule | undefined;
   /** The cable's other end, if it is in this process. */
   fusedWith: Connection | undefined;
-  /** The port of the interface to another host at that end. */
+  /** The port of a UDP cable's other interface to its host: that end while {@link fusedWith} is its connection. */
   far: Port | undefined;
 
   constructor(plane: FramePlane, port: Port, cable: Cable) {
@@ -84,6 +84,7 @@ const NO_CABLE = 4;
 const COUNTERS = 5;
 
 const NOT_HERE = 'the other end of the link is not in this thread';
+const ELSEWHERE = 'the link goes to another host by UDP';
 const NOT_OWN =
   'an end of the link is neither an interface of a container or a guest on this host nor a bridge that a cloud leads to nor an access port or a trunk of a switch';
 
@@ -153,7 +154,8 @@ export class Port {
     const ports: [Port, Port][] = [];
     if (this.connection === undefined) return NOT_HERE;
     for (const { near, far } of this.#cables()) {
-      if (far === undefined) return NOT_HERE;
+      if (far === undefined || far.fusedWith !== near)
+        return [near, far].some((end) => end?.port.sendsByUdp) ? ELSEWHERE : NOT_HERE;
       if (near.port.capture !== undefined || far.port.capture !== undefined) return 'the link is captured';
       there.push(near.outgoing, far.incoming);
       back.push(far.outgoing, near.incoming);
@@ -181,6 +183,7 @@ export class Port {
     for (const start of starts)
       for (const { near, far } of start.#cables()) {
         if (near.port !== start) yield near.port;
+        if (near.far !== undefined && near.far !== far?.port) yield near.far;
         if (far !== undefined) yield far.port;
       }
   }
@@ -214,6 +217,7 @@ export class Port {
     const { connection, device } = this;
     if (device instanceof UdpEndpoint || device instanceof InterfaceEndpoint) device.countOverflow();
     connection?.endpoint?.countOverflow();
+    if (connection?.far?.device instanceof InterfaceEndpoint) connection.far.device.countOverflow();
     const counts = this.#counts;
     this.drops.noCable += counts[NO_CABLE]!;
     counts[NO_CABLE] = 0;
@@ -231,7 +235,14 @@ export class Port {
     };
   }
 
+  /** Whether frames go to another host by UDP. */
+  get sendsByUdp(): boolean {
+    const { endpoint, fusedWith } = this.connection ?? {};
+    return fusedWith === undefined && endpoint instanceof UdpEndpoint && this.#plane.tunnels.has(endpoint);
+  }
+
   #path(): FramePath {
+    if (this.sendsByUdp) return { by: 'fabric', reason: ELSEWHERE };
     // A port of a switch or a hub is as its node's.
     const end = Array.from(this.alongCables()).find(({ device }) => device instanceof KernelEndpoint) ?? this;
     const way = (this.device instanceof Attachment ? end : this).kernelWay();
@@ -286,6 +297,7 @@ export class Port {
     const ends = [
       ['device', this.device],
       ['cable', this.connection?.endpoint],
+      ['cable', this.connection?.far?.device],
     ] as const;
     return ends.flatMap(([side, end]) =>
       end instanceof InterfaceEndpoint && end.state !== 'open'

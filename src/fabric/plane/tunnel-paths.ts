@@ -52,6 +52,11 @@ export class TunnelPaths {
     if (this.#tunnels.size === 0) this.#timer.stop();
   }
 
+  /** Whether the cable leads to another host. */
+  has(endpoint: UdpEndpoint): boolean {
+    return this.#tunnels.has(endpoint);
+  }
+
   /** Undefined for a cable that stays on this host, and while there is no route. */
   statistics(endpoint: UdpEndpoint): TunnelStatistics | undefined {
     const tunnel = this.#tunnels.get(endpoint);

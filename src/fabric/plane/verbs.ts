@@ -3,7 +3,7 @@
 import { Failure } from '../../failures.ts';
 import { releaseMemory } from '../../host/processes/memory.ts';
 import { familyOf, SystemError, trimAllocator } from '../../host/system-calls.ts';
-import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, UdpAddress } from '../model.ts';
+import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, PacketAddress, UdpAddress } from '../model.ts';
 import type { Verb, Verbs, WireDevice } from '../protocol.ts';
 import { add, noTotals } from '../totals.ts';
 import { Cables, type UdpConnection } from './cables.ts';
@@ -139,11 +139,9 @@ export class FabricVerbs implements Handlers {
       const endpoint = this.#open(host, cable, port.drops, deliver, port.fromCableEntry);
       undo.defer(() => endpoint.close());
       connection.endpoint = endpoint;
+      if (cable.via !== undefined) this.#openFarPort(id, connection, cable.via);
       this.#cables.add(connection as UdpConnection);
       this.#plane.tunnels.add(cable.remoteHost, endpoint, (notice) => this.#tell(id, notice));
-    } else if (cable.kind === 'packet' && cable.kernel === true) {
-      this.#openFarPort(id, connection, cable);
-      undo.defer(() => this.#closeEndpoint(connection));
     } else if (cable.kind !== 'null') {
       const deliver: Deliver = (slot, length) => connection.incoming.offer(slot, length);
       connection.endpoint = this.#openInterface(id, 'cable', port, cable, deliver);
@@ -151,6 +149,12 @@ export class FabricVerbs implements Handlers {
     undo.move();
     port.connection = connection;
     this.#plane.kernelLinks?.connected(port);
+    this.#plane.changed();
+  }
+
+  useVia({ port: id, isUsed }: Verbs['useVia']['takes']): undefined {
+    const connection = this.#connection(id);
+    connection.fusedWith = isUsed ? connection.far?.connection : undefined;
     this.#plane.changed();
   }
 
@@ -306,28 +310,24 @@ export class FabricVerbs implements Handlers {
       this.#cables.remove(connection as UdpConnection);
       this.#plane.tunnels.remove(connection.endpoint);
     }
-    this.#closeEndpoint(connection);
+    connection.endpoint?.close();
+    connection.far?.removeDevice();
+    connection.far?.release();
   }
 
   /** The interface to another host is as a node's at the far end, so that the kernel can forward frames to it. */
-  #openFarPort(id: number, connection: Connection, cable: InterfaceAddress): void {
+  #openFarPort(id: number, connection: Connection, address: PacketAddress): void {
     const far = new Port(this.#plane, connection.port.group);
-    connection.far = far;
     try {
       far.connection = new Connection(this.#plane, far, { kind: 'null' });
+      far.connection.fusedWith = connection;
       const deliver: Deliver = (slot, length) => far.fromDevice(slot, length);
-      connection.endpoint = this.#openInterface(id, 'cable', far, cable, deliver, connection.port.drops);
+      const { drops } = connection.port;
+      far.device = this.#openInterface(id, 'cable', far, { kind: 'packet', ...address }, deliver, drops);
     } catch (error) {
       far.release();
       throw error;
     }
-    far.device = connection.endpoint;
-    far.connection.fusedWith = connection;
-    connection.fusedWith = far.connection;
-  }
-
-  #closeEndpoint({ endpoint, far }: Connection): void {
-    endpoint?.close();
-    far?.release();
+    connection.far = far;
   }
 }

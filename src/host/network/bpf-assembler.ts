@@ -30,6 +30,8 @@ const EXIT = 0x90;
 const HELPERS = {
   map_lookup_elem: 1,
   ktime_get_ns: 5,
+  skb_store_bytes: 9,
+  clone_redirect: 13,
   skb_get_tunnel_key: 20,
   skb_set_tunnel_key: 21,
   redirect: 23,

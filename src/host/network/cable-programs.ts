@@ -20,6 +20,8 @@ export const SKB = {
   vlanPresent: 20,
   vlanControl: 24,
   vlanProtocol: 28,
+  wireLength: 160,
+  segments: 164,
   gsoSize: 176,
 } as const;
 

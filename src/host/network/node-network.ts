@@ -32,16 +32,24 @@ export class NodeNetwork {
   #process: number | undefined;
   #isRead = false;
 
-  /** @param isWanted false: new interfaces are in the host's own network */
+  /**
+   * @param instance uuid of the state directory; "" for whichever it has
+   * @param isWanted false: new interfaces are in the host's own network
+   */
   constructor(directory: string, instance: string, isWanted: boolean) {
     this.#directory = directory;
     this.#mark = `${MARK}=${instance}`;
     this.#isWanted = isWanted;
   }
 
+  /** Why new interfaces are in the host's own network; undefined if they are not. */
+  get unavailable(): string | undefined {
+    return this.#isWanted ? nodeNetworkUnavailable() : 'kernel_links in section [Server] is off';
+  }
+
   /** The process in whose network new interfaces are to be, started if needed; undefined for this process. */
   open(): number | undefined {
-    if (!this.#isWanted || nodeNetworkUnavailable() !== undefined) return undefined;
+    if (this.unavailable !== undefined) return undefined;
     if (this.#running() === undefined) this.#start();
     return this.#process;
   }
@@ -92,7 +100,9 @@ export class NodeNetwork {
   /** The id may be another process's by now. */
   #isOurs(keeper: number): boolean {
     try {
-      return readFileSync(`/proc/${keeper}/environ`, 'utf8').split('\0').includes(this.#mark);
+      return readFileSync(`/proc/${keeper}/environ`, 'utf8')
+        .split('\0')
+        .some((entry) => entry.startsWith(this.#mark));
     } catch {
       return false;
     }

@@ -1,30 +1,109 @@
 // Interfaces of links to other hosts, in the network namespace of nodes' interfaces: to the rest of the server each is as
 // a node's interface. Frames go by one VXLAN interface, whose UDP port is in the host's network. All of it outlives the
-// server, and plain links with it.
+// server, and plain links with it. Probes show which links work; the others use UDP.
 
+import { randomInt } from 'node:crypto';
 import { messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
-import { BpfMap, inNetworkOf, openMapsOf } from '../system-calls.ts';
+import {
+  BpfMap,
+  inNetworkOf,
+  loadTrafficProgram,
+  openMapsOf,
+  pathMtu,
+  runTrafficProgram,
+  SystemError,
+} from '../system-calls.ts';
 import { attachProgram, keepFromHost, programAt } from './interface-programs.ts';
 import { VXLAN_NAME } from './interfaces.ts';
-import { parseAddress } from './ipv4.ts';
 import { changeLink, disableIpv6, findLink, getLink, makeBridge, makeVxlan, removeLink } from './kernel-interfaces.ts';
 import type { NodeNetwork } from './node-network.ts';
-import { arrivalProgram, departureProgram, encodeTunnel, TUNNEL_BYTES } from './vxlan-programs.ts';
+import { VxlanPath } from './vxlan-path.ts';
+import {
+  arrivalProgram,
+  decodeNote,
+  departureProgram,
+  encodeProbe,
+  encodeTunnel,
+  NOTE_BYTES,
+  probeProgram,
+  type Remote,
+  remoteOf,
+  TUNNEL_BYTES,
+} from './vxlan-programs.ts';
 
 const MOST_TUNNELS = 1 << 14;
-/** Name of the map of tunnels, by which the next server finds it. */
-const MAP = 'tunnels';
+/** Names of the maps, by which the next server finds them. */
+const MAPS = ['tunnels', 'notes'] as const;
 const PROGRAM = { title: 'labwire vxlan', label: 'labwire_vxlan' };
 /** Nodes may use any MTU: packets that do not fit go in fragments. */
 const MTU_BYTES = 65_521;
+/** Headers of IP, UDP and VXLAN. */
+const HEADER_BYTES = { 4: 36, 6: 56 } as const;
+/** How often (ms) the path MTU of each link is looked up. */
+const MTU_MS = 5_000;
+/** Links whose probes are due within this time (ms) of each other are probed together. */
+const TOGETHER_MS = 50;
+
+const LONGER = 'the link has frames that VXLAN with IPv6 cannot carry, as the kernel does not fragment them';
+
+/** What a link by VXLAN says about itself. */
+export interface VxlanState {
+  isUsed: boolean;
+  /** Why it is not used; null if it is. */
+  reason: string | null;
+  host: string;
+  /** As of a UDP tunnel: see TunnelStatistics of the fabric. */
+  pathMtu: number;
+  longestWhole: number;
+  fragmented: number;
+  tooLong: number;
+}
+
+/** A link for which VXLAN may be used. */
+export interface VxlanLink {
+  readonly vni: number;
+  readonly host: string;
+  /** Called when {@link VxlanState.isUsed} has changed. */
+  used(isUsed: boolean): void;
+  /** Called when its first frames went in fragments. */
+  fragmented(state: VxlanState): void;
+}
+
+interface Tunnel extends VxlanLink {
+  readonly remote: Remote;
+  readonly path: VxlanPath;
+  readonly index: number;
+  pathMtu: number;
+  /** When the next probe is due, and the next look at the path MTU. */
+  due: number;
+  mtuDue: number;
+  /** Whether it had frames that do not fit, and how many until the counters were reset. */
+  hasUnfit: boolean;
+  forgotten: number;
+}
+
+interface Opened {
+  keeper: number;
+  tunnels: BpfMap;
+  notes: BpfMap;
+  index: number;
+  /** Descriptor of the program that sends probes. */
+  probe: number;
+}
 
 export class VxlanLinks {
   readonly #network: NodeNetwork;
   readonly #wanted: number;
   /** Interfaces that this process has made or taken over. */
-  readonly #names = new Set<string>();
-  #opened: { keeper: number; tunnels: BpfMap; index: number } | 'not yet' | 'unavailable' = 'not yet';
+  readonly #tunnels = new Map<string, Tunnel>();
+  /** Marks this server's probes. */
+  readonly #server = randomInt(1, 2 ** 31);
+  /** Hosts of which the log says that they do not answer. */
+  readonly #silent = new Set<string>();
+  #opened: Opened | undefined;
+  #failure: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   /** @param port the UDP port; 0 for none */
   constructor(network: NodeNetwork, port: number) {
@@ -34,90 +113,262 @@ export class VxlanLinks {
 
   /** The UDP port by which links of other hosts may come; undefined for none. */
   get port(): number | undefined {
-    return this.#open() === undefined ? undefined : this.#wanted;
+    return this.#wanted === 0 || this.#network.unavailable !== undefined ? undefined : this.#wanted;
+  }
+
+  /** Why this host has no links by VXLAN; undefined if it may have some. */
+  get unavailable(): string | undefined {
+    if (this.#wanted === 0) return 'vxlan_port in section [Server] of this host is 0';
+    return this.#network.unavailable ?? this.#failure;
   }
 
   /**
    * Makes the interface of a link, or takes over the one that an earlier server has left. Returns the process whose
-   * network namespace has it; undefined if this host has no VXLAN.
+   * network namespace has it; undefined if this host has no VXLAN now, or cannot send to that address.
    * @param owner a note at the interface, without digits at its end
-   * @throws Failure `conflict` when the kernel refuses
    */
-  add(name: string, owner: string, { vni, host }: { vni: number; host: string }): number | undefined {
+  add(name: string, owner: string, link: VxlanLink): number | undefined {
+    const remote = remoteOf(link.vni, link.host);
     const opened = this.#open();
-    const address = parseAddress(host);
-    if (opened === undefined || address === undefined) return undefined;
-    const { keeper, tunnels, index } = opened;
-    const left = inNetworkOf(keeper, () => findLink(name));
-    if (left === undefined) makeBridge(name, keeper);
-    else this.#forget(left.alias, vni);
+    if (opened === undefined || remote === undefined) return undefined;
+    const { keeper, tunnels, notes, index: vxlan } = opened;
     try {
-      inNetworkOf(keeper, () => {
-        const instructions = departureProgram({ vni, address }, index);
-        attachProgram(name, { ...PROGRAM, instructions, hook: 'egress' });
+      const mtu = measure(link.host);
+      const left = inNetworkOf(keeper, () => findLink(name));
+      if (left === undefined) makeBridge(name, keeper);
+      else this.#forget(left.alias, link.vni);
+      notes.set(link.vni, Buffer.alloc(NOTE_BYTES));
+      const index = inNetworkOf(keeper, () => {
+        const { index: own } = getLink(name);
+        tunnels.set(link.vni, encodeTunnel(remote, own, longestWhole(remote, mtu)));
+        const maps = { tunnels: tunnels.descriptor, notes: notes.descriptor };
+        attachProgram(name, { ...PROGRAM, instructions: departureProgram(remote, maps, vxlan), hook: 'egress' });
         keepFromHost(name);
-        changeLink(name, { alias: `${owner} ${vni}`, mtu: MTU_BYTES, up: true });
-        tunnels.set(vni, encodeTunnel(address, getLink(name).index));
+        changeLink(name, { alias: `${owner} ${link.vni}`, mtu: MTU_BYTES, up: true });
+        return own;
       });
+      const now = performance.now();
+      this.#tunnels.set(name, {
+        ...link,
+        ...{ remote, path: new VxlanPath(), index, pathMtu: mtu },
+        ...{ due: now, mtuDue: now + MTU_MS, hasUnfit: false, forgotten: 0 },
+      });
+      this.#wait();
+      return keeper;
     } catch (error) {
       this.remove(name);
-      throw error;
+      this.#fail(error);
+      return undefined;
     }
-    this.#names.add(name);
-    return keeper;
   }
 
   has(name: string): boolean {
-    return this.#names.has(name);
+    return this.#tunnels.has(name);
+  }
+
+  /** Undefined if there is no such link by VXLAN. */
+  state(name: string): VxlanState | undefined {
+    const tunnel = this.#tunnels.get(name);
+    return tunnel && this.#stateOf(tunnel);
+  }
+
+  /** Counts frames that do not fit from now on. */
+  reset(name: string): void {
+    const tunnel = this.#tunnels.get(name);
+    if (tunnel !== undefined) tunnel.forgotten = this.#noteOf(tunnel).unfit;
   }
 
   remove(name: string): void {
-    this.#names.delete(name);
-    const opened = this.#open();
-    if (opened === undefined) return;
-    const left = inNetworkOf(opened.keeper, () => findLink(name));
-    if (left === undefined) return;
-    this.#forget(left.alias);
-    inNetworkOf(opened.keeper, () => removeLink(name));
+    this.#tunnels.delete(name);
+    const keeper = this.#network.find(name);
+    if (keeper === undefined) return;
+    this.#open();
+    inNetworkOf(keeper, () => {
+      this.#forget(getLink(name).alias);
+      removeLink(name);
+      // An earlier server had other settings.
+      if (this.port === undefined) removeLink(VXLAN_NAME);
+    });
+  }
+
+  /** Sends no more probes. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#tunnels.clear();
   }
 
   /** Lets no more frames in by the number of a link that an interface had. */
   #forget(alias: string, present?: number): void {
     const former = Number(alias.split(' ').at(-1) || Number.NaN);
-    const opened = this.#open();
-    if (Number.isInteger(former) && former !== present) opened?.tunnels.delete(former);
+    if (!Number.isInteger(former) || former === present) return;
+    this.#opened?.tunnels.delete(former);
+    this.#opened?.notes.delete(former);
   }
 
-  #open() {
-    if (this.#wanted === 0 || this.#opened === 'unavailable') return undefined;
-    if (this.#opened === 'not yet') {
-      try {
-        this.#opened = this.#openVxlan() ?? 'unavailable';
-      } catch (error) {
-        this.#opened = 'unavailable';
-        log.warn('links to other hosts do not use VXLAN', { reason: messageOf(error) });
-      }
+  #wait(): void {
+    clearTimeout(this.#timer);
+    const due = Math.min(...Array.from(this.#tunnels.values(), (tunnel) => tunnel.due));
+    if (due === Infinity) return;
+    this.#timer = setTimeout(() => this.#probe(), Math.max(0, due - performance.now())).unref();
+  }
+
+  #probe(): void {
+    const now = performance.now();
+    const due = [...this.#tunnels.values()].filter((tunnel) => tunnel.due <= now + TOGETHER_MS);
+    for (const tunnel of due) this.#judge(tunnel, now);
+    const { keeper, probe } = this.#opened!;
+    try {
+      inNetworkOf(keeper, () => {
+        for (const tunnel of due) {
+          tunnel.due = now + tunnel.path.waitMs;
+          runTrafficProgram(probe, encodeProbe(tunnel.remote, this.#server, ++tunnel.path.sent));
+        }
+      });
+    } catch (error) {
+      // The probes count as unanswered, so that the links use UDP.
+      if (!(error instanceof SystemError)) throw error;
+      log.debug('vxlan: probes not sent', { reason: messageOf(error) });
     }
-    return this.#opened === 'unavailable' ? undefined : this.#opened;
+    this.#wait();
   }
 
-  #openVxlan() {
+  #judge(tunnel: Tunnel, now: number): void {
+    const { path, host } = tunnel;
+    const { answered, unfit } = this.#noteOf(tunnel);
+    const [did, failed, hadUnfit] = [isUsed(tunnel), path.fails, tunnel.hasUnfit];
+    path.judge(answered);
+    tunnel.hasUnfit ||= unfit > 0;
+    if (path.fails && !failed && !this.#silent.has(host)) {
+      this.#silent.add(host);
+      log.warn('links to a host use UDP instead of VXLAN', { host, reason: this.#silence(tunnel) });
+    }
+    if (path.works && this.#silent.delete(host)) log.info('links to a host use VXLAN again', { host });
+    if (now >= tunnel.mtuDue) this.#measure(tunnel, now);
+    if (tunnel.hasUnfit && !hadUnfit && fragments(tunnel)) tunnel.fragmented(this.#stateOf(tunnel));
+    if (isUsed(tunnel) !== did) tunnel.used(!did);
+  }
+
+  #measure(tunnel: Tunnel, now: number): void {
+    const { host, vni, remote, index } = tunnel;
+    tunnel.mtuDue = now + MTU_MS;
+    const mtu = measure(host);
+    if (mtu === tunnel.pathMtu) return;
+    tunnel.pathMtu = mtu;
+    this.#opened!.tunnels.set(vni, encodeTunnel(remote, index, longestWhole(remote, mtu)));
+  }
+
+  #stateOf(tunnel: Tunnel): VxlanState {
+    const { pathMtu: mtu, remote, host } = tunnel;
+    const unfit = this.#noteOf(tunnel).unfit - tunnel.forgotten;
+    const longest = longestWhole(remote, mtu);
+    const doesFit = fragments(tunnel) || !tunnel.hasUnfit;
+    return {
+      isUsed: isUsed(tunnel),
+      reason: doesFit
+        ? tunnel.path.works
+          ? null
+          : this.#silence(tunnel)
+        : `${LONGER}: the longest is ${longest} bytes`,
+      ...{ host, pathMtu: mtu, longestWhole: longest },
+      fragmented: fragments(tunnel) ? unfit : 0,
+      tooLong: fragments(tunnel) ? 0 : unfit,
+    };
+  }
+
+  #silence({ host }: Tunnel): string {
+    return `${host} does not answer on UDP port ${this.#wanted}: a firewall drops it, or another program of that host has it`;
+  }
+
+  #noteOf({ vni }: Tunnel) {
+    return decodeNote(this.#opened!.notes.get(vni) ?? Buffer.alloc(NOTE_BYTES));
+  }
+
+  #open(): Opened | undefined {
+    if (this.#opened !== undefined) return this.#opened;
+    if (this.port === undefined) return undefined;
+    try {
+      this.#opened = this.#openVxlan();
+      this.#failure = undefined;
+    } catch (error) {
+      this.#fail(error);
+    }
+    return this.#opened;
+  }
+
+  /** What is in the way may be gone when the next link is made. */
+  #fail(error: unknown): void {
+    const reason = messageOf(error);
+    if (reason !== this.#failure) log.warn('links to other hosts do not use VXLAN', { reason });
+    this.#failure = reason;
+  }
+
+  #openVxlan(): Opened | undefined {
     const keeper = this.#network.open();
     if (keeper === undefined) return undefined;
     const port = `port ${this.#wanted}`;
     const left = inNetworkOf(keeper, () => {
       const link = findLink(VXLAN_NAME);
       const program = link?.alias === port ? programAt(VXLAN_NAME) : undefined;
-      if (link !== undefined && program === undefined) removeLink(VXLAN_NAME);
-      return program && openMapsOf(program.id).get(MAP);
+      const maps = program && openMapsOf(program.id);
+      const [tunnels, notes] = MAPS.map((name) => maps?.get(name));
+      // Those of another release may look different.
+      const areKnown = tunnels?.valueBytes === TUNNEL_BYTES && notes?.valueBytes === NOTE_BYTES;
+      if (link !== undefined && !areKnown) {
+        removeLink(VXLAN_NAME);
+        for (const map of maps?.values() ?? []) map.close();
+      }
+      return areKnown ? { tunnels, notes: notes! } : undefined;
     });
-    const tunnels = left ?? BpfMap.create(MAP, 'hash', TUNNEL_BYTES, MOST_TUNNELS);
-    if (left === undefined) makeVxlan(VXLAN_NAME, this.#wanted, keeper);
+    const { tunnels, notes } = left ?? {
+      tunnels: BpfMap.create(MAPS[0], 'hash', TUNNEL_BYTES, MOST_TUNNELS),
+      notes: BpfMap.create(MAPS[1], 'hash', NOTE_BYTES, MOST_TUNNELS),
+    };
+    if (left === undefined) this.#make(keeper);
     return inNetworkOf(keeper, () => {
-      attachProgram(VXLAN_NAME, { ...PROGRAM, instructions: arrivalProgram(tunnels.descriptor) });
+      const { index } = getLink(VXLAN_NAME);
+      const maps = { tunnels: tunnels.descriptor, notes: notes.descriptor };
+      attachProgram(VXLAN_NAME, { ...PROGRAM, instructions: arrivalProgram(maps, this.#server, index) });
       disableIpv6(VXLAN_NAME);
-      changeLink(VXLAN_NAME, { alias: port, mtu: MTU_BYTES, up: true });
-      return { keeper, tunnels, index: getLink(VXLAN_NAME).index };
+      changeLink(VXLAN_NAME, { alias: port });
+      const probe = loadTrafficProgram('labwire_probe', probeProgram(index));
+      return { keeper, tunnels, notes, index, probe };
     });
   }
+
+  /** The kernel takes the UDP port when the interface is brought up. */
+  #make(keeper: number): void {
+    makeVxlan(VXLAN_NAME, this.#wanted, keeper);
+    inNetworkOf(keeper, () => {
+      try {
+        disableIpv6(VXLAN_NAME);
+        changeLink(VXLAN_NAME, { mtu: MTU_BYTES, up: true });
+      } catch (error) {
+        removeLink(VXLAN_NAME);
+        throw error;
+      }
+    });
+  }
+}
+
+/** The kernel fragments packets of VXLAN with IPv4 only: with IPv6 a link that has longer frames uses UDP. */
+function fragments({ remote }: Tunnel): boolean {
+  return remote.version === 4;
+}
+
+function isUsed(tunnel: Tunnel): boolean {
+  return tunnel.path.works && (fragments(tunnel) || !tunnel.hasUnfit);
+}
+
+/** The path MTU; without a route the most that a packet can have. */
+function measure(host: string): number {
+  try {
+    return pathMtu(host);
+  } catch (error) {
+    if (error instanceof SystemError) return 65_535;
+    throw error;
+  }
+}
+
+function longestWhole({ version }: Remote, mtu: number): number {
+  return mtu - HEADER_BYTES[version];
 }

@@ -1,53 +1,216 @@
-// The eBPF programs of links to other hosts: one at the VXLAN interface that all links share, which accepts only what
-// comes from the link's host with the link's number, and one at each link's interface, which sends its frames there.
+// The eBPF programs of links to other hosts. One at the VXLAN interface that all links share accepts only what comes from
+// the link's host with the link's number, and answers probes, also while the server is dead. One at each link's interface
+// sends its frames there. One sends probes.
 
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { BpfAssembler } from './bpf-assembler.ts';
-import { DROP } from './cable-programs.ts';
+import { DROP, SKB } from './cable-programs.ts';
+import { parseAddress } from './ipv4.ts';
 
 /** The other end of a link. */
 export interface Remote {
-  /** The VXLAN network identifier: 24 bits, of this link only. */
+  /** The VXLAN network identifier, of this link only: below {@link PROBE_BIT}. */
   vni: number;
-  /** The IPv4 address of the host, as a number. */
-  address: number;
+  version: 4 | 6;
+  /** As struct bpf_tunnel_key has it: a number, or 16 bytes. */
+  address: Buffer;
 }
 
-/** A remote address and the link's interface: a value of the map of tunnels, whose keys are network identifiers. */
-export const TUNNEL_BYTES = 8;
+/** Set in the network identifier of a link's probes. */
+export const PROBE_BIT = 0x80_0000;
 
-export function encodeTunnel(address: number, index: number): Buffer {
+const ADDRESS_BYTES = 16;
+
+/** Undefined if it is no address that packets can be sent to from any interface. */
+export function remoteOf(vni: number, host: string): Remote | undefined {
+  const address = Buffer.alloc(ADDRESS_BYTES);
+  if (isIPv4(host)) {
+    address.writeUInt32LE(parseAddress(host)!);
+    return { vni, version: 4, address };
+  }
+  if (!isIPv6(host)) return undefined;
+  const parsed = ipaddr.IPv6.parse(host);
+  if (parsed.zoneId !== undefined || parsed.isIPv4MappedAddress()) return undefined;
+  address.set(parsed.toByteArray());
+  return { vni, version: 6, address };
+}
+
+/** Maps of all links, whose keys are network identifiers: `tunnels` is read by programs, `notes` is written by them. */
+export interface VxlanMaps {
+  tunnels: number;
+  notes: number;
+}
+
+/** An address, the link's interface, and the longest frame that the path takes in one piece. */
+export const TUNNEL_BYTES = ADDRESS_BYTES + 8;
+const INDEX_AT = ADDRESS_BYTES;
+const LONGEST_AT = ADDRESS_BYTES + 4;
+
+export function encodeTunnel({ address }: Remote, index: number, longestWhole: number): Buffer {
   const bytes = Buffer.alloc(TUNNEL_BYTES);
-  bytes.writeUInt32LE(address >>> 0, 0);
-  bytes.writeUInt32LE(index, 4);
+  address.copy(bytes);
+  bytes.writeUInt32LE(index, INDEX_AT);
+  bytes.writeUInt32LE(longestWhole, LONGEST_AT);
   return bytes;
 }
 
-/** struct bpf_tunnel_key up to and including the IPv4 address. */
-const KEY_BYTES = 8;
-const KEY_AT = -8;
-const ADDRESS_AT = -4;
-/** The packets have no checksum, as usual with VXLAN: those within have their own. */
+/** The last probe that was answered, and how many longer frames were sent. */
+export const NOTE_BYTES = 16;
+const UNFIT_AT = 8;
+
+export function decodeNote(note: Buffer): { answered: number; unfit: number } {
+  return { answered: note.readUInt32LE(0), unfit: Number(note.readBigUInt64LE(UNFIT_AT)) };
+}
+
+const ETHERNET_BYTES = 14;
+const VLAN_BYTES = 4;
+/** Least headers of a TCP segment, where the kernel does not say how long they are. */
+const HEADER_BYTES = 54;
+/** Of an EtherType for local experiments (IEEE 802). */
+const PROBE_TYPE = 0x88b5;
+const KINDS = { request: 1, answer: 2 } as const;
+/** Kind, server and number of a probe, behind the Ethernet header; in requests then the key, up to the address, and the IP version. */
+const PROBE_BYTES = 12;
+const KEY_IN_PROBE = ETHERNET_BYTES + PROBE_BYTES;
+const VERSION_IN_PROBE = KEY_IN_PROBE + 4 + ADDRESS_BYTES;
+
+/** A probe, for {@link probeProgram}. @param server a random number of less than 32 bits */
+export function encodeProbe({ vni, version, address }: Remote, server: number, sequence: number): Buffer {
+  const frame = Buffer.alloc(VERSION_IN_PROBE + 1);
+  // Locally administered addresses.
+  frame.writeUInt8(2, 0);
+  frame.writeUInt8(2, 6);
+  frame.writeUInt16BE(PROBE_TYPE, ETHERNET_BYTES - 2);
+  for (const [index, word] of [KINDS.request, server, sequence, (vni | PROBE_BIT) >>> 0].entries())
+    frame.writeUInt32LE(word, ETHERNET_BYTES + index * 4);
+  address.copy(frame, KEY_IN_PROBE + 4);
+  frame.writeUInt8(version, VERSION_IN_PROBE);
+  return frame;
+}
+
+/** struct bpf_tunnel_key on the stack: as far as the IPv4 address, and as far as the label. */
+const KEY_BYTES = { 4: 8, 6: 28 } as const;
+const KEY_AT = -32;
+const ADDRESS_AT = KEY_AT + 4;
+const LIMITS_AT = ADDRESS_AT + ADDRESS_BYTES;
+const PROBE_AT = -48;
+const SERVER_AT = PROBE_AT + 4;
+const SEQUENCE_AT = PROBE_AT + 8;
+
+/** With IPv4 packets have no checksum, as usual with VXLAN: those within have their own. */
 const BPF_F_ZERO_CSUM_TX = 2;
+const BPF_F_TUNINFO_IPV6 = 1;
+const SET_FLAGS = { 4: BPF_F_ZERO_CSUM_TX, 6: BPF_F_TUNINFO_IPV6 } as const;
 const BPF_F_INGRESS = 1;
 const FRAME = 6;
+const TUNNEL = 7;
+const LENGTH = 7;
+const FRAMES = 8;
+const IS_PROBE = 8;
+const VERSION = 9;
 const STACK = 10;
 
-/** For the ingress of the VXLAN interface. */
-export function arrivalProgram(tunnels: number): Buffer {
-  const program = new BpfAssembler().setFrom('move', FRAME, 1).setFrom('move', 2, STACK).set('add', 2, KEY_AT);
-  program.set('move', 3, KEY_BYTES).set('move', 4, 0).call('skb_get_tunnel_key').jumpIf('notEqual', 0, 0, 'drop');
-  program.setFrom('move', 2, STACK).set('add', 2, KEY_AT).loadMap(1, tunnels).call('map_lookup_elem');
-  program.jumpIf('equal', 0, 0, 'drop').load('word', 1, 0, 0).load('word', 2, STACK, ADDRESS_AT);
-  program.setFrom('subtract', 1, 2).jumpIf('notEqual', 1, 0, 'drop');
-  program.load('word', 1, 0, 4).set('move', 2, BPF_F_INGRESS).call('redirect').exit();
+/** For the ingress of the VXLAN interface. @param server of this host: it answers no probe of its own */
+export function arrivalProgram({ tunnels, notes }: VxlanMaps, server: number, vxlanIndex: number): Buffer {
+  const program = start();
+  for (const version of [4, 6] as const) {
+    keyArguments(program, version)
+      .set('move', 4, version === 6 ? BPF_F_TUNINFO_IPV6 : 0)
+      .call('skb_get_tunnel_key');
+    program.set('move', VERSION, version).jumpIf('equal', 0, 0, 'known');
+  }
+  program.jump('drop').label('known').load('word', 1, STACK, KEY_AT).setFrom('move', IS_PROBE, 1);
+  program.set('and', IS_PROBE, PROBE_BIT).setFrom('subtract', 1, IS_PROBE).store('word', STACK, KEY_AT, 1);
+  lookUp(program, tunnels).jumpIf('equal', 0, 0, 'drop').setFrom('move', TUNNEL, 0);
+  for (let at = 0; at < ADDRESS_BYTES; at += 4) {
+    program.load('word', 1, TUNNEL, at).load('word', 2, STACK, ADDRESS_AT + at);
+    program.setFrom('subtract', 1, 2).jumpIf('notEqual', 1, 0, 'drop');
+  }
+  program.jumpIf('notEqual', IS_PROBE, 0, 'probe');
+  program.load('word', 1, TUNNEL, INDEX_AT).set('move', 2, BPF_F_INGRESS).call('redirect').exit();
+
+  program.label('probe');
+  loadBytes(program, ETHERNET_BYTES, PROBE_AT, PROBE_BYTES).load('word', 1, STACK, PROBE_AT);
+  program.load('word', 2, STACK, SERVER_AT).jumpIf('equal', 1, KINDS.answer, 'answer');
+  program.jumpIf('notEqual', 1, KINDS.request, 'drop').jumpIf('equal', 2, server, 'drop');
+  program.storeNumber('word', STACK, PROBE_AT, KINDS.answer).setFrom('move', 1, FRAME).set('move', 2, ETHERNET_BYTES);
+  program.setFrom('move', 3, STACK).set('add', 3, PROBE_AT).set('move', 4, 4).set('move', 5, 0);
+  program.call('skb_store_bytes').jumpIf('notEqual', 0, 0, 'drop');
+  program.load('word', 1, STACK, KEY_AT).set('add', 1, PROBE_BIT).store('word', STACK, KEY_AT, 1);
+  // The answer may pass as many routers as any packet.
+  program.storeNumber('word', STACK, LIMITS_AT, 0).storeNumber('word', STACK, LIMITS_AT + 4, 0);
+  setKey(program);
+  program.set('move', 1, vxlanIndex).set('move', 2, 0).call('redirect').exit();
+
+  program.label('answer').jumpIf('notEqual', 2, server, 'drop');
+  lookUp(program, notes).jumpIf('equal', 0, 0, 'drop').load('word', 1, STACK, SEQUENCE_AT).store('word', 0, 0, 1);
   return program.label('drop').set('move', 0, DROP).exit().assemble();
 }
 
-/** For the egress of a link's interface. */
-export function departureProgram({ vni, address }: Remote, vxlanIndex: number): Buffer {
-  const program = new BpfAssembler().storeNumber('word', STACK, KEY_AT, vni);
-  program.storeNumber('word', STACK, ADDRESS_AT, address).setFrom('move', 2, STACK).set('add', 2, KEY_AT);
-  program.set('move', 3, KEY_BYTES).set('move', 4, BPF_F_ZERO_CSUM_TX).call('skb_set_tunnel_key');
-  program.jumpIf('notEqual', 0, 0, 'drop').set('move', 1, vxlanIndex).set('move', 2, 0).call('redirect').exit();
+/** For the egress of a link's interface. Counts frames that the path does not carry in one piece. */
+export function departureProgram({ vni, version, address }: Remote, maps: VxlanMaps, vxlanIndex: number): Buffer {
+  const program = start().storeNumber('word', STACK, KEY_AT, vni);
+  for (let at = 0; at < ADDRESS_BYTES; at += 4)
+    program.storeNumber('word', STACK, ADDRESS_AT + at, address.readUInt32LE(at));
+  program.load('word', LENGTH, FRAME, SKB.length).set('move', FRAMES, 1);
+  program.load('word', 1, FRAME, SKB.gsoSize).jumpIf('equal', 1, 0, 'tag');
+  // A super-frame: the kernel knows how long the headers of all its frames but one are.
+  program.setFrom('move', 2, LENGTH).setFrom('move', LENGTH, 1).load('word', 3, FRAME, SKB.segments);
+  program.jumpIf('greater', 3, 1, 'segments').set('add', LENGTH, HEADER_BYTES).jump('tag');
+  program.label('segments').setFrom('move', FRAMES, 3).set('subtract', 3, 1).load('word', 1, FRAME, SKB.wireLength);
+  program.setFrom('subtract', 1, 2).setFrom('divide', 1, 3).setFrom('add', LENGTH, 1);
+  program.label('tag').load('word', 1, FRAME, SKB.vlanPresent).jumpIf('equal', 1, 0, 'compare');
+  program.set('add', LENGTH, VLAN_BYTES).label('compare');
+  lookUp(program, maps.tunnels).jumpIf('equal', 0, 0, 'send').load('word', 1, 0, LONGEST_AT);
+  program.setFrom('subtract', LENGTH, 1).jumpIf('equal', LENGTH, 0, 'send');
+  // The others are less than 0.
+  program.jumpIf('greater', LENGTH, 0x7fff_ffff, 'send');
+  lookUp(program, maps.notes).jumpIf('equal', 0, 0, 'send').atomicAdd(0, UNFIT_AT, FRAMES);
+  program.label('send').set('move', VERSION, version);
+  setKey(program);
+  program.set('move', 1, vxlanIndex).set('move', 2, 0).call('redirect').exit();
   return program.label('drop').set('move', 0, DROP).exit().assemble();
+}
+
+/** Sends the probe on which it is run (`runTrafficProgram`) in the network namespace of the VXLAN interface. */
+export function probeProgram(vxlanIndex: number): Buffer {
+  const program = start();
+  loadBytes(program, VERSION_IN_PROBE, PROBE_AT, 1).load('byte', VERSION, STACK, PROBE_AT);
+  loadBytes(program, KEY_IN_PROBE, KEY_AT, 4 + ADDRESS_BYTES);
+  setKey(program);
+  program.setFrom('move', 1, FRAME).set('move', 2, vxlanIndex).set('move', 3, 0).call('clone_redirect');
+  return program.label('drop').set('move', 0, DROP).exit().assemble();
+}
+
+/** An empty key is on the stack. */
+function start(): BpfAssembler {
+  const program = new BpfAssembler().setFrom('move', FRAME, 1);
+  for (let at = KEY_AT; at < 0; at += 8) program.storeNumber('double', STACK, at, 0);
+  return program;
+}
+
+function keyArguments(program: BpfAssembler, version: 4 | 6): BpfAssembler {
+  program.setFrom('move', 1, FRAME).setFrom('move', 2, STACK).set('add', 2, KEY_AT);
+  return program.set('move', 3, KEY_BYTES[version]);
+}
+
+/** Gives the frame the key on the stack, of the IP version in {@link VERSION}. */
+function setKey(program: BpfAssembler): void {
+  program.jumpIf('equal', VERSION, 6, 'key6');
+  keyArguments(program, 4).set('move', 4, SET_FLAGS[4]).call('skb_set_tunnel_key').jump('keySet');
+  program.label('key6');
+  keyArguments(program, 6).set('move', 4, SET_FLAGS[6]).call('skb_set_tunnel_key');
+  program.label('keySet').jumpIf('notEqual', 0, 0, 'drop');
+}
+
+/** r0 = the map's value for the network identifier on the stack, or 0. */
+function lookUp(program: BpfAssembler, map: number): BpfAssembler {
+  return program.setFrom('move', 2, STACK).set('add', 2, KEY_AT).loadMap(1, map).call('map_lookup_elem');
+}
+
+/** Copies bytes of the frame to the stack; drops it if it is too short. */
+function loadBytes(program: BpfAssembler, offset: number, at: number, length: number): BpfAssembler {
+  program.setFrom('move', 1, FRAME).set('move', 2, offset).setFrom('move', 3, STACK).set('add', 3, at);
+  return program.set('move', 4, length).call('skb_load_bytes').jumpIf('notEqual', 0, 0, 'drop');
 }

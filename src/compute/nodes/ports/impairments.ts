@@ -10,6 +10,7 @@ import type {
   TunnelStatistics,
 } from '../../../fabric/fabric.ts';
 import { Failure } from '../../../failures.ts';
+import type { VxlanState } from '../../../host/network/vxlan-links.ts';
 
 /** Drops members without effect. */
 export function cableImpairments({ outgoing, incoming }: PortImpairments): CableImpairments {
@@ -82,10 +83,22 @@ export function statisticsAnswer({ outgoing, incoming }: CableStatistics): {
   return { outgoing: directionAnswer(outgoing), incoming: directionAnswer(incoming) };
 }
 
-export function tunnelAnswer(tunnel: TunnelStatistics | undefined): object | null {
+/** @param without why there is no way by VXLAN, if there is none */
+export function tunnelAnswer(
+  tunnel: TunnelStatistics | undefined,
+  vxlan: VxlanState | undefined,
+  without: string,
+): object | null {
   if (tunnel === undefined) return null;
-  const { pathMtu, longestWhole, fragmented, tooLong } = tunnel;
-  return { path_mtu: pathMtu, max_frame: longestWhole, fragmented, too_long: tooLong };
+  const { isUsed = false, reason = without, fragmented = 0, tooLong = 0 } = vxlan ?? {};
+  return {
+    by: isUsed ? 'vxlan' : 'udp',
+    reason,
+    path_mtu: tunnel.pathMtu,
+    max_frame: isUsed ? vxlan!.longestWhole : tunnel.longestWhole,
+    fragmented: tunnel.fragmented + fragmented,
+    too_long: tunnel.tooLong + tooLong,
+  };
 }
 
 function directionAnswer(seen: DirectionStatistics): DirectionCounters {

@@ -1,16 +1,16 @@
 // A port of a node: its NIO, its impairments, and its capture.
 import type { Nio, NodeCapture, PortImpairments, PortSchedule } from '../../../api/routes/compute-nodes.ts';
 import type {
-  Cable,
   CableImpairments,
   CaptureStatistics,
   Device,
   FabricPort,
   InterfaceChange,
+  PacketAddress,
   PortStatistics,
   TunnelNotice,
 } from '../../../fabric/fabric.ts';
-import { Failure } from '../../../failures.ts';
+import { Failure, ignore } from '../../../failures.ts';
 import { shortHash, tunnelName } from '../../../host/network/interfaces.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Services } from '../../services.ts';
@@ -44,6 +44,10 @@ interface Attached {
   /** The last started schedule. */
   schedule?: Started;
 }
+
+const NOT_OFFERED =
+  'the other host has no VXLAN on the same UDP port, or an end of the link is of a kind whose frames the kernel does not forward';
+const NO_ADDRESS = 'VXLAN does not reach an address of this kind';
 
 export class NodePort {
   readonly #label: string;
@@ -103,7 +107,8 @@ export class NodePort {
         await using undo = new AsyncDisposableStack();
         if (nio.type === 'nio_udp') undo.defer(() => this.#services.frameRelay?.close(nio.lport));
         undo.defer(() => this.#removeTunnel(nio));
-        const cable = this.#tunnel(nio) ?? (await cableOf(nio, this.#services.frameRelay));
+        const cable = await cableOf(nio, this.#services.frameRelay);
+        if (nio.type === 'nio_udp' && cable.kind === 'udp') cable.via = this.#tunnel(nio.vni, cable.remoteHost);
         const port = await this.#services.fabric.createPort(
           this.#device,
           (change) => this.interfaceChanged(change),
@@ -172,13 +177,14 @@ export class NodePort {
         ...statisticsAnswer(cable),
         capture: capture ?? null,
         path: relayPath(nio) ?? path,
-        tunnel: tunnelAnswer(tunnel),
+        tunnel: tunnelAnswer(tunnel, this.#services.vxlanLinks.state(this.#tunnelName), this.#withoutVxlan(nio)),
       };
     });
   }
 
   async resetStatistics(): Promise<void> {
     const { port } = this.#connection();
+    this.#services.vxlanLinks.reset(this.#tunnelName);
     await withExceptionName(this.#rules.exception, () => port.resetStatistics());
   }
 
@@ -242,6 +248,13 @@ export class NodePort {
     this.#services.events.emit(state === 'open' ? 'log.info' : 'log.warning', { message }, this.#node.project.id);
   }
 
+  /** Why a link by UDP has no way by VXLAN. */
+  #withoutVxlan(nio: PluggableNio): string {
+    const { unavailable } = this.#services.vxlanLinks;
+    if (unavailable !== undefined) return unavailable;
+    return nio.type === 'nio_udp' && nio.vni !== undefined ? NO_ADDRESS : NOT_OFFERED;
+  }
+
   #notifyUnfit({ unfit, host, pathMtu, longestWhole }: TunnelNotice): void {
     const problem =
       unfit === 'tooLong'
@@ -267,15 +280,20 @@ export class NodePort {
     this.#services.ports.udp.release(this.#node.project.id, nio.lport);
   }
 
-  /** The interface to the other host if the NIO asks for VXLAN. */
-  #tunnel(nio: PluggableNio): Cable | undefined {
-    if (nio.type !== 'nio_udp' || nio.vni === undefined) return undefined;
+  /** The interface to the other host if the NIO asks for VXLAN and this host has it. */
+  #tunnel(vni: number | undefined, host: string): PacketAddress | undefined {
+    if (vni === undefined) return undefined;
     const { id, project } = this.#node;
-    const link = { vni: nio.vni, host: nio.rhost };
-    const process = this.#services.vxlanLinks.add(this.#tunnelName, `${project.id} ${id}`, link);
-    if (process !== undefined) return { kind: 'packet', interface: this.#tunnelName, kernel: true, process };
-    const fix = 'set vxlan_port in section [Server] (its log says what is missing), and use an IPv4 address in rhost';
-    throw new Failure('conflict', `vni: this host cannot make the link by VXLAN; leave it out, or ${fix}.`);
+    const process = this.#services.vxlanLinks.add(this.#tunnelName, `${project.id} ${id}`, {
+      ...{ vni, host },
+      used: (isUsed) => this.#useVxlan(isUsed),
+      fragmented: (state) => this.#notifyUnfit({ unfit: 'fragmented', ...state }),
+    });
+    return process === undefined ? undefined : { interface: this.#tunnelName, kernel: true, process };
+  }
+
+  #useVxlan(isUsed: boolean): void {
+    void this.#inTurn(() => this.#attached?.port.useVia(isUsed)).catch(ignore);
   }
 
   #removeTunnel(nio: PluggableNio): void {
