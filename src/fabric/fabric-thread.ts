@@ -1,12 +1,12 @@
 // The main thread's side of a worker: requests and answers, start and end. Replaces a crashed worker by an identical new one.
 
-import { close, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/files/open-descriptors.ts';
+import { type Relay, removeRelay } from '../host/network/relay-removals.ts';
 import { startWorker } from '../host/processes/worker-threads.ts';
-import { Slots } from '../host/values/slots.ts';
 import { Blueprint, closes, takesAway } from './blueprint.ts';
 import { CaptureChunk } from './capture-chunk.ts';
 import type { CaptureFile } from './capture-file.ts';
@@ -59,9 +59,6 @@ const CRASH_PERIOD_MS = 60_000;
 /** If a worker does not report totals within this time (ms), its last report is used. */
 const TOTALS_PATIENCE_MS = 1_000;
 
-/** Closings at once, of all threads: half of Node's pool, whose other half files, names and compression need. */
-const closings = new Slots(2);
-
 /** The 8-byte number to write to an eventfd. */
 const ONE = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 
@@ -92,8 +89,10 @@ export class FabricThread {
   readonly #past = noTotals();
   #told = noTotals();
   #lastId = 0;
-  /** Resolves when all descriptors are closed that the worker has handed over. */
-  #closings = Promise.resolve();
+  /** The worker's TAPs, by descriptor. */
+  readonly #relays = new Map<number, Relay>();
+  /** Resolves when those are removed that the worker has closed. */
+  #removals = Promise.resolve();
 
   constructor(options: ThreadOptions, watcher: ThreadWatcher) {
     this.#options = options;
@@ -123,7 +122,7 @@ export class FabricThread {
       await stopped?.catch(() => {});
     }
     await this.#ended;
-    await this.#closings;
+    await this.#removals;
     this.groups.clear();
     this.listeners.clear();
     await this.#closeCaptures();
@@ -204,6 +203,11 @@ export class FabricThread {
     worker.on('exit', () => {
       process.off('exit', this.#leave);
       this.#signals.fill(0);
+      // Before others are closed, as the kernel would remove each of these by itself.
+      for (const relay of this.#relays.values()) {
+        descriptors.delete(relay.descriptor);
+        this.#remove(relay);
+      }
       descriptors.close();
       this.#worker = undefined;
       add(this.#past, this.#told);
@@ -234,8 +238,12 @@ export class FabricThread {
       }
       return;
     }
-    if (report.kind === 'close') {
-      this.#closings = Promise.all([this.#closings, closeSlowly(report.descriptor)]).then(() => {});
+    if (report.kind === 'relay') {
+      this.#relays.set(report.relay.descriptor, report.relay);
+      return;
+    }
+    if (report.kind === 'remove') {
+      this.#remove(report.relay);
       return;
     }
     if (report.kind === 'message') {
@@ -251,6 +259,11 @@ export class FabricThread {
     }
     if (asked.by !== 'thread') this.#note(asked.request);
     asked.resolve(report.result as never);
+  }
+
+  #remove(relay: Relay): void {
+    this.#relays.delete(relay.descriptor);
+    this.#removals = removeRelay(relay);
   }
 
   /** Notes a completed verb in the blueprint. */
@@ -313,9 +326,4 @@ export class FabricThread {
     this.captures.clear();
     await Promise.all(files.map((file) => file.close()));
   }
-}
-
-async function closeSlowly(descriptor: number): Promise<void> {
-  using _slot = await closings.take();
-  await new Promise<void>((resolve) => close(descriptor, () => resolve()));
 }

@@ -1,6 +1,7 @@
 // Messages between the main thread and the fabric's worker.
 
 import type { FailureCode } from '../failures.ts';
+import type { Relay } from '../host/network/relay-removals.ts';
 import type {
   Cable,
   CableImpairments,
@@ -69,8 +70,10 @@ export type Report =
   | { kind: 'failure'; id: number; code: FailureCode; message: string }
   /** Whole records for capture files; the main thread owns each chunk until it releases it. */
   | { kind: 'captured'; chunks: { capture: number; memory: SharedArrayBuffer; length: number }[] }
-  /** The main thread has this one closed by another thread: see FramePlane.closeElsewhere. */
-  | { kind: 'close'; descriptor: number }
+  /** A TAP that the main thread removes when the worker has ended. */
+  | { kind: 'relay'; relay: Relay }
+  /** The main thread removes this TAP now: see FramePlane.removeElsewhere. */
+  | { kind: 'remove'; relay: Relay }
   /** A message of a device in memory, or a port's InterfaceChange or TunnelNotice. */
   | { kind: 'message'; device: number; message: unknown };
 

@@ -4,6 +4,7 @@ import { Failure, messageOf } from '../../failures.ts';
 import { FrameLoop } from '../../host/network/frame-loop.ts';
 import { keepFromHost, programAt } from '../../host/network/interface-programs.ts';
 import { findLink } from '../../host/network/kernel-interfaces.ts';
+import type { Relay } from '../../host/network/relay-removals.ts';
 import { type FrameCalls, inNetworkOfAny, type SocketAddress, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, PacketAddress } from '../model.ts';
 import type { Report } from '../protocol.ts';
@@ -32,7 +33,7 @@ interface Endpoint {
   receive(): void;
 }
 
-type PostToMain = (message: Extract<Report, { kind: 'captured' | 'close' }>) => void;
+type PostToMain = (message: Extract<Report, { kind: 'captured' | 'relay' | 'remove' }>) => void;
 
 export class FramePlane {
   readonly calls: FrameCalls;
@@ -103,15 +104,21 @@ export class FramePlane {
     this.calls.close(descriptor);
   }
 
+  /** Has the TAP of a watched descriptor removed when this thread ends, unless {@link removeElsewhere} comes first. */
+  own(relay: Relay): void {
+    this.#post({ kind: 'relay', relay });
+  }
+
   /**
-   * Has a watched descriptor closed by another thread. With the last one of a TAP the kernel removes the interface, which
-   * takes it some 10 ms or more; frames of all labs would wait here meanwhile.
+   * Has a TAP removed and its descriptor closed by another thread. The kernel needs some 10 ms or more for that; frames of
+   * all labs would wait here meanwhile.
    */
-  closeElsewhere(descriptor: number): void {
+  removeElsewhere(relay: Relay): void {
+    const { descriptor } = relay;
+    if (this.#endpoints[descriptor] !== undefined) this.calls.unwatch(this.#poller, descriptor);
     this.#endpoints[descriptor] = undefined;
-    this.calls.unwatch(this.#poller, descriptor);
     this.calls.release(descriptor);
-    this.#post({ kind: 'close', descriptor });
+    this.#post({ kind: 'remove', relay });
   }
 
   /**

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
 import { joinBridge } from '../../host/network/bridge-ports.ts';
 import { changeLink, findLink } from '../../host/network/kernel-interfaces.ts';
+import type { Relay } from '../../host/network/relay-removals.ts';
 import { EBADFD, type FrameCalls, inNetworkOfAny, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';
@@ -31,8 +32,8 @@ interface Plane {
   /** Calls `endpoint.receive` whenever the descriptor is readable. If this fails, the descriptor is closed. */
   watch(descriptor: number, endpoint: { receive(): void }): void;
   close(descriptor: number): void;
-  /** The same by another thread, a little later. */
-  closeElsewhere(descriptor: number): void;
+  own(relay: Relay): void;
+  removeElsewhere(relay: Relay): void;
 }
 
 export interface InterfaceParts {
@@ -147,6 +148,7 @@ export abstract class InterfaceEndpoint extends RunSender {
   #use(descriptor: number): void {
     this.parts.plane.watch(descriptor, this);
     this.descriptor = descriptor;
+    this.opened();
   }
 
   #recover(): void {
@@ -164,6 +166,9 @@ export abstract class InterfaceEndpoint extends RunSender {
     if (this.descriptor !== -1) this.closeDescriptor(this.descriptor);
     this.descriptor = -1;
   }
+
+  /** Called when {@link descriptor} is watched. */
+  protected opened(): void {}
 
   protected closeDescriptor(descriptor: number): void {
     this.parts.plane.close(descriptor);

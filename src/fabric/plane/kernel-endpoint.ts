@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { keepFromHost } from '../../host/network/interface-programs.ts';
 import { relayName } from '../../host/network/interfaces.ts';
-import { changeLink, droppedBy, findLink } from '../../host/network/kernel-interfaces.ts';
+import { changeLink, droppedBy, findLink, getLink } from '../../host/network/kernel-interfaces.ts';
+import type { Relay } from '../../host/network/relay-removals.ts';
 import { hasOffload, SystemError } from '../../host/system-calls.ts';
 import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';
@@ -86,6 +87,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
     try {
       this.#dropped = 0;
       this.there(() => {
+        this.relayIndex = getLink(this.interface).index;
         changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
         this.#links.add(this, this.#port, this.#node, this.interface);
         changeLink(this.interface, { up: true });
@@ -93,14 +95,22 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
       return tap;
     } catch (error) {
       this.#leave();
-      this.parts.plane.calls.close(tap);
+      this.closeDescriptor(tap);
       throw error;
     }
   }
 
+  protected override opened(): void {
+    this.parts.plane.own(this.#relay(this.descriptor));
+  }
+
   /** Nothing depends on its name. */
   protected override closeDescriptor(descriptor: number): void {
-    this.parts.plane.closeElsewhere(descriptor);
+    this.parts.plane.removeElsewhere(this.#relay(descriptor));
+  }
+
+  #relay(descriptor: number): Relay {
+    return { descriptor, index: this.relayIndex, network: this.network };
   }
 
   protected override reopenDescriptor(): number {

@@ -155,7 +155,6 @@ export class KernelLinks {
     const lab = this.#labOf(port.group);
     const member: Member = { port, number, lab, way: undefined, last: undefined, counted: NO_COUNT, inherits: false };
     this.#members.set(endpoint, member);
-    endpoint.relayIndex = getLink(relay).index;
     endpoint.nodeIndex = getLink(node).index;
     using left = LeftCounters.find(node);
     this.#maps.ways.set(number, TO_FABRIC);

@@ -46,12 +46,16 @@ export function attributesOf(message: Buffer, offset: number): Map<number, Buffe
 }
 
 export function request(name: string, type: number, flags: number, ...parts: Buffer[]): Buffer[] {
+  return netlinkRequest(name, requestMessage(type, flags, ...parts));
+}
+
+export function requestMessage(type: number, flags: number, ...parts: Buffer[]): Buffer {
   const header = Buffer.alloc(NETLINK_HEADER_BYTES);
   const message = Buffer.concat([header, ...parts]);
   message.writeUInt32LE(message.length, 0);
   message.writeUInt16LE(type, 4);
   message.writeUInt16LE(NLM_F_REQUEST | flags, 6);
-  return netlinkRequest(name, message);
+  return message;
 }
 
 export function stringOf(value: Buffer | undefined): string {

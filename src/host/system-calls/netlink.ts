@@ -1,6 +1,8 @@
-// Requests to the kernel about interfaces and addresses (rtnetlink(7)), answered synchronously.
+// Requests to the kernel about interfaces and addresses (rtnetlink(7)).
 
+import { write } from 'node:fs';
 import { constants } from 'node:os';
+import { promisify } from 'node:util';
 import { CLOEXEC, check, libc, MSG_DONTWAIT, Slab, SOCK_RAW, SystemError } from './libc.ts';
 
 const AF_NETLINK = 16;
@@ -28,7 +30,7 @@ export function netlinkRequest(name: string, request: Buffer): Buffer[] {
   bytes.fill(0, 0, SOCKADDR_BYTES).writeUInt16LE(AF_NETLINK, 0);
   if (request.length > REQUEST_BYTES) throw new SystemError(name, constants.errno.EMSGSIZE);
   request.copy(bytes, SOCKADDR_BYTES);
-  const socket = check('socket', libc().socket(AF_NETLINK, SOCK_RAW | CLOEXEC, NETLINK_ROUTE));
+  const socket = openSocket();
   try {
     check('sendto', libc().sendto(socket, address + SOCKADDR_BYTES, request.length, 0, address, 12));
     const messages: Buffer[] = [];
@@ -53,4 +55,24 @@ export function netlinkRequest(name: string, request: Buffer): Buffer[] {
   } finally {
     libc().close(socket);
   }
+}
+
+/**
+ * Has another thread send requests that take the kernel long, to the network namespace in which this is called. Resolves
+ * when the kernel has carried them out in this order, whatever failed.
+ * @param requests whole messages with their headers
+ * @throws SystemError when they cannot be sent
+ */
+export async function netlinkRequestsElsewhere(requests: readonly Buffer[]): Promise<void> {
+  const socket = openSocket();
+  try {
+    // What is written to the socket goes to the kernel, which is done with it when the call returns.
+    await promisify(write)(socket, Buffer.concat(requests));
+  } finally {
+    libc().close(socket);
+  }
+}
+
+function openSocket(): number {
+  return check('socket', libc().socket(AF_NETLINK, SOCK_RAW | CLOEXEC, NETLINK_ROUTE));
 }

@@ -1,0 +1,45 @@
+// Removes TAPs of the fabric. The kernel waits some 10 ms for its own readers whenever it removes interfaces, so those
+// that come meanwhile are removed together.
+
+import { close } from 'node:fs';
+import { inNetworkOfAny } from '../system-calls.ts';
+import { removeLinks } from './kernel-interfaces.ts';
+
+/** The most that are removed together: some 40 ms, during which no other change of the host's interfaces begins. */
+const MOST = 128;
+
+/** A TAP that the kernel removes with its last descriptor. */
+export interface Relay {
+  descriptor: number;
+  index: number;
+  /** Id of the process whose network namespace has it; undefined for this one's. */
+  network: number | undefined;
+}
+
+let waiting: Relay[] = [];
+let running: Promise<void> | undefined;
+
+/** Removes the TAP by other threads, and closes its descriptor; resolves when both is done. */
+export function removeRelay(relay: Relay): Promise<void> {
+  waiting.push(relay);
+  running ??= removeAll();
+  return running;
+}
+
+async function removeAll(): Promise<void> {
+  // Those of the same turn come together.
+  await undefined;
+  for (let [first] = waiting; first !== undefined; [first] = waiting) {
+    const { network } = first;
+    const batch = waiting.filter((relay) => relay.network === network).slice(0, MOST);
+    const taken = new Set(batch);
+    waiting = waiting.filter((relay) => !taken.has(relay));
+    try {
+      await inNetworkOfAny(network, () => removeLinks(batch.map(({ index }) => index)));
+    } catch {
+      // The namespace may be gone. With its last descriptor the kernel removes each one by itself.
+    }
+    for (const { descriptor } of batch) await new Promise<void>((resolve) => close(descriptor, () => resolve()));
+  }
+  running = undefined;
+}

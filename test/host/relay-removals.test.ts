@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { fstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { findLink, getLink, links, removeLink } from '../../src/host/network/kernel-interfaces.ts';
+import { NodeNetwork } from '../../src/host/network/node-network.ts';
+import { type Relay, removeRelay } from '../../src/host/network/relay-removals.ts';
+import { inNetworkOf, inNetworkOfAny, makeProgramTap } from '../../src/host/system-calls.ts';
+import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
+
+const COUNT = 24;
+
+function makeRelay(network?: number): Relay & { name: string } {
+  const name = uniqueName();
+  return inNetworkOfAny(network, () => {
+    const descriptor = makeProgramTap(name);
+    return { name, descriptor, index: getLink(name).index, network };
+  });
+}
+
+async function millisecondsOf(task: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await task();
+  return performance.now() - began;
+}
+
+test('relays are removed together, in the time of a few', { skip: cannotMakeInterfaces }, async (t) => {
+  const other = uniqueName();
+  removeAfter(t, other);
+  await ip('link', 'add', other, 'type', 'bridge');
+  const all = Array.from({ length: 2 * COUNT }, () => makeRelay());
+  const [single, joint] = [all.slice(COUNT), all.slice(0, COUNT)];
+  const alone = await millisecondsOf(async () => {
+    for (const relay of single) await removeRelay(relay);
+  });
+  const together = await millisecondsOf(() => Promise.all(joint.map(removeRelay)));
+  t.diagnostic(`${COUNT} relays: alone ${alone.toFixed(0)} ms, together ${together.toFixed(0)} ms`);
+  for (const { name, descriptor } of all) {
+    assert.equal(findLink(name), undefined);
+    assert.throws(() => fstatSync(descriptor), { code: 'EBADF' });
+  }
+  assert.ok(findLink(other));
+  assert.ok(together < alone / 3);
+});
+
+test('relays of several network namespaces are removed, also if one is gone', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-network-'));
+  const nodes = new NodeNetwork(directory, 'relays', true);
+  t.after(() => {
+    nodes.close();
+    rmSync(directory, { recursive: true });
+  });
+  const network = nodes.open()!;
+  const [here, there, gone] = [makeRelay(), makeRelay(network), makeRelay(network)];
+  inNetworkOf(network, () => removeLink(gone.name));
+  const ended = { ...makeRelay(), network: 2 ** 22 };
+  await Promise.all([here, there, gone, ended].map(removeRelay));
+  assert.equal(findLink(here.name), undefined);
+  assert.equal(findLink(ended.name), undefined, 'its last descriptor is closed');
+  assert.deepEqual(
+    inNetworkOf(network, links).map(({ name }) => name),
+    ['lo'],
+  );
+});
