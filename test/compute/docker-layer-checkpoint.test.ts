@@ -1,11 +1,14 @@
 // Copies of what containers write outside their volumes, by a real Docker Engine.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { copyFile, cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isOfCheckpoint } from '../../src/api/disk-checkpoint.ts';
+import { Engine } from '../../src/compute/emulators/docker/engine.ts';
 import { findBusybox } from '../../src/compute/emulators/docker/helper-files.ts';
-import { comparable } from '../../src/compute/emulators/docker/layer-checkpoint.ts';
+import { comparable, takeLayerCheckpoint } from '../../src/compute/emulators/docker/layer-checkpoint.ts';
 import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { container, containers, engine, noEngine as skip, typist } from './docker-support.ts';
@@ -93,6 +96,39 @@ test('another container gets the files, owners, modes, links and deletions of th
   await lab.expect(204, 'POST', `${three}/start`);
   assert.match(await (await typist(t, lab, three)).run('ls /srv /old'), /file[\s\S]*\n1$/);
   await lab.told('log.warning', ({ message }) => message.includes('Three: it begins with its image and volumes'));
+  const four = await container(lab, project, { name: 'Four', ...settings });
+  const cut = join(await folderOf(lab, four), 'restored-disks');
+  await mkdir(cut);
+  await writeFile(join(cut, 'manifest.json'), '{"parts":');
+  await lab.expect(204, 'POST', `${four}/start`);
+  await lab.told('log.warning', ({ message }) => /Four: the copy .* cannot be used: manifest.json is/.test(message));
+  assert.ok(!(await readdir(await folderOf(lab, four))).includes('restored-disks'));
+});
+
+test('an Engine that hangs does not hold a copy beyond its time', async (t) => {
+  const directory = await scratchDirectory(t);
+  const socket = join(directory, 'docker.sock');
+  for (const hangs of [/json/, /changes/, /exec$/, /start$/, /export/]) {
+    const server = createServer((request, response) => {
+      const url = request.url ?? '';
+      if (hangs.test(url) && !(hangs.source === 'json' && !url.includes('containers/c/json'))) return;
+      response.setHeader('Content-Type', 'application/json');
+      if (url === '/version') response.end('{"Version":"20.10","ApiVersion":"1.41"}');
+      else if (url.endsWith('/changes')) response.end('[{"Path":"/file","Kind":1}]');
+      else if (url.endsWith('/exec')) response.end('{"Id":"e"}');
+      else response.end('{"Mounts":[],"Image":"i"}');
+    }).listen(socket);
+    await once(server, 'listening');
+    const layer = { engine: new Engine(socket), container: 'c', directory };
+    const since = performance.now();
+    const isRunning = hangs.source !== 'export';
+    const copy = takeLayerCheckpoint(layer, { isRunning, stopped: true, signal: AbortSignal.timeout(200) });
+    await assert.rejects(copy, hangs.source);
+    assert.ok(performance.now() - since < 5_000, hangs.source);
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
 });
 
 test('a layer of more than is kept is refused, and no volume can lead the copy elsewhere', { skip }, async (t) => {

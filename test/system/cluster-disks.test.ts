@@ -90,20 +90,26 @@ test('a machine whose host is killed runs elsewhere with its disk of the last co
   assert.match(await read(40), /second-marker/);
 });
 
-test('a container whose host is killed runs elsewhere with what it wrote outside its volumes', {
-  skip: noCluster(),
-}, async (t) => {
+/** A cluster with a container on b, and its console. */
+async function containerOnOther(t: TestContext, cluster: string) {
   const engine = await tryEngine();
-  if (typeof engine === 'string') return t.skip(engine);
+  if (typeof engine === 'string') return engine;
   t.after(() => engine[Symbol.asyncDispose]());
-  const hosts = TwoHosts.make(t);
-  const settings = `[Cluster]\nfailover_seconds = 2\ncheckpoint_seconds = 1\n[Docker]\nsocket_path = ${engine.socketPath}\n`;
-  const { a, b, compute_id } = await joined(t, hosts, settings);
+  const settings = `[Cluster]\n${cluster}\n[Docker]\nsocket_path = ${engine.socketPath}\n`;
+  const { a, b, compute_id } = await joined(t, TwoHosts.make(t), settings);
   const lab = await Lab.create(a, 'Layers');
   const members = { node_type: 'docker', compute_id, console_type: 'telnet', properties: { image: BUSYBOX } };
   const node = (await a.post(`${lab.path}/nodes`, { name: 'C', ...members })) as NodeObject;
   await lab.start(node);
-  let shell = typistOf(t, lab, node);
+  return { a, b, lab, node, shell: typistOf(t, lab, node), compute_id };
+}
+
+test('a container whose host is killed runs elsewhere with what it wrote outside its volumes', {
+  skip: noCluster(),
+}, async (t) => {
+  const made = await containerOnOther(t, 'failover_seconds = 2\ncheckpoint_seconds = 1');
+  if (typeof made === 'string') return t.skip(made);
+  const { a, b, lab, node, shell } = made;
   await shell.run('mkdir /srv; echo first-marker > /srv/file');
   const copies = join(a.state, 'checkpoints', String(lab.project.project_id), node.node_id);
   await eventually(
@@ -113,6 +119,21 @@ test('a container whose host is killed runs elsewhere with what it wrote outside
   );
   await b.kill();
   await runsOnFirst(lab, node);
-  shell = typistOf(t, lab, node);
-  assert.match(await shell.run('cat /srv/file'), /first-marker/);
+  assert.match(await typistOf(t, lab, node).run('cat /srv/file'), /first-marker/);
+});
+
+test('a container that a drain moves keeps what it wrote outside its volumes until it stopped', {
+  skip: noCluster(),
+}, async (t) => {
+  // No copy is made meanwhile but that of the move.
+  const made = await containerOnOther(t, 'checkpoint_seconds = 3600');
+  if (typeof made === 'string') return t.skip(made);
+  const { a, lab, node, shell, compute_id } = made;
+  await shell.run('mkdir /srv; echo first-marker > /srv/file; ln /srv/file /srv/same; rm /etc/passwd');
+  const { moved, left } = await a.post(`/v2/computes/${compute_id}/drain?running=restart`);
+  assert.deepEqual([moved.length, left], [1, []]);
+  await runsOnFirst(lab, node);
+  const other = typistOf(t, lab, node);
+  assert.match(await other.run('cat /srv/same'), /first-marker/);
+  assert.match(await other.run('ls /etc/passwd'), /No such file/);
 });

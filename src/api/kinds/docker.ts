@@ -82,6 +82,7 @@ export const docker: NodeKindFacts = {
   settingFiles: ['etc/network/interfaces'],
   // Volumes are files; the layer above the image is not.
   checkpointCovers: () => false,
+  movesWithCheckpoint: true,
   needs: ({ number }) => ({ memory: number('memory', 0) || 128, load: Math.max(number('cpus', 0), 0.25) }),
   template: {
     nameFormat: '{name}-{0}',

@@ -76,6 +76,8 @@ export interface NodeKindFacts {
    * Says which files of the node's directory that copy replaces, such as a disk.
    */
   readonly checkpointCovers?: (name: string) => boolean;
+  /** Its directory does not have all that it has changed: a move takes such a copy along. */
+  readonly movesWithCheckpoint?: true;
   readonly images?: ImageFacts;
   /** What a node needs of its host; next to nothing unless given. */
   readonly needs?: (members: MemberReader) => HostNeeds;

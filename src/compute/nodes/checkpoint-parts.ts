@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import * as v from 'valibot';
-import { DISK_MANIFEST, LARGEST_DISKS_BYTES, MOST_CHUNKS } from '../../api/disk-checkpoint.ts';
+import {
+  type CheckpointManifest,
+  checksumsOf,
+  DISK_MANIFEST,
+  LARGEST_DISKS_BYTES,
+  MOST_CHUNKS,
+} from '../../api/disk-checkpoint.ts';
 import { Failure, systemCode } from '../../failures.ts';
 import { fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 
@@ -15,7 +21,6 @@ const decompress = promisify(zstdDecompress);
 
 /** The most that a part has, not compressed. */
 export const CHUNK_BYTES = 256 * 1024;
-export const PartName = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 /** There while changes are being taken: without them, a later copy of only what changed would be wrong. */
 const UNFINISHED = 'unfinished';
 /** Bytes of a file of the copy: a manifest with all places, and more than any part. */
@@ -35,7 +40,7 @@ export class DamagedCopy extends Failure {
   }
 }
 
-export class CheckpointParts<M> {
+export class CheckpointParts<M extends v.InferOutput<typeof CheckpointManifest>> {
   readonly directory: string;
   readonly #schema: v.GenericSchema<unknown, M>;
 
@@ -58,8 +63,10 @@ export class CheckpointParts<M> {
     return Number(await readFile(join(this.directory, UNFINISHED), 'utf8').catch(ignoreMissing)) || Infinity;
   }
 
+  /** Removes the former copy, too, which nothing brings up to date any more. */
   async noteTooMuch(bytes: number): Promise<void> {
     await writeFile(join(this.directory, UNFINISHED), String(bytes));
+    await this.#removeAllBut([UNFINISHED]);
   }
 
   /** Call before changes are taken; until `add` ends there is no manifest. */
@@ -69,12 +76,35 @@ export class CheckpointParts<M> {
   }
 
   /** After `begin`: the copy is what it was. */
-  async unchanged(): Promise<void> {
-    await rm(join(this.directory, UNFINISHED), { force: true });
+  async unchanged(manifest: M): Promise<void> {
+    await this.#removeAllBut([DISK_MANIFEST, ...checksumsOf(manifest)]);
+  }
+
+  /**
+   * The manifest of a copy that came with the node. A damaged one is removed with a warning.
+   * @param what begins the warning: `the copy of its disks`
+   */
+  async arrived(what: string, warn: (message: string) => void): Promise<M | undefined> {
+    const manifest = await this.manifest();
+    if (manifest || !(await stat(this.directory).catch(ignoreMissing))) return manifest;
+    warn(`${what} cannot be used: ${DISK_MANIFEST} is missing or damaged`);
+    await this.discard();
+    return undefined;
+  }
+
+  async discard(): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #removeAllBut(kept: readonly string[]): Promise<void> {
+    const names = new Set(kept);
+    for (const name of await readdir(this.directory))
+      if (!names.has(name)) await rm(join(this.directory, name), { force: true });
   }
 
   /** Replaces the manifest, and removes parts that are not in it. @param what begins the message: `its disks have` */
-  protected async finish(manifest: M, kept: ReadonlySet<string>, what: string): Promise<void> {
+  protected async finish(manifest: M, what: string): Promise<void> {
+    const kept = checksumsOf(manifest);
     let bytes = 0;
     for (const name of kept) bytes += (await stat(join(this.directory, name))).size;
     if (bytes > LARGEST_DISKS_BYTES || kept.size > MOST_CHUNKS) {
@@ -82,8 +112,7 @@ export class CheckpointParts<M> {
       throw new TooMuch(`${what} changed by ${found} in ${kept.size} parts, more than ${most}`);
     }
     await writeFileAtomically(join(this.directory, DISK_MANIFEST), JSON.stringify(manifest), { mode: 0o600 });
-    for (const name of await readdir(this.directory))
-      if (name !== DISK_MANIFEST && !kept.has(name)) await rm(join(this.directory, name), { force: true });
+    await this.#removeAllBut([DISK_MANIFEST, ...kept]);
   }
 
   protected async keep(content: Buffer): Promise<string> {

@@ -64,12 +64,18 @@ export async function pushFolder(compute: Compute, projectId: string, root: stri
 
 /**
  * Copies the files of a project's folder from one compute to another; both have the project open. Links are not copied.
+ * @param placeOf the path there of a file; undefined for one that is left out
  */
-export async function copyFolder(from: Compute, to: Compute, projectId: string, folder: string): Promise<void> {
+export async function copyFolder(
+  from: Compute,
+  to: Compute,
+  { projectId, folder, placeOf }: { projectId: string; folder: string; placeOf: (path: string) => string | undefined },
+): Promise<void> {
   for (const path of await remoteFiles(from, projectId)) {
-    if (!isBelow(`/${folder}`, `/${path}`)) continue;
+    const place = isBelow(`/${folder}`, `/${path}`) ? placeOf(path) : undefined;
+    if (place === undefined) continue;
     const content = await fetchFile(from, filePath(projectId, path));
-    if (content) await sendFile(to, filePath(projectId, path), content);
+    if (content) await sendFile(to, filePath(projectId, place), content);
   }
 }
 

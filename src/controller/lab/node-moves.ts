@@ -1,5 +1,6 @@
 // Moves a node to another host, with its files and links.
 import { isDeepStrictEqual } from 'node:util';
+import { DISK_CHECKPOINT, isOfCheckpoint, restoredPath } from '../../api/disk-checkpoint.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeCreate, NodeUpdate } from '../../api/routes/nodes.ts';
 import { Failure, messageOf } from '../../failures.ts';
@@ -8,6 +9,7 @@ import type { Compute } from '../computes/compute.ts';
 import { copyFolder } from '../computes/project-files.ts';
 import type { Link } from '../links/link.ts';
 import { discardWire } from '../links/wiring.ts';
+import { takeCheckpoint } from '../nodes/checkpoint.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
 import { Node, type NodeRecord, withComputeState } from '../nodes/node.ts';
 import { movedNode } from './claims.ts';
@@ -91,7 +93,7 @@ export class NodeMoves {
     let restored: Restored | undefined;
     if (isReachable) {
       await hostProject(project, source);
-      await copyFolder(source, target, project.id, `project-files/${node.type}/${node.id}`);
+      await this.#sendFiles(project, node, target);
     } else restored = await this.#options.restore(project, node, target);
     using numbered = this.#numbered(project, node, target);
     const arrived = new Node(project.id, target, numbered.record);
@@ -112,6 +114,35 @@ export class NodeMoves {
       const message = `${node.name} was moved to the host ${target.name} ${filesOf(restored)}: the host ${source.name} cannot be reached, and removes its own when it is back.`;
       records.tell(project, 'log.warning', message);
     }
+  }
+
+  /** @throws Failure `conflict` if what the node has changed outside its directory cannot be copied */
+  async #sendFiles(project: Project, node: Node, target: Compute): Promise<void> {
+    const { movesWithCheckpoint } = nodeKind(node.type);
+    if (movesWithCheckpoint) {
+      const isTaken = await takeCheckpoint(node, { stopped: true }).catch((error: unknown) => {
+        throw new Failure(
+          'conflict',
+          `compute_id: ${node.name} has files outside its volumes that cannot be copied: ${messageOf(error)}. Delete them there, or keep them in a volume (extra_volumes).`,
+          { cause: error },
+        );
+      });
+      if (!isTaken)
+        this.#options.records.tell(
+          project,
+          'log.warning',
+          `${node.name} is moved without its files outside its volumes: the host ${node.compute.name} runs an older release.`,
+        );
+    }
+    await copyFolder(node.compute, target, {
+      projectId: project.id,
+      folder: `project-files/${node.type}/${node.id}`,
+      placeOf: (path) => {
+        if (!path.includes(`/${DISK_CHECKPOINT}/`)) return path;
+        // Disks are files of the directory, and newer.
+        return movesWithCheckpoint && isOfCheckpoint(path) ? restoredPath(path) : undefined;
+      },
+    });
   }
 
   /** The record for the target host, which assigns console port and numbers itself. */

@@ -7,13 +7,14 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import * as v from 'valibot';
 import {
+  CheckpointManifest,
   checksumsOf,
   DISK_CHECKPOINT,
   DISK_MANIFEST,
   isOfCheckpoint,
   LARGEST_DISKS_BYTES,
   MOST_CHUNKS,
-  RESTORED_DISKS,
+  restoredPath,
 } from '../../api/disk-checkpoint.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
@@ -21,12 +22,12 @@ import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { lacksRoute } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { fetchFile, filePath, sendFile } from '../computes/project-files.ts';
 import type { Restored } from '../lab/node-moves.ts';
 import type { Project } from '../lab/project.ts';
+import { takeCheckpoint } from '../nodes/checkpoint.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { ImageCopies } from './image-copies.ts';
@@ -37,8 +38,6 @@ const LARGEST_FILE_BYTES = 16 * MIB;
 const LARGEST_NODE_BYTES = 64 * MIB;
 /** Copies of disks are checked by each compute, too; larger ones of others are left out. */
 const LARGEST_DISKS = { bytes: LARGEST_DISKS_BYTES + MIB, files: MOST_CHUNKS + 1 };
-/** How long (ms) a compute may take to copy the disks of a node. */
-const DISKS_LIMIT_MS = 120_000;
 const LARGEST_BYTES = 2048 * MIB;
 const DISKS_AT_ONCE = 2;
 /** Of a node. */
@@ -54,12 +53,6 @@ const Manifest = v.object({
   missing: v.number(),
 });
 type Manifest = v.InferOutput<typeof Manifest>;
-
-/** Of disks, or of a container's layer. */
-const DiskManifest = v.union([
-  v.object({ disks: v.record(v.string(), v.object({ chunks: v.record(v.string(), v.string()) })) }),
-  v.object({ parts: v.array(v.string()) }),
-]);
 
 interface Fetching {
   /** Bytes that may be fetched. */
@@ -170,10 +163,7 @@ export class Checkpoints {
   /** Asks the compute to copy the node's disks into the folder of it. Never rejects. */
   async #takeDisks(node: Node): Promise<void> {
     if (!nodeKind(node.type).checkpointCovers) return;
-    const problem = await node.compute.post(`${node.path}/checkpoint`, { connect: false, limit: DISKS_LIMIT_MS }).then(
-      () => '',
-      (error: unknown) => (lacksRoute(error) ? '' : messageOf(error)),
-    );
+    const problem = await takeCheckpoint(node).then(() => '', messageOf);
     if (problem !== '' && problem !== this.#diskProblems.get(node))
       log.warn('the copy of a node is not renewed', { node: node.name, host: node.compute.name, reason: problem });
     this.#diskProblems.set(node, problem);
@@ -282,9 +272,7 @@ export class Checkpoints {
     if (!manifest || manifest.files.length === 0) return undefined;
     let { missing } = manifest;
     for (const { path: from, key } of manifest.files) {
-      const path = nodeKind(node.type).checkpointCovers
-        ? from.replace(`/${DISK_CHECKPOINT}/`, `/${RESTORED_DISKS}/`)
-        : from;
+      const path = nodeKind(node.type).checkpointCovers ? restoredPath(from) : from;
       const copy = await open(join(directory, key)).catch(() => undefined);
       // If the upload is rejected, nothing may have read and closed the file.
       await using opened = copy;
@@ -342,7 +330,7 @@ async function isWhole(directory: string, files: Manifest['files']): Promise<boo
   if (!manifest) return false;
   const there = new Set(files.map(({ path }) => basename(path)));
   try {
-    const disks = v.parse(DiskManifest, JSON.parse(await readFile(join(directory, manifest.key), 'utf8')));
+    const disks = v.parse(CheckpointManifest, JSON.parse(await readFile(join(directory, manifest.key), 'utf8')));
     return [...checksumsOf(disks)].every((name) => there.has(name));
   } catch {
     return false;

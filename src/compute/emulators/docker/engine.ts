@@ -71,11 +71,16 @@ export class Engine {
   }
 
   /** A call that becomes a stream of bytes in both directions (the Engine's "hijacking"). */
-  async hijack(path: string, body: object = {}): Promise<Duplex> {
+  async hijack(path: string, body: object = {}, signal?: AbortSignal): Promise<Duplex> {
     const headers = { connection: 'Upgrade', upgrade: 'tcp' };
     const prefix = await this.#version();
     return await new Promise((resolve, reject) => {
-      const sent = this.#request('POST', `${prefix}/${path}`, { body }, { agent: false, headers });
+      const sent = this.#request(
+        'POST',
+        `${prefix}/${path}`,
+        { body },
+        { agent: false, headers, ...(signal && { signal }) },
+      );
       sent.once('error', (error) => reject(this.#unreachable(error)));
       sent.once('response', (answer) => void failureOf(answer).then(reject, reject));
       sent.once('upgrade', (_answer, socket, head) => {
@@ -151,7 +156,8 @@ export class Engine {
 
   #unreachable(error: unknown): Failure {
     if (error instanceof Failure) return error;
-    this.forgetVersion();
+    // A call that its caller has ended says nothing of the Engine; one that hangs would not answer for its version either.
+    if ((error as Error | undefined)?.name !== 'AbortError') this.forgetVersion();
     return new Failure('conflict', unreachable(this.#socketPath, error), { exception, cause: error });
   }
 }

@@ -1,15 +1,21 @@
 // Copies of what a container has written outside its volumes, for another host: an archive of the changed files in parts, and the paths of
 // deleted ones.
-import { realpath, rm } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import * as v from 'valibot';
-import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, MOST_CHUNKS, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
+import {
+  DISK_CHECKPOINT,
+  LARGEST_DISKS_BYTES,
+  LayerManifest,
+  MOST_CHUNKS,
+  RESTORED_DISKS,
+} from '../../../api/disk-checkpoint.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
 import { isBelow } from '../../../host/files/relative-path.ts';
-import { CHUNK_BYTES, CheckpointParts, DamagedCopy, PartName, TooMuch } from '../../nodes/checkpoint-parts.ts';
+import { CHUNK_BYTES, CheckpointParts, DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
 import { type Engine, exception } from './engine.ts';
+import { tarEntries } from './tar-entries.ts';
 import { NETWORK } from './volumes.ts';
 
 const BUSYBOX = '/gns3/bin/busybox';
@@ -26,30 +32,18 @@ const DELETED = '.labwire-deleted';
 
 const VOLUME_IN_THE_WAY = `extra_volumes: no copy is made of a container with a volume /${DISK_CHECKPOINT} or /${RESTORED_DISKS}; choose another path.`;
 
-const Manifest = v.object({
-  container: v.string(),
-  /** The image's id. */
-  image: v.string(),
-  /** Of all changed files: their sizes, modes, owners and times. */
-  state: v.string(),
-  deleted: v.array(v.string()),
-  /** Of the archive, in this order. */
-  parts: v.array(PartName),
-});
-type Manifest = v.InferOutput<typeof Manifest>;
-
 interface Change {
   Path: string;
   /** 0 changed, 1 added, 2 deleted. */
   Kind: number;
 }
 
-class LayerParts extends CheckpointParts<Manifest> {
+class LayerParts extends CheckpointParts<LayerManifest> {
   constructor(directory: string) {
-    super(directory, Manifest);
+    super(directory, LayerManifest);
   }
 
-  async add(archive: AsyncIterable<Buffer>, manifest: Omit<Manifest, 'parts'>): Promise<void> {
+  async add(archive: AsyncIterable<Buffer>, manifest: Omit<LayerManifest, 'parts'>): Promise<void> {
     const parts: string[] = [];
     let [pending, bytes] = [[] as Buffer[], 0];
     const flush = async (): Promise<void> => {
@@ -68,15 +62,15 @@ class LayerParts extends CheckpointParts<Manifest> {
       }
     }
     await flush();
-    await this.finish({ ...manifest, parts }, new Set(parts), 'outside its volumes it has');
+    await this.finish({ ...manifest, parts }, 'outside its volumes it has');
   }
 
   /** @throws DamagedCopy before anything is made of it */
-  async mustBeIntact({ parts }: Manifest): Promise<void> {
+  async mustBeIntact({ parts }: LayerManifest): Promise<void> {
     for (const name of parts) await this.content(name);
   }
 
-  async *archive({ parts }: Manifest): AsyncGenerator<Buffer> {
+  async *archive({ parts }: LayerManifest): AsyncGenerator<Buffer> {
     for (const name of parts) yield await this.content(name);
   }
 }
@@ -88,18 +82,25 @@ interface Layer {
   directory: string;
 }
 
+export interface LayerCheckpointOptions {
+  isRunning: boolean;
+  /** Copies a container that does not run, too: all files of its image are read for that. */
+  stopped: boolean;
+  signal: AbortSignal;
+}
+
 /** @throws Failure `out-of-space` for more than is kept, `conflict` (`DockerError`) */
 export async function takeLayerCheckpoint(
   { engine, container, directory }: Layer,
-  { isRunning, signal }: { isRunning: boolean; signal: AbortSignal },
+  { isRunning, stopped, signal }: LayerCheckpointOptions,
 ): Promise<void> {
   // It waits for the first start.
   if (await new LayerParts(join(directory, RESTORED_DISKS)).manifest()) return;
   const layer = new LayerParts(join(directory, DISK_CHECKPOINT));
   const before = await layer.manifest();
-  if (!isRunning) {
+  if (!isRunning && !stopped) {
     // The copy of a container that has been removed is of no use; one that has stopped writes nothing.
-    if (before && before.container !== container) await rm(layer.directory, { recursive: true, force: true });
+    if (before && before.container !== container) await layer.discard();
     return;
   }
   const { Mounts, Image: image } = await engine.call<{ Mounts: { Destination: string }[]; Image: string }>(
@@ -123,26 +124,31 @@ export async function takeLayerCheckpoint(
   const run = (words: string[]) => output(engine, container, words, signal);
   const seconds = Math.floor(Date.now() / 1000);
   let state = '';
-  if (changed.length > 0)
+  if (changed.length > 0 && isRunning)
     for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z %z', ...changed])) {
       state += piece.toString();
       // A privileged container can put another program in the place of busybox.
       if (state.length > MOST_STATE_CHARACTERS) throw new Failure('conflict', STATE_TOO_LONG, { exception });
     }
   const isSame = before?.container === container && before.state === state && `${before.deleted}` === `${deleted}`;
-  if (isSame) return;
+  if (isSame && isRunning) return;
   const bytes = [...state.matchAll(/^\d+/gm)].reduce((sum, [size]) => sum + Number(size), 0);
   // Compressed, it may be less; what was too much before is not read again to find out.
   if (bytes > Math.min(2 * LARGEST_DISKS_BYTES, (await layer.tooMuch()) - 1))
     throw new TooMuch(`it has written ${Math.ceil(bytes / 2 ** 20)} MiB outside its volumes`);
   await layer.begin();
-  const archive = changed.length > 0 ? run(['tar', '-c', '--no-recursion', ...changed]) : Readable.from([]);
   try {
+    const archive =
+      changed.length === 0
+        ? Readable.from([])
+        : isRunning
+          ? run(['tar', '-c', '--no-recursion', ...changed])
+          : await archiveOf(engine, container, new Set(changed), signal);
     await layer.add(archive, { container, image, state: comparable(state, seconds), deleted });
   } catch (error) {
-    if (error instanceof TooMuch) await layer.noteTooMuch(bytes);
+    if (error instanceof TooMuch) await layer.noteTooMuch(isRunning ? bytes : Infinity);
     // It is whole, and its container is known, also when this one has been replaced by then.
-    else if (before) await layer.unchanged();
+    else if (before) await layer.unchanged(before);
     throw error;
   }
 }
@@ -157,8 +163,8 @@ export async function restoreLayer(
   warn: (message: string) => void,
 ): Promise<() => Promise<void>> {
   const layer = new LayerParts(join(directory, RESTORED_DISKS));
-  const discard = (): Promise<void> => rm(layer.directory, { recursive: true, force: true });
-  const manifest = await layer.manifest();
+  const discard = (): Promise<void> => layer.discard();
+  const manifest = await layer.arrived('the copy of its files outside its volumes', warn);
   if (!manifest) return async () => {};
   try {
     await layer.mustBeIntact(manifest);
@@ -180,6 +186,17 @@ export async function restoreLayer(
   return discard;
 }
 
+/** The changed files of a container that does not run. Volumes are not in its archive. */
+async function archiveOf(
+  engine: Engine,
+  container: string,
+  changed: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Buffer>> {
+  const all = await engine.stream('GET', `containers/${container}/export`, { signal });
+  return tarEntries(all, (path) => changed.has(`.${path}`));
+}
+
 /** The state to compare the next one with: without fractions of seconds, a file that had just changed counts as changed. */
 export function comparable(state: string, seconds: number): string {
   const times = [...state.matchAll(/ (\d+) [\d-]+ [\d:]+(?:\.(\d+))? [+-]\d+$/gm)];
@@ -196,8 +213,8 @@ async function* output(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const body = { AttachStdout: true, AttachStderr: true, User: '0', WorkingDir: '/', Cmd: [BUSYBOX, ...words] };
-  const { Id: id } = await engine.call<{ Id: string }>('POST', `containers/${container}/exec`, { body });
-  const stream = await engine.hijack(`exec/${id}/start`, { Detach: false, Tty: false });
+  const { Id: id } = await engine.call<{ Id: string }>('POST', `containers/${container}/exec`, { body, signal });
+  const stream = await engine.hijack(`exec/${id}/start`, { Detach: false, Tty: false }, signal);
   const end = (): void => void stream.destroy(signal.reason as Error);
   signal.addEventListener('abort', end);
   if (signal.aborted) end();
@@ -219,7 +236,7 @@ async function* output(
     stream.destroy();
   }
   signal.throwIfAborted();
-  const { ExitCode: code } = await engine.call<{ ExitCode: number | null }>('GET', `exec/${id}/json`);
+  const { ExitCode: code } = await engine.call<{ ExitCode: number | null }>('GET', `exec/${id}/json`, { signal });
   if (code === 0) return;
   const message = `Files changed while they were copied (busybox ${words[0]}: ${errors.trim() || `exit code ${code}`}).`;
   throw new Failure('conflict', message, { exception });

@@ -141,14 +141,18 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return size > 0 ? [{ path: '(container)', size, bytes: size }] : [];
   }
 
-  /** Copies what it has written outside its volumes, for another host. @throws Failure `out-of-space`, `conflict` if it had to give way */
-  checkpoint(): Promise<void> {
+  /**
+   * Copies what it has written outside its volumes, for another host.
+   * @param stopped also while it does not run
+   * @throws Failure `out-of-space`, `conflict` if it had to give way
+   */
+  checkpoint(stopped: boolean): Promise<void> {
     return this.copyInTurn(async (signal) => {
       const { id: container } = this.#container;
       // Nothing runs in a suspended one; its copy is of the last round.
       if (container === undefined || this.runtime?.isSuspended) return;
       const layer = { engine: this.#host.engine, container, directory: this.directory };
-      await takeLayerCheckpoint(layer, { isRunning: this.runtime !== undefined, signal });
+      await takeLayerCheckpoint(layer, { isRunning: this.runtime !== undefined, stopped, signal });
     });
   }
 

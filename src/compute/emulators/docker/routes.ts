@@ -42,10 +42,11 @@ export function containerRoutes(find: FindNode<DockerNode>): Route[] {
         concurrent: true,
         status: 204,
         summary: 'Copy what a container has written outside its volumes (an extension)',
+        query: { stopped: 'yes: also of a container that does not run' },
         errors: [409, 507],
       },
-      async ({ params }) => {
-        await find(params).checkpoint();
+      async ({ params, query }) => {
+        await find(params).checkpoint(query['stopped'] === 'yes');
         return undefined;
       },
     ),

@@ -1,9 +1,8 @@
 // Copies of a node's disks for another host, taken while its machine runs or is off, and disks made of such a copy.
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DISK_CHECKPOINT, DISK_MANIFEST, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
+import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
@@ -50,7 +49,7 @@ export async function takeCheckpoint({ directory, tool, images, qmp, signal }: C
     const changes = qmp
       ? await changesOfRunning(qmp, { ...into, whole: before === undefined })
       : await changesAtRest(await withFormats(disks, tool), into);
-    if (changes === undefined) return before && (await chunks.unchanged());
+    if (changes === undefined) return before && (await chunks.unchanged(before));
     await chunks.add(before, changes, { tool, signal, ...(!qmp && { of }) });
   } catch (error) {
     if (error instanceof TooMuch) await chunks.noteTooMuch(allocated);
@@ -68,13 +67,8 @@ export async function restoreDisks(images: Images, options: DiskOptions): Promis
   const { directory, tool, linked, warn } = options;
   if (!linked) return;
   const chunks = new DiskChunks(join(directory, RESTORED_DISKS));
-  const manifest = await chunks.manifest();
-  if (!manifest) {
-    if (!existsSync(chunks.directory)) return;
-    warn(`the copy of its disks cannot be used: ${DISK_MANIFEST} is missing or damaged`);
-    await rm(chunks.directory, { recursive: true, force: true });
-    return;
-  }
+  const manifest = await chunks.arrived('the copy of its disks', warn);
+  if (!manifest) return;
   const scratch = await mkdtemp(join(tmpdir(), 'labwire-disks-'));
   try {
     for (const drive of DRIVES) {
@@ -90,7 +84,7 @@ export async function restoreDisks(images: Images, options: DiskOptions): Promis
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-  await rm(chunks.directory, { recursive: true, force: true });
+  await chunks.discard();
 }
 
 async function ownDisks(directory: string, images: Images) {

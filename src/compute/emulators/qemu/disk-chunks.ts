@@ -1,32 +1,16 @@
 // Copies of disks as chunks: a chunk is a piece of a disk as the guest sees it, stored once under the checksum of its content.
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as v from 'valibot';
-import { checksumsOf, ZEROS } from '../../../api/disk-checkpoint.ts';
-import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
+import { DisksManifest, ZEROS } from '../../../api/disk-checkpoint.ts';
+import type { Drive } from '../../../api/kinds/qemu.ts';
 import { Failure } from '../../../failures.ts';
-import { CHUNK_BYTES, CheckpointParts, DamagedCopy, PartName, TooMuch } from '../../nodes/checkpoint-parts.ts';
+import { CHUNK_BYTES, CheckpointParts, DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
 import type { DiskTool, Extent } from './disk-tool.ts';
 
 /** Chunks that are written by one run of qemu-io. */
 const AT_ONCE = 64;
 /** Places of chunks, zeros included: 64 GiB. A guest writes zeros over a disk of any size in no time. */
 const MOST_PLACES = 2 ** 18;
-
-const Checksum = v.union([v.literal(ZEROS), PartName]);
-const DiskOf = v.object({
-  size: v.number(),
-  /** By number: the checksum. */
-  chunks: v.record(v.pipe(v.string(), v.regex(/^\d{1,9}$/)), Checksum),
-});
-const Manifest = v.object({
-  disks: v.partial(
-    v.object(Object.fromEntries(DRIVES.map((drive) => [drive, DiskOf])) as Record<Drive, typeof DiskOf>),
-  ),
-  /** The disks of a machine that is off which the copy was made of. */
-  of: v.optional(v.string()),
-});
-export type DiskManifest = v.InferOutput<typeof Manifest>;
 
 export interface DiskChanges {
   /** Whether it is all that the disks have beyond their images. */
@@ -35,18 +19,18 @@ export interface DiskChanges {
   disks: { drive: Drive; path: string; size: number }[];
 }
 
-export class DiskChunks extends CheckpointParts<DiskManifest> {
+export class DiskChunks extends CheckpointParts<DisksManifest> {
   constructor(directory: string) {
-    super(directory, Manifest);
+    super(directory, DisksManifest);
   }
 
   /** @throws TooMuch, the reason of `signal`; the files of before stay, but count as unfinished */
   async add(
-    before: DiskManifest | undefined,
+    before: DisksManifest | undefined,
     changes: DiskChanges,
     { tool, signal, of }: { tool: DiskTool; signal: AbortSignal; of?: string },
   ): Promise<void> {
-    const disks: DiskManifest['disks'] = changes.whole ? {} : { ...before?.disks };
+    const disks: DisksManifest['disks'] = changes.whole ? {} : { ...before?.disks };
     for (const { drive, path, size } of changes.disks) {
       const chunks: Record<string, string> = { ...disks[drive]?.chunks };
       let places = Object.keys(chunks).length;
@@ -58,7 +42,7 @@ export class DiskChunks extends CheckpointParts<DiskManifest> {
       }
       disks[drive] = { size, chunks };
     }
-    await this.finish({ disks, ...(of !== undefined && { of }) }, checksumsOf({ disks }), 'its disks have');
+    await this.finish({ disks, ...(of !== undefined && { of }) }, 'its disks have');
   }
 
   /** Writes the chunks of a drive onto its new disk. @throws DamagedCopy, Failure `conflict` of qemu-io */

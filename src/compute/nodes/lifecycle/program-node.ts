@@ -1,5 +1,6 @@
 // The base class of all nodes with a program: life cycle, lock, consoles, ports and directory.
 import { join } from 'node:path';
+import { CHECKPOINT_MS } from '../../../api/disk-checkpoint.ts';
 import type { Console } from '../../../consoles/console.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/files/directories.ts';
@@ -273,18 +274,25 @@ export abstract class ProgramNode<
     return this.#turns.run('life', task);
   }
 
-  /** Makes a copy for another host, until another action asks for a turn. @throws Failure `conflict` if it had to give way */
+  /**
+   * Makes a copy for another host, until another action asks for a turn.
+   * @throws Failure `conflict` if it had to give way, or takes too long: a program that hangs, such as the Docker Engine, would hold it for ever
+   */
   protected copyInTurn(copy: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const copying = new AbortController();
-    const { signal } = copying;
     this.#copies.add(copying);
     return this.#turns.run('life', async () => {
+      const late = AbortSignal.timeout(CHECKPOINT_MS);
+      const signal = AbortSignal.any([copying.signal, late]);
       try {
         signal.throwIfAborted();
         await copy(signal);
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
-        const message = `The copy of ${this.name} gave way to another action; the next one has everything.`;
+        const reason = copying.signal.aborted
+          ? 'gave way to another action'
+          : `was given up, as it took longer than ${CHECKPOINT_MS / 1000} s`;
+        const message = `The copy of ${this.name} ${reason}; the next one has everything.`;
         throw new Failure('conflict', message, { exception: this.exception, cause: thrown });
       } finally {
         this.#copies.delete(copying);
