@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { noVpcs } from '../compute/support.ts';
 import { unzipped } from './archives-zip.ts';
-import { LabServer } from './lab-server.ts';
+import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
 type Body = any;
@@ -167,4 +167,22 @@ test('a copy of a lab on two computes is on both, too', async (t) => {
   assert.equal(await scriptOn(server, copy, near), 'set pcname near\n');
   assert.equal((await server.expect(200, 'GET', `${path}/nodes`)).length, 2);
   assert.notEqual(copy.project_id, project.project_id);
+});
+
+test('a check of an export says nothing of files that will be missing in the archive; the export says it once', async (t) => {
+  if (noVpcs) return t.skip(noVpcs);
+  const { server, far, path } = await pair(t);
+  await far.stop();
+  await until(
+    async () => !(await server.expect(200, 'GET', '/v2/computes/far')).connected,
+    'the end of the connection',
+  );
+  const told = await server.record(`${path}/notifications/ws`);
+  const warnings = () => told.filter(({ event }) => /not in the archive/.test(event?.message));
+  await server.expect(204, 'GET', `${path}/export?check=yes&keep_compute_ids=yes`);
+  const answer = await server.request(`${path}/export?keep_compute_ids=yes`);
+  assert.equal(answer.status, 200);
+  await answer.arrayBuffer();
+  await until(() => warnings().length > 0, 'a warning');
+  assert.equal(warnings().length, 1);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology, TopologyNode } from '../../api/topology.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, ignore } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
@@ -50,6 +50,13 @@ interface RemoteFolder {
   files: string[];
 }
 
+interface Examination {
+  /** Projects that are open on computes meanwhile. */
+  held: AsyncDisposableStack;
+  /** Something will be missing in the archive. */
+  warn: (message: string) => void;
+}
+
 export class Exports {
   readonly #computes: Computes;
   readonly #writer: LabWriter;
@@ -69,10 +76,10 @@ export class Exports {
     return packArchive(compressor, await project.changes.run(PRESENCE, () => this.prepare(project, options)));
   }
 
-  /** Only the checks of an export. @throws Failure as `prepare` does */
+  /** Only the checks of an export, without its warnings. @throws Failure as `prepare` does */
   async check(project: Project, options: ExportOptions): Promise<void> {
     await using held = new AsyncDisposableStack();
-    await project.changes.run(PRESENCE, () => this.#examined(project, options, held));
+    await project.changes.run(PRESENCE, () => this.#examined(project, options, { held, warn: ignore }));
   }
 
   /**
@@ -81,7 +88,8 @@ export class Exports {
    */
   async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
     await using held = new AsyncDisposableStack();
-    const { topology, remote, images } = await this.#examined(project, options, held);
+    const warn = (message: string): void => this.#warn(project, message);
+    const { topology, remote, images } = await this.#examined(project, options, { held, warn });
     const progress = ongoing();
     progress.expect(
       await bytesBelow(project.record.path, ...this.#wanted(options, foldersElsewhere(topology))),
@@ -100,13 +108,13 @@ export class Exports {
   }
 
   /** What the archive will have. @throws Failure as `prepare` does */
-  async #examined(project: Project, options: ExportOptions, held: AsyncDisposableStack) {
+  async #examined(project: Project, options: ExportOptions, { held, warn }: Examination) {
     project.requirePresent();
     if (options.running === undefined) refuseRunning(project);
     const topology = await this.#topologyOf(project);
     refuseTypes(topology, options.anyType);
-    const remote = await this.#remoteFolders(project, topology, held);
-    const images = options.images ? await this.#images(project, topology) : [];
+    const remote = await this.#remoteFolders(project, topology, { held, warn });
+    const images = options.images ? await this.#images(topology, warn) : [];
     return { topology, remote, images };
   }
 
@@ -121,7 +129,7 @@ export class Exports {
     throw new Failure('conflict', `compute_id: nodes are on the compute ${id}, which is not registered here.`);
   }
 
-  async #remoteFolders(project: Project, topology: Topology, held: AsyncDisposableStack): Promise<RemoteFolder[]> {
+  async #remoteFolders(project: Project, topology: Topology, { held, warn }: Examination): Promise<RemoteFolder[]> {
     const ids = new Set(topology.topology.nodes.map((node) => node.compute_id));
     const folders: RemoteFolder[] = [];
     for (const id of ids) {
@@ -134,7 +142,7 @@ export class Exports {
       } catch (error) {
         if (compute.connected) throw error;
         const names = topology.topology.nodes.filter((node) => node.compute_id === id).map(({ name }) => name);
-        this.#warn(project, `The files of ${names.join(', ')} are not in the archive. ${compute.absence}`);
+        warn(`The files of ${names.join(', ')} are not in the archive. ${compute.absence}`);
       }
     }
     return folders;
@@ -144,7 +152,7 @@ export class Exports {
    * The images that nodes use, each once. One that is missing on its compute fails now, not in the middle of the
    * stream.
    */
-  async #images(project: Project, topology: Topology): Promise<RemoteImage[]> {
+  async #images(topology: Topology, warn: Examination['warn']): Promise<RemoteImage[]> {
     const images = new Map<string, RemoteImage>();
     for (const node of topology.topology.nodes) {
       for (const { image } of imageReferences(node)) {
@@ -160,7 +168,7 @@ export class Exports {
       });
       if (answer === undefined) {
         images.delete(name);
-        this.#warn(project, `The image ${baseName(name)} is not in the archive. ${compute.absence}`);
+        warn(`The image ${baseName(name)} is not in the archive. ${compute.absence}`);
         continue;
       }
       await answer.body?.cancel();
