@@ -1,7 +1,7 @@
 // Images that come in pieces, and images that go.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { imageKind } from '../../src/api/kinds/kinds.ts';
 import { Images } from '../../src/compute/images/images.ts';
@@ -169,6 +169,11 @@ test('what the disk cannot hold is refused before it is sent, or with 507 when i
   );
   await announce(10 * MIBIBYTE, one);
   await assert.rejects(announce(10 * MIBIBYTE, other), /and 10485760 for other uploads/);
+  const elsewhere = await scratchFileSystem(t, '16m');
+  await symlink(elsewhere as string, `${disk}/IOS`);
+  const third = randomUUID();
+  await uploads.announce(imageKind('dynamips'), third, { filename: 'c7200.bin', filesize: 10 * MIBIBYTE });
+  await uploads.remove(third);
   await announce(4 * MIBIBYTE, other);
   await writeFile(`${disk}/ballast`, Buffer.alloc(3 * MIBIBYTE));
   const content = image(10 * MIBIBYTE);

@@ -1,5 +1,6 @@
 // Uploads of images in several pieces: an interrupted one is resumed. Until it is complete it counts as unfinished: it
 // is not listed and no node finds it. An extension of the release's interface.
+import { stat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
 import type { UploadAnnounced, UploadObject } from '../../api/routes/compute-images.ts';
@@ -48,7 +49,9 @@ export class Uploads {
     const checksum = md5sum?.toLowerCase() ?? undefined;
     const { root, path, options } = await this.#images.incoming(kind, filename, checksum);
     const { bytes, reserveBytes } = await freeSpace(root);
-    const pending = [...this.#uploads.values()].reduce((sum, upload) => sum + upload.pendingBytes, 0);
+    const { dev: fileSystem } = await stat(root);
+    const beside = [...this.#uploads.values()].filter((upload) => upload.fileSystem === fileSystem);
+    const pending = beside.reduce((sum, upload) => sum + upload.pendingBytes, 0);
     const free = bytes - reserveBytes - pending;
     if (filesize > free) {
       const others = pending > 0 ? `, and ${pending} for other uploads` : '';
@@ -58,7 +61,7 @@ export class Uploads {
     const again = this.#uploads.get(id);
     if (again) return again.json();
     const operation = this.#operations.begin({ kind: 'upload', name: posix.basename(path), id });
-    const upload = new Upload({ id, kind, announced, operation, restMs: this.#restMs });
+    const upload = new Upload({ id, kind, announced, fileSystem, operation, restMs: this.#restMs });
     this.#uploads.set(id, upload);
     const written = writeContained(root, path, upload.content, options).then(() =>
       this.#images.checksum({ root, path }),
@@ -94,6 +97,8 @@ interface UploadParts {
   id: string;
   kind: ImageKind;
   announced: UploadAnnounced;
+  /** The device number of the file system that it goes to. */
+  fileSystem: number;
   operation: Operation;
   restMs: number;
 }
@@ -124,6 +129,10 @@ export class Upload {
 
   get isWhole(): boolean {
     return this.#md5sum !== undefined;
+  }
+
+  get fileSystem(): number {
+    return this.#parts.fileSystem;
   }
 
   /** Bytes that are to come. */
