@@ -2,8 +2,6 @@
 // picture, memory, presented frames while hands move things); what two people see of each other; captures.
 // Repeat with: npm run bench -- --only page
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 import { Daemon, MANY_PORTS } from '../system/daemon.ts';
@@ -168,19 +166,6 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
 });
 try {
-  const bundler = join(import.meta.dirname, '../../bin/web.mjs');
-  const { bundleWeb } = (await import(bundler)) as { bundleWeb(): Promise<{ files: Map<string, Buffer> }> };
-  const { files } = await bundleWeb();
-  const sizes = new Map<string, number>();
-  for (const [name, content] of files) {
-    // Parts that several others share have no names of their own.
-    const part = name.replace(/-[^-]*(\.\w+)$/, '$1').replace('assets/', '');
-    sizes.set(part, (sizes.get(part) ?? 0) + gzipSync(content, { level: 9 }).length);
-  }
-  process.stdout.write(
-    `${table([['part', 'bytes, gzipped'], ...[...sizes].map(([part, bytes]) => [part, String(bytes)])])}\n\n`,
-  );
-
   process.stdout.write(`${await firstVisit(browser, daemon)}\n\n`);
   await gestures(browser, daemon, 1_000).then(({ page: larger }) => larger.close());
   const { page, lab } = await gestures(browser, daemon, 200);
