@@ -204,12 +204,6 @@ if (relay !== undefined) {
       `${(own.floodCost / relay.floodCost).toFixed(2)} of the CPU time a frame, ${(own.trip / relay.trip).toFixed(2)} of the round trip.\n`,
   );
 }
-const fused = own.trip;
-process.stdout.write(
-  `Round trips against the fused cable's: ${paths
-    .map(({ title }) => `${title} ${(figuresOf(title)!.trip / fused).toFixed(2)}`)
-    .join('; ')}.\n`,
-);
 if (options.svg !== undefined) writeFileSync(options.svg, picture(medians, machine));
 
 await manyPorts();

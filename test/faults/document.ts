@@ -14,10 +14,14 @@ Each section is a promise, and the figures of the test in \`test/faults\` that a
 * Memory of repeated actions is its growth over the second half of them.
 `;
 
+/** The hardware with the release of Node, and the load of other programs. */
+const partsOfMachine = (machine: string): string[] => machine.split('; ');
+
 function sectionOf({ rig, promise, figures, full, machine }: RigReport): string {
   const rows = figures.map(({ what, value }) => `| ${what} | ${value} |`).join('\n');
   const size = full ? 'in full' : 'in small';
-  return `## ${promise[0]!.toUpperCase()}${promise.slice(1)}\n\n\`test/faults/${rig}.test.ts\`, ${size}. ${machine}.\n\n| | |\n|---|---|\n${rows}\n`;
+  const [, load] = partsOfMachine(machine);
+  return `## ${promise[0]!.toUpperCase()}${promise.slice(1)}\n\n\`test/faults/${rig}.test.ts\`, ${size}; ${load}.\n\n| | |\n|---|---|\n${rows}\n`;
 }
 
 mkdirSync(FIGURES, { recursive: true });
@@ -33,8 +37,9 @@ const without = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => name.slice(0, -'.test.ts'.length))
   .filter((name) => !reports.some(({ rig }) => rig === name));
+const hardware = [...new Set(reports.map(({ machine }) => partsOfMachine(machine)[0]))].join('; ');
 const rest = without.length === 0 ? '' : `\nWithout figures: ${without.join(', ')}.\n`;
 writeFileSync(
   join(FIGURES, '../../docs/trust.md'),
-  partOf('bin/test --faults', `${HEAD}\n${reports.map(sectionOf).join('\n')}${rest}`),
+  partOf('bin/test --faults', `${HEAD}\nMeasured on ${hardware}.\n\n${reports.map(sectionOf).join('\n')}${rest}`),
 );
