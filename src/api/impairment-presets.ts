@@ -1,4 +1,4 @@
-// Presets of impairments for well-known access lines. docs/impairments.md lists the sources in a table, too.
+// Presets of impairments for well-known access lines, each with the source of its rates and delay.
 import type { DirectionImpairments } from './impairments.ts';
 
 export interface Preset {
