@@ -192,6 +192,6 @@ test('an unknown topic is answered by the most similar one', () => {
     () => find(all, ['qemu#frame-rates']),
     /qemu has no part "frame-rates"\. Try labwired help .*qemu#frames/,
   );
-  assert.throws(() => find(all, ['cluster', 'copies']), /cluster has 2 parts "copies"/);
+  assert.throws(() => find(all, ['cluster', 'copies']), /cluster has \d parts "copies"/);
   assert.match(helpText([], 80), /^ {2}qemu +QEMU machines$/m);
 });

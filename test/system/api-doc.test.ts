@@ -111,17 +111,11 @@ test('the OpenAPI document of the executable is valid, and is that of the source
 
 test('every proof exists', () => {
   for (const { method, pattern, proof } of rows) {
-    let found = 0;
-    let file = '';
-    for (const [, name, title] of proof.matchAll(/`([^`]+)`|"([^"]+)"/g)) {
-      found += 1;
-      if (title !== undefined) {
-        assert.ok(readFileSync(join(project, file), 'utf8').includes(title), `${file} has no test "${title}"`);
-        continue;
-      }
-      file = name!.startsWith('test/') ? name! : `test/conformance/scenarios/${name}.json`;
+    const names = [...proof.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+    assert.ok(names.length > 0, `${method} ${pattern} has no proof`);
+    for (const name of names) {
+      const file = name.startsWith('test/') ? name : `test/conformance/scenarios/${name}.json`;
       assert.ok(existsSync(join(project, file)), `${method} ${pattern}: there is no ${file}`);
     }
-    assert.ok(found > 0, `${method} ${pattern} has no proof`);
   }
 });
