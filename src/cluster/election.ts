@@ -18,8 +18,10 @@ const HELD_MS = 4_000;
 const ROUND_MS = 700;
 /** How long (ms) after an interruption a host leaves the key to the one that held it before. */
 const HEADSTART_MS = 3_000;
-/** Time limit (ms) of a question about the key, and of a renewal: NATS servers that elect their leader drop some, which must be repeated. */
+/** Time limit (ms) of a question about the key, and of a renewal. */
 const ANSWER_MS = 2_000;
+/** When (ms) a question without an answer is repeated: NATS servers that elect their leader drop some. */
+const REPEATED_MS = [0, 400, 800, 1_200, 1_600];
 
 const Holder = v.object({ id: v.string(), name: v.string(), run: v.string() });
 export type Holder = v.InferOutput<typeof Holder>;
@@ -45,6 +47,20 @@ function holderOf(entry: KvEntry | null): Holder | undefined {
   if (entry?.operation !== 'PUT') return undefined;
   const parsed = v.safeParse(Holder, JSON.parse(entry.string()));
   return parsed.success ? parsed.output : undefined;
+}
+
+/** The first answer of several attempts. */
+async function repeated<T>(ask: () => Promise<T>): Promise<T> {
+  const answered = new AbortController();
+  const asked = REPEATED_MS.map(async (delay) => {
+    await sleep(delay, undefined, { signal: answered.signal });
+    return ask();
+  });
+  try {
+    return await Promise.any(asked);
+  } finally {
+    answered.abort();
+  }
 }
 
 export class Election {
@@ -90,7 +106,7 @@ export class Election {
 
   async #round(bucket: KV): Promise<void> {
     const begin = performance.now();
-    const entry = await bucket.get(CONTROLLER_KEY);
+    const entry = await repeated(() => bucket.get(CONTROLLER_KEY));
     const holder = holderOf(entry);
     this.#holder = holder;
     if (holder && holder.id !== this.#own.id) return this.#lose(holder);

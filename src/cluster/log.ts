@@ -17,10 +17,10 @@ import { CHANGES, CHANGES_STREAM } from './subjects.ts';
 
 /** How long (ms) a change waits until NATS has stored it. */
 const STORED_MS = 4_000;
-/** Time limit (ms) of each request of `begin`: servers that elect the leader of the stream drop some, which must be repeated. */
-const BEGIN_STORED_MS = 1_000;
-/** How long (ms) until the next request of `begin`, and how long it repeats them: a full log stays full. */
-const BEGIN_AGAIN_MS = 200;
+/** Time limit (ms) of each request for that: servers that change the leader of the stream drop some, which must be repeated. */
+const ANSWER_MS = 1_000;
+const AGAIN_MS = 200;
+/** How long (ms) `begin` repeats its message: a full log stays full. */
 const BEGIN_MS = 20_000;
 /** Of all messages. A copy of the database replaces them long before. */
 const MOST_BYTES = 192 * 2 ** 20;
@@ -47,13 +47,6 @@ export async function changesStream(nats: NatsConnection): Promise<StreamInfo> {
     num_replicas: replicasFor(nats),
   };
   return streams.info(CHANGES_STREAM).catch(() => streams.add({ name: CHANGES_STREAM, ...config }));
-}
-
-/** For a change of one message that may be sent again. */
-interface Repeatable {
-  id: string;
-  /** Time limit (ms) of this attempt. */
-  timeout: number;
 }
 
 export class LogWriter implements ChangeLog {
@@ -96,19 +89,18 @@ export class LogWriter implements ChangeLog {
 
   /**
    * Proves that this host has the whole log, and keeps all others from writing. Repeats its message while `isHeld`, this host holds the key
-   * of the controller. A message without an answer may be stored all the same: each repetition has the same id, which NATS stores once, and
-   * follows the same last message. So an answer always means that no other message came before it.
+   * of the controller, always as the same change.
    */
   async begin(isHeld: () => boolean): Promise<number> {
-    const id = nuid.next();
+    const change = nuid.next();
     const end = performance.now() + BEGIN_MS;
     for (;;) {
       try {
-        return await this.append([], { id, timeout: BEGIN_STORED_MS });
+        return await this.append([], { change, limit: ANSWER_MS });
       } catch (error) {
         if (this.#refusal !== undefined || performance.now() > end || !isHeld()) throw error;
       }
-      await sleep(BEGIN_AGAIN_MS);
+      await sleep(AGAIN_MS);
       if (!isHeld()) throw notKept('this host holds the key of the controller no more');
     }
   }
@@ -118,43 +110,59 @@ export class LogWriter implements ChangeLog {
     this.#lost(reason);
   }
 
-  async append(statements: readonly Statement[], repeatable?: Repeatable): Promise<number> {
+  /**
+   * @param change names it; a new one unless given
+   * @param limit how long (ms) it waits until NATS has stored it
+   */
+  async append(
+    statements: readonly Statement[],
+    { change = nuid.next(), limit = STORED_MS }: { change?: string; limit?: number } = {},
+  ): Promise<number> {
     if (this.#refusal !== undefined) throw new Error(this.#refusal);
-    // A message that waits for a connection could be stored after its change was refused.
-    if (!this.isReached) throw notKept('NATS is not reached');
     const bytes = new TextEncoder().encode(JSON.stringify({ schema: this.#schema, statements } satisfies Change));
-    const change = repeatable?.id ?? nuid.next();
     const parts = Math.ceil(bytes.length / PART_BYTES);
     for (let part = 0; part < parts; part += 1) {
       const piece = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
-      await this.#store(piece, { change, following: parts - part - 1, repeatable });
+      await this.#store(piece, { change, limit, following: parts - part - 1 });
     }
     this.#bytes += bytes.length;
     return this.#last;
   }
 
+  /**
+   * A message without an answer may be stored all the same: each repetition has the same id, which NATS stores once, and follows the same
+   * last message. So an answer always means that no other message came before it.
+   */
   async #store(
     bytes: Uint8Array,
-    { change, following, repeatable }: { change: string; following: number; repeatable: Repeatable | undefined },
+    { change, following, limit }: { change: string; following: number; limit: number },
   ): Promise<void> {
     const labels = headers();
     labels.set(CHANGE, change);
     labels.set(FOLLOWING, String(following));
-    try {
-      const stored = await this.#jetstream.publish(CHANGES, bytes, {
-        headers: labels,
-        expect: { lastSequence: this.#last, streamName: CHANGES_STREAM },
-        timeout: repeatable?.timeout ?? STORED_MS,
-        ...(repeatable && { msgID: repeatable.id }),
-      });
-      this.#last = stored.seq;
-    } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === WRONG_SEQUENCE) {
-        const reason = 'another host has changed the labs';
-        this.fellBehind(reason);
-        throw new Error(`This host is the controller no more: ${reason}. Try again.`);
+    const end = performance.now() + limit;
+    for (;;) {
+      // A message that waits for a connection could be stored after its change was refused.
+      if (!this.isReached) throw notKept('NATS is not reached');
+      try {
+        const stored = await this.#jetstream.publish(CHANGES, bytes, {
+          headers: labels,
+          expect: { lastSequence: this.#last, streamName: CHANGES_STREAM },
+          timeout: Math.min(ANSWER_MS, Math.max(1, end - performance.now())),
+          msgID: `${change}-${following}`,
+        });
+        this.#last = stored.seq;
+        return;
+      } catch (error) {
+        if (error instanceof JetStreamApiError && error.code === WRONG_SEQUENCE) {
+          const reason = 'another host has changed the labs';
+          this.fellBehind(reason);
+          throw new Error(`This host is the controller no more: ${reason}. Try again.`);
+        }
+        if (error instanceof JetStreamApiError || performance.now() + AGAIN_MS > end) throw notKept(messageOf(error));
       }
-      throw notKept(messageOf(error));
+      await sleep(AGAIN_MS);
+      if (this.#refusal !== undefined) throw new Error(this.#refusal);
     }
   }
 }
@@ -165,13 +173,19 @@ function notKept(reason: string): Error {
   );
 }
 
+export interface LogMessage {
+  seq: number;
+  headers?: { get(name: string): string } | undefined;
+  data: Uint8Array;
+}
+
 /** Joins the messages of changes. */
 export class ChangeReader {
   #change = '';
   #parts: Uint8Array[] = [];
 
   /** Returns the change that this message completes. One whose writer ended in the middle is dropped. */
-  receive(message: { headers?: { get(name: string): string } | undefined; data: Uint8Array }): Change | undefined {
+  receive(message: Omit<LogMessage, 'seq'>): Change | undefined {
     const change = message.headers?.get(CHANGE) ?? '';
     if (change !== this.#change) this.#parts = [];
     this.#change = change;

@@ -2,7 +2,7 @@
 // cluster's CA, who signs the claims of its users, routes to the other NATS, and limits for what JetStream stores.
 import { addressOf } from './connection.ts';
 import type { ClusterFiles, HostRecord, Storage } from './layout.ts';
-import { userConfiguration } from './nats-users.ts';
+import { type CompleteKeys, userConfiguration } from './nats-users.ts';
 
 const MEMORY_LIMIT = '64MB';
 const FILE_LIMIT = '1GB';
@@ -25,7 +25,7 @@ export interface NatsServer {
   host: string;
   /** HOST:PORT by which others reach it. */
   server: string;
-  storage: Storage;
+  storage: Storage & { keys: CompleteKeys };
   hosts: readonly HostRecord[];
 }
 
@@ -38,7 +38,7 @@ export function natsConfiguration(files: ClusterFiles, { cluster, host, server, 
     pid_file: files.path('nats.pid'),
     max_payload: MESSAGE_LIMIT_BYTES,
     tls,
-    ...userConfiguration(storage),
+    ...userConfiguration(storage.keys, storage.revoked),
   };
   const others = hosts.flatMap(({ server: other }) => (other === undefined || other === server ? [] : [other]));
   const routes = {

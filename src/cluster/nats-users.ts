@@ -7,6 +7,7 @@ import type { Storage } from './layout.ts';
 import { FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, LEASE_CALLS, leaseOf, subjects } from './subjects.ts';
 
 type Keys = Storage['keys'];
+export type CompleteKeys = Keys & { joined: string };
 
 /** Signed at the same time, equal claims are equal texts: a difference means that NATS must read its configuration. */
 const ISSUED = 1;
@@ -25,14 +26,16 @@ export function newUser(): { seed: string; user: string } {
   return { seed: text(pair.getSeed()), user: pair.getPublicKey() };
 }
 
-export function newKeys(): Keys {
+export function newKeys(): CompleteKeys {
   const account = (): string => text(nkeys.createAccount().getSeed());
   const operator = text(nkeys.createOperator().getSeed());
   return { operator, account: account(), joined: account(), member: account(), join: account(), system: account() };
 }
 
 /** An older release had no account for joined hosts. */
-export const withJoined = (keys: Keys): Keys => ({ ...keys, joined: keys.joined ?? newKeys().joined });
+export const areComplete = (keys: Keys): keys is CompleteKeys => keys.joined !== undefined;
+export const completed = (keys: Keys): CompleteKeys =>
+  areComplete(keys) ? keys : { ...keys, joined: newKeys().joined };
 
 /** @param issuer the seed of the key that signs */
 function signed(issuer: string, subject: string, name: string, nats: object): string {
@@ -49,13 +52,22 @@ const all = (issuer: string, user: string, name: string): string =>
 const limited = (account: string, issuer: string, user: string, name: string): string =>
   signed(issuer, user, name, { issuer_account: publicKey(account), type: 'user' });
 
+/** Whether a host only connects: it is in the account of joined hosts. */
+export const isJoined = ({
+  server,
+  standby,
+}: {
+  server?: string | undefined;
+  standby?: boolean | undefined;
+}): boolean => server === undefined && standby !== true;
+
 /** The claim of a host. One that runs NATS sees all messages in any case; one that may be the controller must. */
 export function memberClaim(
-  keys: Keys,
-  { name, user, server, standby }: { name: string; user: string; server?: string; standby?: boolean },
+  keys: CompleteKeys,
+  { name, user, ...role }: { name: string; user: string; server?: string; standby?: boolean },
 ): string {
-  const { account, joined = '', member } = keys;
-  return server !== undefined || standby ? all(account, user, name) : limited(joined, member, user, name);
+  const { account, joined, member } = keys;
+  return isJoined(role) ? limited(joined, member, user, name) : all(account, user, name);
 }
 
 /** The claim of hosts that have only a token. It may ask to join, nothing else; the token decides. */
@@ -102,32 +114,30 @@ interface Crossing {
   type: 'service' | 'stream';
   /** In the account of the controllers. */
   subject: string;
-  /** In the account of joined hosts, if it differs. */
-  local?: string;
 }
 
 /**
  * What passes between the account of the controllers and that of joined hosts. NATS sends its answers to any subject that a request names,
  * without a comparison with permissions: with accounts of their own, such an answer stays among the joined hosts. Answers to a `service`
- * find their way back by themselves.
+ * find their way back by themselves. A subject has one name in both: NATS 2.9 crashes when an answer is directed at one with wildcards that
+ * has another name there.
  */
 function crossings(): Crossing[] {
   const { up, down, ask, answer, find, leave, framesHere, framesOfJoined } = subjects('*');
   const [service, stream] = ['service', 'stream'] as const;
   return [
-    ...[leaseOf('*'), ...LEASE_CALLS, `${up}.*`, `${ask}.*`, find, leave].map((subject) => ({
+    // Frames of joined hosts have a subject of their own: under that of the stream, NATS would send them back a second time.
+    ...[leaseOf('*'), ...LEASE_CALLS, `${up}.*`, `${ask}.*`, find, leave, `${framesOfJoined}.*.*`].map((subject) => ({
       type: service,
       subject,
     })),
     ...[`${down}.*`, `${answer}.*`, `${framesHere}.*.*`, FOUND].map((subject) => ({ type: stream, subject })),
-    // A subject of its own: under that of the stream, NATS servers would send it back to joined hosts a second time.
-    { type: service, subject: `${framesOfJoined}.*.*`, local: `${subjects('$1').framesHere}.$2.$3` },
   ];
 }
 
 /** What NATS must know: who signs claims, with which permissions, and the users of forgotten hosts. */
-export function userConfiguration({ keys, revoked }: Storage): object {
-  const { operator, account, joined = '', member, join, system } = keys;
+export function userConfiguration(keys: CompleteKeys, revoked: readonly string[]): object {
+  const { operator, account, joined, member, join, system } = keys;
   const scope = (role: string, seed: string, template: object): object => ({
     ...{ kind: 'user_scope', key: publicKey(seed), role },
     template: { ...UNLIMITED, ...template },
@@ -146,10 +156,7 @@ export function userConfiguration({ keys, revoked }: Storage): object {
   };
   const hosts = {
     signing_keys: [scope('member', member, memberPermissions())],
-    imports: crossings().map(({ type, subject, local }) => ({
-      ...{ name: subject, type, subject, account: publicKey(account) },
-      ...(local !== undefined && { local_subject: local }),
-    })),
+    imports: crossings().map(({ type, subject }) => ({ name: subject, type, subject, account: publicKey(account) })),
     revocations,
   };
   const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };

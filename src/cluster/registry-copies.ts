@@ -1,8 +1,8 @@
 // Every host that runs NATS has a copy of the registry, by which its NATS knows the hosts that may connect.
 import { createHash } from 'node:crypto';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { type NatsConnection, RequestError } from '@nats-io/transport-node';
 import * as v from 'valibot';
-import { Failure, ignore } from '../failures.ts';
+import { Failure, ignore, messageOf } from '../failures.ts';
 import { type ClusterFiles, type Membership, Registry } from './layout.ts';
 import { reloadNats, writeConfiguration } from './registry.ts';
 import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
@@ -13,9 +13,11 @@ const ANSWER_MS = 5_000;
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** As the controller: answers with the registry, or with nothing if the copy is equal. */
-export function serveRegistry(nats: NatsConnection, files: ClusterFiles): void {
+export function serveRegistry(nats: NatsConnection, files: ClusterFiles, host: string): void {
   nats.subscribe(subjects('*').registry, {
     callback: (_error, message) => {
+      // Its own question is for a host that has replaced it.
+      if (senderOf(message) === host) return;
       void files.registry().then((registry) => {
         const text = JSON.stringify(registry);
         respond(message, inboxPrefix(senderOf(message)), message.string() === digestOf(text) ? '' : text);
@@ -39,16 +41,30 @@ export async function updateCopy(nats: NatsConnection, files: ClusterFiles, memb
   if (await writeConfiguration(files, membership)) await reloadNats(files);
 }
 
-/** The host that admits hosts in the place of this one, if there is one. Of two that replaced the same one it is the first to begin. */
+/**
+ * The host that admits hosts in the place of this one, if there is one. Of two that replaced the same one it is the first to begin.
+ * @throws Error if a host that admits others is there, and does not answer
+ */
 export async function replacedBy(nats: NatsConnection, files: ClusterFiles, host: string): Promise<string | undefined> {
   const own = await files.storage();
-  const found = (await fetchRegistry(nats, host).catch(ignore))?.storage;
-  return own && found && found.term >= own.term && found.registrar !== host ? found.registrar : undefined;
+  if (!own || own.servers === 1) return undefined;
+  const found = await fetchRegistry(nats, host).catch((error: unknown) => {
+    if (error instanceof RequestError && error.isNoResponders()) return undefined;
+    throw error;
+  });
+  return found && found.storage.term >= own.term && found.storage.registrar !== host
+    ? found.storage.registrar
+    : undefined;
 }
 
-/** @throws Failure `conflict` if another host admits hosts in the place of this one */
+/** @throws Failure `conflict` if another host admits hosts in the place of this one, or that cannot be known */
 export async function requireRegistrar(nats: NatsConnection, files: ClusterFiles, host: string): Promise<void> {
-  const other = await replacedBy(nats, files, host);
+  const other = await replacedBy(nats, files, host).catch((error: unknown) => {
+    throw new Failure(
+      'conflict',
+      `another host that admits hosts to the cluster does not answer, and may have replaced this one (${messageOf(error)})`,
+    );
+  });
   if (other === undefined) return;
   throw new Failure(
     'conflict',

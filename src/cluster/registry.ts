@@ -8,7 +8,7 @@ import { createCertificate, createSigningRequest, signCertificate } from '../hos
 import { addressOf, connectSystem, serverNameOf } from './connection.ts';
 import { type ClusterFiles, CREDENTIALS, type Membership, type Registry, type TokenRecord } from './layout.ts';
 import { natsConfiguration, serverIdOf } from './nats-configuration.ts';
-import { joinClaim, memberClaim, newKeys, newUser, withJoined } from './nats-users.ts';
+import { areComplete, type CompleteKeys, completed, joinClaim, memberClaim, newKeys, newUser } from './nats-users.ts';
 import { HOST_NAME } from './subjects.ts';
 import { fingerprintOf, formatJoinLine, hashOf, newSecret } from './token.ts';
 
@@ -131,7 +131,9 @@ export async function becomeServer(
 
 /** On the host that admits others. */
 export async function completeKeys(files: ClusterFiles): Promise<void> {
-  await files.changeStorage((storage) => ({ ...storage, keys: withJoined(storage.keys) }));
+  const storage = await files.storage();
+  if (storage && !areComplete(storage.keys))
+    await files.changeStorage(({ keys, ...others }) => ({ ...others, keys: completed(keys) }));
 }
 
 /** Returns whether there was another one. */
@@ -142,8 +144,9 @@ export async function writeConfiguration(files: ClusterFiles, membership: Member
   const server = membership.server ?? servers[0] ?? '';
   const [storage, hosts] = [await files.storage(), await files.hosts()];
   // A registry of an older release: the first host completes it.
-  if (storage?.keys.joined === undefined) return false;
-  const text = natsConfiguration(files, { cluster, host, server, storage, hosts });
+  if (!storage || !areComplete(storage.keys)) return false;
+  const { keys } = storage;
+  const text = natsConfiguration(files, { cluster, host, server, storage: { ...storage, keys }, hosts });
   if ((await readFile(files.path(CONFIGURATION), 'utf8').catch(() => '')) === text) return false;
   await files.write(CONFIGURATION, text);
   return true;
@@ -256,8 +259,18 @@ export async function admit(
   await files.addHost({ ...host, id, joined: now });
   // Nothing that a NATS which runs must read: servers find each other.
   await writeConfiguration(files, membership);
-  const keys = membership.existing ? undefined : (await files.registry()).storage.keys;
-  return { name, ...(keys && { claim: memberClaim(keys, host) }), ...(certificate !== undefined && { certificate }) };
+  const claim = membership.existing ? undefined : memberClaim(await keysOf(files), host);
+  return { name, ...(claim !== undefined && { claim }), ...(certificate !== undefined && { certificate }) };
+}
+
+/** @throws Failure `conflict` */
+async function keysOf(files: ClusterFiles): Promise<CompleteKeys> {
+  const { keys } = (await files.registry()).storage;
+  if (areComplete(keys)) return keys;
+  throw new Failure(
+    'conflict',
+    'The keys of this cluster are of an older release: restart labwired on the host of "labwired cluster init".',
+  );
 }
 
 /** The token that lets a host in. @throws Failure `conflict` */
@@ -302,7 +315,7 @@ export async function forgetHost(files: ClusterFiles, membership: Membership, na
   // First: after a crash in between the host can be forgotten again.
   await files.changeStorage(({ revoked, keys, ...storage }) => ({
     ...storage,
-    keys: withJoined(keys),
+    keys: completed(keys),
     revoked: [...new Set([...revoked, user])],
   }));
   await files.removeHost(name);

@@ -24,6 +24,12 @@ export interface FarEnd {
   port: number;
 }
 
+/**
+ * Whether it is an answer of NATS, in JSON, which a joined host can direct here under the name of another one. A frame with this beginning
+ * would be for a multicast group that no protocol uses.
+ */
+const isAnswer = (frame: Uint8Array): boolean => frame[0] === 0x7b && frame[1] === 0x22;
+
 interface End {
   socket: Socket;
   /** The host that may send frames to it. */
@@ -32,6 +38,7 @@ interface End {
 
 export class FrameRelay {
   readonly #host: string;
+  readonly #isJoined: boolean;
   /** Frames by what became of them. */
   readonly counters = new Counters();
   /** By the UDP port that the fabric has for the link. */
@@ -40,9 +47,13 @@ export class FrameRelay {
   #pendingBytes = 0;
   #isFlushing = false;
 
-  /** @param host this host's name in the cluster */
-  constructor(host: string) {
+  /**
+   * @param host this host's name in the cluster
+   * @param isJoined whether it is in the account of joined hosts
+   */
+  constructor(host: string, isJoined: boolean) {
     this.#host = host;
+    this.#isJoined = isJoined;
   }
 
   /** Undefined while there is no connection: frames are dropped meanwhile. */
@@ -60,7 +71,7 @@ export class FrameRelay {
     await once(socket, 'listening');
     socket.connect(port, '127.0.0.1');
     await once(socket, 'connect');
-    const subject = framesTo(far, this.#host);
+    const subject = framesTo(far, this.#host, this.#isJoined);
     socket.on('message', (frame) => this.#send(subject, frame));
     this.close(port);
     this.#ends.set(port, { socket, from: far.host });
@@ -84,7 +95,7 @@ export class FrameRelay {
   #receive(subject: string, frame: Uint8Array): void {
     const { from, port } = frameSubject(subject);
     const end = this.#ends.get(port);
-    const isExpected = end?.from === from;
+    const isExpected = end?.from === from && !isAnswer(frame);
     this.counters.add({ result: isExpected ? 'received' : 'unexpected' });
     if (isExpected) end.socket.send(frame);
   }

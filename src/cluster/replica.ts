@@ -8,9 +8,9 @@ import { type ObjectStore, Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
-import { ChangeReader } from './log.ts';
+import { ChangeReader, type LogMessage } from './log.ts';
 import { replicasFor } from './replicas.ts';
-import { CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
+import { CHANGES, CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
 
 /** How long (ms) until the next attempt to follow, after a failed one. */
 const AGAIN_MS = 1_000;
@@ -21,6 +21,10 @@ const AGAIN_MS = 1_000;
 const PULL_MS = 2_000;
 /** Time limit (ms) of a question to JetStream: servers that elect their leader drop some, which must be repeated. */
 const ANSWER_MS = 2_000;
+/** How long (ms) a copy that could follow the log is good for the next controller, which reads the rest by itself. */
+const RECENT_MS = 15_000;
+/** The same for the rest of the log, which the next controller reads. */
+const REST_ANSWER_MS = 500;
 /** Of files and copies of the database together. The log has the rest of what NATS may store. */
 const MOST_OBJECT_BYTES = 640 * 2 ** 20;
 /** Time limit (ms) for fetching a copy of the database. */
@@ -83,6 +87,7 @@ export async function storeCopy(nats: NatsConnection, database: Database, direct
 export class Replica {
   readonly #parts: ReplicaParts;
   readonly #ending = new AbortController();
+  readonly #ended: Promise<never>;
   #messages: ConsumerMessages | undefined;
   #database: Database | undefined;
   #following: Promise<void> | undefined;
@@ -90,9 +95,16 @@ export class Replica {
   /** The number of the last message that was read; it may be of a change that is not whole. */
   #seen = 0;
   #isFollowing = false;
+  #followedUntil = Number.NEGATIVE_INFINITY;
+  #reader = new ChangeReader();
 
   constructor(parts: ReplicaParts) {
     this.#parts = parts;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const { signal } = this.#ending;
+    signal.addEventListener('abort', () => reject(signal.reason));
+    promise.catch(ignore);
+    this.#ended = promise;
   }
 
   get path(): string {
@@ -111,6 +123,11 @@ export class Replica {
   /** Whether it reads the log at this time. */
   get isFollowing(): boolean {
     return this.#isFollowing;
+  }
+
+  /** Whether it follows, or did until a moment ago: the server of NATS that sent the changes may have died. */
+  get isRecent(): boolean {
+    return this.#isFollowing || performance.now() - this.#followedUntil < RECENT_MS;
   }
 
   /** The number of the last message that was read. */
@@ -145,6 +162,8 @@ export class Replica {
         const reason = messageOf(error);
         if (!signal.aborted && reason !== this.#reason) this.#parts.failed(reason);
         this.#reason = reason;
+        if (error instanceof Failure && error.code === 'conflict') this.#followedUntil = Number.NEGATIVE_INFINITY;
+        else if (this.#isFollowing) this.#followedUntil = performance.now();
       }
       this.#isFollowing = false;
       await sleep(AGAIN_MS, undefined, { signal }).catch(ignore);
@@ -154,8 +173,8 @@ export class Replica {
   async #follow(): Promise<void> {
     const { nats, directory } = this.#parts;
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    const manager = await jetstreamManager(nats, { timeout: ANSWER_MS });
-    const { state } = await manager.streams.info(CHANGES_STREAM);
+    const { streams } = await this.#unlessEnded(jetstreamManager(nats, { timeout: ANSWER_MS }));
+    const { state } = await this.#unlessEnded(streams.info(CHANGES_STREAM));
     let database = await this.#opened();
     if (!database || (await database.position()) < state.first_seq - 1) database = await this.#fetch();
     const position = await database.position();
@@ -165,27 +184,58 @@ export class Replica {
         `The log of the cluster ends at change ${state.last_seq}, this host has ${position}: the storage of NATS was lost. Restore it from a backup.`,
       );
     this.#seen = position;
-    const consumer = await jetstream(nats, { timeout: ANSWER_MS }).consumers.get(CHANGES_STREAM, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: position + 1,
-    });
-    const reader = new ChangeReader();
+    this.#reader = new ChangeReader();
+    const { consumers } = jetstream(nats, { timeout: ANSWER_MS });
+    const from = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: position + 1 };
+    const consumer = await this.#unlessEnded(consumers.get(CHANGES_STREAM, from));
     const messages = await consumer.consume({ expires: PULL_MS });
     this.#messages = messages;
     if (this.#ending.signal.aborted) messages.stop();
     this.#isFollowing = true;
     for await (const message of messages) {
-      const change = reader.receive(message);
-      if (change && change.schema > this.#parts.schema)
-        throw new Failure(
-          'conflict',
-          `The controller runs a later release of Labwire (schema ${change.schema}, this one knows ${this.#parts.schema}): install it here, too.`,
-        );
-      if (change && change.statements.length > 0) await database.replay(change.statements, message.seq);
-      this.#seen = message.seq;
+      await this.#apply(database, message);
       this.#reason = '';
       if (this.#ending.signal.aborted) return;
     }
+  }
+
+  /** The answer of NATS, which may take seconds, or never come. @throws when it is to follow no more */
+  #unlessEnded<T>(answer: Promise<T>): Promise<T> {
+    answer.catch(ignore);
+    this.#ending.signal.throwIfAborted();
+    return Promise.race([answer, this.#ended]);
+  }
+
+  async #apply(database: Database, message: LogMessage): Promise<void> {
+    const change = this.#reader.receive(message);
+    if (change && change.schema > this.#parts.schema)
+      throw new Failure(
+        'conflict',
+        `The controller runs a later release of Labwire (schema ${change.schema}, this one knows ${this.#parts.schema}): install it here, too.`,
+      );
+    if (change && change.statements.length > 0) await database.replay(change.statements, message.seq);
+    this.#seen = message.seq;
+  }
+
+  /**
+   * Stops following, and reads what is left of the log message by message: this needs the leader of the log alone, and not the server that
+   * sent the changes, which may have died with the controller.
+   * @param isHeld whether this host is still to be the controller
+   * @throws Error if the rest cannot be read
+   */
+  async finish(isHeld: () => boolean): Promise<Database> {
+    await this.stop();
+    const database = this.#database;
+    if (!database) throw new Error('this host has no copy of the database yet');
+    const { streams } = await jetstreamManager(this.#parts.nats, { timeout: REST_ANSWER_MS, checkAPI: false });
+    while (isHeld()) {
+      const next = { next_by_subj: CHANGES, seq: this.#seen + 1 };
+      const message = await streams.getMessage(CHANGES_STREAM, next).catch(ignore);
+      if (message === null) return database;
+      if (message && message.seq !== next.seq) throw new Error('the log was shortened beyond the copy of this host');
+      if (message) await this.#apply(database, { seq: message.seq, data: message.data, headers: message.header });
+    }
+    throw new Error('this host holds the key of the controller no more');
   }
 
   async #opened(): Promise<Database | undefined> {
@@ -197,8 +247,8 @@ export class Replica {
 
   /** Replaces the copy by the one in the object store. */
   async #fetch(): Promise<Database> {
-    const objects = await objectsOf(this.#parts.nats, false);
-    const bytes = await fetchObject(objects, DATABASE_OBJECT);
+    const objects = await this.#unlessEnded(objectsOf(this.#parts.nats, false));
+    const bytes = await this.#unlessEnded(fetchObject(objects, DATABASE_OBJECT));
     if (!bytes) throw new Failure('conflict', 'The controller has not stored its database yet.');
     await this.#database?.close();
     this.#database = undefined;

@@ -15,8 +15,10 @@ import { HostCalls } from './host-calls.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
+import { serverIdOf } from './nats-configuration.ts';
+import { isJoined } from './nats-users.ts';
 import { completeKeys, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
-import { requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
+import { replacedBy, requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
 import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
@@ -83,6 +85,8 @@ export interface Cluster {
   expect(hosts: readonly NamedHost[]): void;
   /** Keeps files for the next controller; returns how many are too large. */
   keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
+  /** Forgets the files that are kept and belong to none of these, such as those of a deleted lab. */
+  forgetFiles(listing: FileListing, shared: readonly Shared[]): Promise<void>;
   /** Makes the files of labs here as the last controller kept them. */
   restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void>;
   /** A line of the audit trail that this host has noted as the controller. */
@@ -137,6 +141,7 @@ class Service implements Cluster {
   /** From which NATS sees this host. */
   #outsideAddress: string | undefined;
   #reason = '';
+  #isAsking = false;
   /** Names of hosts that were reported because their leases have the id of another host. */
   readonly #taken = new Set<string>();
   /** Sessions that failed. A server of NATS that does not answer some requests is passed over by the next one. */
@@ -151,7 +156,7 @@ class Service implements Cluster {
     this.known = known;
     const { state, roots = [] } = parts;
     this.#shared = new SharedFiles({ state, roots, directory: files.path('replica') });
-    this.relay = new FrameRelay(membership.host);
+    this.relay = new FrameRelay(membership.host, !membership.existing && isJoined(membership));
     this.#hosts = new Hosts(files, known, this.#hostEvents(), parts.failoverMs);
     const { id, host: name } = membership;
     const { log, successor, accept, acceptClient } = parts;
@@ -167,6 +172,7 @@ class Service implements Cluster {
     if (successor)
       this.#succession = new Succession({
         ...{ log, directory: files.path('replica'), own: { id, name, run: this.#run } },
+        server: membership.server === undefined ? undefined : serverIdOf(membership.cluster, name),
         successor: {
           ...successor,
           begin: membership.controller ? successor.begin : undefined,
@@ -245,8 +251,12 @@ class Service implements Cluster {
     return this.#shared.keep(await this.#objects(), listing, shared);
   }
 
+  async forgetFiles(listing: FileListing, shared: readonly Shared[]): Promise<void> {
+    await this.#shared.forget(() => this.#objects(), listing, shared);
+  }
+
   async restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void> {
-    await this.#shared.restore(await this.#objects(), listing, signal);
+    await this.#shared.restore(() => this.#objects(), listing, signal);
   }
 
   #requireNats(): NatsConnection {
@@ -320,12 +330,12 @@ class Service implements Cluster {
       this.#calls.nats = nats;
       void this.#follow(nats);
       if (controller) {
+        await requireRegistrar(nats, this.#files, host);
         // An older release wrote other permissions, and had fewer keys.
         await completeKeys(this.#files);
         if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
-        await requireRegistrar(nats, this.#files, host);
         this.#admissions.serve(nats);
-        serveRegistry(nats, this.#files);
+        serveRegistry(nats, this.#files, host);
       }
       const leases = await this.#openLeases(nats);
       const address = await addressToward(nats.getServer());
@@ -400,6 +410,7 @@ class Service implements Cluster {
       if (this.#membership.controller) await this.#hosts.forgetRemoved().catch(ignore);
       // Not awaited: the lease must be renewed meanwhile.
       void this.#calls.findController(nats);
+      void this.#endIfReplaced(nats);
       const isRenewed = await this.#renew(nats, leases, address).then(
         () => true,
         (error: unknown) => {
@@ -414,11 +425,26 @@ class Service implements Cluster {
     }
   }
 
+  /** The NATS of a host that comes back may reach the others only after its server has begun to take part. The next session says the reason. */
+  async #endIfReplaced(nats: NatsConnection): Promise<void> {
+    const { controller, host } = this.#membership;
+    if (!controller || this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      if ((await replacedBy(nats, this.#files, host)) !== undefined) await nats.close();
+    } catch {
+      // It is asked again with the next renewal.
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
   /** Keeps up with the NATS servers that have come and gone. */
   async #maintain(nats: NatsConnection): Promise<void> {
     const { controller, server, servers, existing } = this.#membership;
     if (existing) {
-      if (controller) await raiseReplicas(nats, { found: nats.info?.connect_urls?.length ?? 1 });
+      // Three copies are what its administrator was asked for.
+      if (controller) await raiseReplicas(nats, { found: Math.min(3, nats.info?.connect_urls?.length ?? 1) });
       return;
     }
     if (controller) await raiseReplicas(nats, await serverCounts(this.#files));

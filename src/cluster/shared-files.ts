@@ -2,7 +2,7 @@
 // database, so that the next controller has them.
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, rmdir, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { ObjectStore } from '@nats-io/obj';
 import * as v from 'valibot';
@@ -112,25 +112,38 @@ export class SharedFiles {
       known.delete(path);
       await listing.delete(KIND, path);
     }
-    const used = new Set([...known.values()].map(({ sha256 }) => sha256));
-    for (const sha256 of stored) if (!used.has(sha256)) await objects.delete(objectOf(sha256));
+    await removeUnused(objects, stored, known);
     await this.#noteHere(known.keys());
     if (failure !== undefined) throw failure;
     return left;
   }
 
-  /** Makes the files here as they are listed; writes nothing any more after `signal`. */
-  async restore(objects: ObjectStore, listing: FileListing, signal?: AbortSignal): Promise<void> {
+  /** Forgets files that are in none of these places, such as those of a deleted lab. */
+  async forget(objects: () => Promise<ObjectStore>, listing: FileListing, shared: readonly Shared[]): Promise<void> {
+    const places = shared.map(({ path }) => ({ path }));
     const known = await entriesOf(listing);
+    const gone = [...known].filter(([path]) => !places.some((one) => this.#covers(one, path)));
+    for (const [path] of gone) {
+      known.delete(path);
+      await listing.delete(KIND, path);
+    }
+    if (gone.length > 0) await removeUnused(await objects(), new Set(gone.map(([, { sha256 }]) => sha256)), known);
+  }
+
+  /** Makes the files here as they are listed; writes nothing any more after `signal`. */
+  async restore(objects: () => Promise<ObjectStore>, listing: FileListing, signal?: AbortSignal): Promise<void> {
+    const known = await entriesOf(listing);
+    let store: Promise<ObjectStore> | undefined;
     signal?.throwIfAborted();
-    for (const path of await this.#pathsHere())
-      if (!known.has(path) && this.#isAllowed(path)) await rm(this.#absolute(path), { force: true });
+    for (const path of await this.#pathsHere()) if (!known.has(path) && this.#isAllowed(path)) await this.#remove(path);
     await eachOf([...known], AT_ONCE, async ([path, { sha256, size, modified, mode }]) => {
       if (!this.#isAllowed(path)) return;
       const absolute = this.#absolute(path);
       const present = await stat(absolute).catch(ignoreMissing);
       if (present?.size === size && Math.trunc(present.mtimeMs) === modified) return;
-      const content = await fetchObject(objects, objectOf(sha256), FETCHED_MS);
+      // NATS is not asked if all files are here.
+      store ??= objects();
+      const content = await fetchObject(await store, objectOf(sha256), FETCHED_MS);
       if (!content) return;
       signal?.throwIfAborted();
       await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
@@ -166,6 +179,24 @@ export class SharedFiles {
     return [this.#state, ...this.#roots].some((root) => isBelow(root, absolute));
   }
 
+  /** Also the folders that are empty then, below those of this server: an empty one would be what is left of a lab. */
+  async #remove(path: string): Promise<void> {
+    const absolute = this.#absolute(path);
+    await rm(absolute, { force: true });
+    const depth = (relativeBelow(this.#state, absolute) ?? '').split('/').length;
+    let folder = dirname(absolute);
+    for (let left = depth - 2; left > 0; left -= 1) {
+      if (
+        !(await rmdir(folder).then(
+          () => true,
+          () => false,
+        ))
+      )
+        return;
+      folder = dirname(folder);
+    }
+  }
+
   async #pathsHere(): Promise<string[]> {
     const text = await readFile(this.#here, 'utf8').catch(ignoreMissing);
     return text === undefined ? [] : v.parse(v.array(v.string()), JSON.parse(text));
@@ -174,6 +205,16 @@ export class SharedFiles {
   async #noteHere(paths: Iterable<string>): Promise<void> {
     await writeFileAtomically(this.#here, JSON.stringify([...paths]), { mode: 0o600 });
   }
+}
+
+/** Removes those of these contents that no file has. */
+async function removeUnused(
+  objects: ObjectStore,
+  contents: ReadonlySet<string>,
+  known: ReadonlyMap<string, Entry>,
+): Promise<void> {
+  const used = new Set([...known.values()].map(({ sha256 }) => sha256));
+  for (const sha256 of contents) if (!used.has(sha256)) await objects.delete(objectOf(sha256));
 }
 
 async function entriesOf(listing: FileListing): Promise<Map<string, Entry>> {

@@ -40,9 +40,14 @@ export function respond(message: Msg, inbox: string, body: string): void {
 /** The host that sent a message of the form `labwire.WHAT.HOST`, with or without more parts. */
 export const senderOf = ({ subject }: Msg): string => subject.split('.')[2] as string;
 
-/** Frames for the far end of a link, from `host`. NATS lets hosts publish under their own names only. */
-export const framesTo = (far: { host: string; port: number }, host: string): string =>
-  `labwire.frames.${far.host}.${host}.${far.port}`;
+/**
+ * Frames for the far end of a link, from `host`, which is in the account of joined hosts or not. NATS lets these publish under their own
+ * names only.
+ */
+export const framesTo = (far: { host: string; port: number }, host: string, isJoined: boolean): string => {
+  const { framesHere, framesOfJoined } = subjects(far.host);
+  return `${isJoined ? framesOfJoined : framesHere}.${host}.${far.port}`;
+};
 
 /** Sender, and port at the receiver, of such a subject. */
 export function frameSubject(subject: string): { from: string; port: number } {
@@ -63,11 +68,11 @@ export const subjects = (host: string) => ({
   handOver: `labwire.hand-over.${host}`,
   /** A host that runs NATS asks here for the registry. */
   registry: `labwire.registry.${host}`,
-  /** From all hosts: followed by the sender and the port here. */
+  /** From hosts in the account of the controllers: followed by the sender and the port here. */
   framesHere: `labwire.frames.${host}`,
-  /** The same from joined hosts to one in the account of the controllers. */
+  /** The same from joined hosts. */
   framesOfJoined: `labwire.joined-frames.${host}`,
-  framesOut: `labwire.frames.*.${host}.*`,
+  framesOut: `labwire.joined-frames.*.${host}.*`,
 });
 
 /** A new controller says its run here, to all hosts, and one that ends. */
@@ -83,8 +88,10 @@ export const AUDIT = 'labwire.audit';
 
 /** The bucket whose one key says who is the controller, and the key. */
 export const CONTROLLER_BUCKET = 'labwire-controller';
+export const CONTROLLER_STREAM = `KV_${CONTROLLER_BUCKET}`;
 export const CONTROLLER_KEY = 'controller';
 
 /** Objects: the last copy of the database, and files of labs by their content. */
 export const OBJECTS = 'labwire-labs';
+export const OBJECTS_STREAM = `OBJ_${OBJECTS}`;
 export const DATABASE_OBJECT = 'database';

@@ -11,6 +11,7 @@ import { Election, type Holder } from './election.ts';
 import type { NamedHost } from './hosts.ts';
 import { changesStream, LogWriter } from './log.ts';
 import { objectsOf, Replica, storeCopy } from './replica.ts';
+import { moveLeaders } from './stream-leaders.ts';
 import { DATABASE_OBJECT } from './subjects.ts';
 
 /** Bytes of changes after which the log is replaced by a copy of the database. */
@@ -42,6 +43,8 @@ export interface SuccessionParts {
   /** Of the copy of the database. */
   directory: string;
   own: NamedHost & { run: string };
+  /** The name of the NATS on this host, if it runs one of the cluster's. */
+  server: string | undefined;
   log: ClusterLog;
   successor: Successor;
 }
@@ -93,7 +96,7 @@ export class Succession {
 
   /** Whether this host could be the controller now, or is it. */
   get isReady(): boolean {
-    return this.#database !== undefined || this.#replica?.isFollowing === true;
+    return this.#database !== undefined || this.#replica?.isRecent === true;
   }
 
   set isReached(isReached: boolean) {
@@ -144,21 +147,21 @@ export class Succession {
     const { log, successor } = this.#parts;
     const [nats, replica] = [this.#nats, this.#replica];
     if (!nats || !replica?.database || this.#database) return;
-    const { database } = replica;
     const { schema } = successor;
-    const writer = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => this.#lose(reason) });
-    writer.isReached = this.#isReached;
-    // From now on it is informed whether NATS is reached, and that another host has the key.
-    this.#writer = writer;
+    const isHeld = (): boolean => this.isCertain && !this.#ending.signal.aborted;
+    let [database, writer]: [Database?, LogWriter?] = [];
     try {
-      await writer.begin(() => this.isCertain && !this.#ending.signal.aborted);
+      database = await replica.finish(isHeld);
+      writer = new LogWriter(nats, { schema, last: replica.seen, lost: (reason) => this.#lose(reason) });
+      writer.isReached = this.#isReached;
+      // From now on it is informed whether NATS is reached, and that another host has the key.
+      this.#writer = writer;
+      await writer.begin(isHeld);
     } catch (error) {
-      // This host has not read the whole log yet, or the log takes no changes while it holds the key.
+      // The rest of the log cannot be read, or it takes no changes, while this host holds the key.
       log.info('this host cannot be the controller yet', { reason: messageOf(error) });
-      this.#writer = undefined;
-      return this.#election.release();
+      return this.#endRole(() => this.#election.release());
     }
-    await replica.stop();
     this.#database = database;
     try {
       await database.keepIn(writer);
@@ -170,6 +173,7 @@ export class Succession {
     }
     this.#isStored = false;
     await this.#keepCopy(database);
+    await this.#moveLeaders();
   }
 
   /** Called by the election and by the log; the role ends once. */
@@ -233,9 +237,17 @@ export class Succession {
   }
 
   async #look(): Promise<void> {
-    if (this.#database) await this.#keepCopy(this.#database);
-    else if (!this.#replica?.isStarted) await this.#follow();
+    if (this.#database) {
+      await this.#keepCopy(this.#database);
+      await this.#moveLeaders();
+    } else if (!this.#replica?.isStarted) await this.#follow();
     else if (this.#replica.database && this.#replica.isFollowing) await this.#copyFiles(this.#replica.database);
+  }
+
+  async #moveLeaders(): Promise<void> {
+    const { server } = this.#parts;
+    // It is tried again with the next look.
+    if (this.#nats && server !== undefined) await moveLeaders(this.#nats, server).catch(ignore);
   }
 
   async #copyFiles(database: Database): Promise<void> {

@@ -37,7 +37,7 @@ export async function relayOf(
   member: Membership,
 ): Promise<{ relay: FrameRelay; nats: NatsConnection }> {
   const nats = await connectMember(files, member);
-  const relay = new FrameRelay(member.host);
+  const relay = new FrameRelay(member.host, !member.controller);
   relay.carrier = nats;
   relay.hear(nats);
   await nats.flush();

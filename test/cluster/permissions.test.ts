@@ -93,6 +93,7 @@ test('answers that a joined host directs at the log, the key of the controller o
     ...['DELETE', 'PURGE'].map((call) => `$JS.API.STREAM.${call}.labwire-changes`),
     'labwire.hand-over.a',
     'labwire.registry.a',
+    ...['frames', 'joined-frames'].map((frames) => `labwire.${frames}.a.c.5`),
     // Where only host c may send.
     ...['$KV.labwire-hosts.c', 'labwire.find.c', 'labwire.leave.c', 'labwire.up.c.x', 'labwire.ask.c.x'],
   ];

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { leasesOf } from '../../src/cluster/leases.ts';
 import type { FrameRelay } from '../../src/cluster/relay.ts';
 import { framesTo } from '../../src/cluster/subjects.ts';
 import { eventually } from '../system/daemon.ts';
@@ -76,15 +77,35 @@ test('frames reach the far end of their link, from the host at that end only, un
     for await (const status of b.status()) if (status.type === 'error') return String(status.error);
     return '';
   })();
-  b.publish(framesTo({ host: 'c', port: other.port }, 'a'), 'as another host');
+  b.publish(framesTo({ host: 'c', port: other.port }, 'a', true), 'as another host');
   assert.match(await refused, /permissions violation/i);
-  a.publish(framesTo({ host: 'c', port: other.port }, 'a'), 'from another host');
+  a.publish(framesTo({ host: 'c', port: other.port }, 'a', false), 'from another host');
   await a.flush();
   atB.close(one.port);
   one.send('after the end', outOfB);
   other.send('to nowhere', outOfC);
   await sleep(200);
   assert.deepEqual([one.received.length, other.received.length], [1, 1]);
+});
+
+test('an answer of NATS that a joined host directs at another one, as if a third one had sent it, is no frame', {
+  skip,
+}, async (t) => {
+  const { connections, relays } = await threeHosts(t);
+  const [a, b, c] = connections as [NatsConnection, NatsConnection, NatsConnection];
+  await leasesOf(a, true);
+  const atC = relays[2]!;
+  const tunnel = await Tunnel.open(t);
+  await atC.open(tunnel.port, { host: 'a', port: 1 });
+  for (const isJoined of [false, true])
+    b.publish('$JS.API.INFO', '', { reply: framesTo({ host: 'c', port: tunnel.port }, 'a', isJoined) });
+  await b.flush();
+  await eventually('the answers', async () => {
+    await c.flush();
+    return [...atC.counters.samples()].some(({ value }) => value >= 2);
+  });
+  await sleep(100);
+  assert.deepEqual(tunnel.received, []);
 });
 
 test('frames are dropped while there is no connection, and pass again with the next one', { skip }, async (t) => {

@@ -57,9 +57,17 @@ test('a host that runs NATS replaces the first one when that is gone, and not be
   );
   await eventually('the list on c', async () => (await c.files.hostNames()).join() === 'b,c,d');
 
-  // Back, the first host neither admits others nor takes its list back.
+  // Back, the first host neither admits others nor takes its list back. Its NATS reaches the others only after its server has begun.
+  for (const { pid } of servers) process.kill(pid, 'SIGSTOP');
   await nats.start();
+  a.said.length = 0;
   await a.start();
+  await eventually(
+    'the server of a to begin',
+    () => a.said.join(),
+    (said) => /most of the cluster's NATS servers must run/.test(said),
+  );
+  for (const { pid } of servers) process.kill(pid, 'SIGCONT');
   await eventually(
     'the refusal of a',
     () => a.said.join(),

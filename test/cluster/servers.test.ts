@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { LEASE_MS } from '../../src/api/leases.ts';
 import { connectMember } from '../../src/cluster/connection.ts';
+import { isJoined } from '../../src/cluster/nats-users.ts';
 import { framesTo, subjects } from '../../src/cluster/subjects.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
@@ -20,20 +21,21 @@ async function framesArriveOnce(t: TestContext, hosts: readonly Host[]): Promise
   const servers = (await hosts[0]!.files.hosts()).flatMap(({ name, server }) => (name !== 'a' && server) || []);
   const ends = await Promise.all(
     hosts.map(async ({ name, files }, index) => {
-      const nats = await connectMember(files, { ...(await files.member()), servers: [servers[index % 2]!] });
+      const member = await files.member();
+      const nats = await connectMember(files, { ...member, servers: [servers[index % 2]!] });
       t.after(() => nats.close());
       const arrived: string[] = [];
       const { framesHere, framesOfJoined } = subjects(name);
       for (const subject of [framesHere, framesOfJoined])
         nats.subscribe(`${subject}.*.*`, { callback: (_error, message) => void arrived.push(message.string()) });
       await nats.flush();
-      return { name, nats, arrived };
+      return { name, nats, arrived, joined: isJoined(member) };
     }),
   );
   const send = async (word: string): Promise<void> => {
-    for (const { name, nats } of ends) {
+    for (const { name, nats, joined } of ends) {
       for (const to of ends)
-        if (to.name !== name) nats.publish(framesTo({ host: to.name, port: 5 }, name), `${word} ${name}`);
+        if (to.name !== name) nats.publish(framesTo({ host: to.name, port: 5 }, name, joined), `${word} ${name}`);
       await nats.flush();
     }
   };

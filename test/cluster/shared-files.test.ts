@@ -1,6 +1,7 @@
 // Files of labs in an object store of NATS that is full.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -30,8 +31,8 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   const database = await Database.open(join(here, 'labs.db'), MIGRATIONS);
   t.after(() => database.close());
   const listing = new Documents(database);
-  const [lab, copies] = [join(here, 'lab'), join(here, 'checkpoints')];
-  for (const folder of [lab, copies]) await mkdir(folder);
+  const [lab, copies] = [join(here, 'projects/lab'), join(here, 'checkpoints')];
+  for (const folder of [lab, copies]) await mkdir(folder, { recursive: true });
   const shared = [{ path: lab }, { path: copies, last: 'manifest.json' }];
   const kept = new SharedFiles({ state: here, roots: [], directory: here });
   const write = (path: string, mebibytes: number): Promise<void> => writeFile(path, randomBytes(mebibytes * MIB));
@@ -41,7 +42,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   await write(join(copies, 'part1'), 1);
   await writeFile(join(copies, 'manifest.json'), 'part1');
   assert.equal(await kept.keep(objects, listing, shared), 0);
-  const all = ['checkpoints/manifest.json', 'checkpoints/part1', 'lab/first'];
+  const all = ['checkpoints/manifest.json', 'checkpoints/part1', 'projects/lab/first'];
   assert.deepEqual(await listed(), all);
 
   await write(join(lab, 'second'), 2);
@@ -55,7 +56,17 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   await rm(join(lab, 'first'));
   await kept.keep(objects, listing, shared).catch(() => {});
   assert.equal(await kept.keep(objects, listing, shared), 0);
-  assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'lab/second']);
-  await new SharedFiles({ state: there, roots: [], directory: there }).restore(objects, listing);
-  assert.deepEqual(await readFile(join(there, 'lab/second')), await readFile(join(lab, 'second')));
+  assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'projects/lab/second']);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
+  assert.deepEqual(await readFile(join(there, 'projects/lab/second')), await readFile(join(lab, 'second')));
+
+  // A lab that was deleted: its files are in none of the places.
+  await kept.forget(async () => objects, listing, [{ path: copies }]);
+  assert.deepEqual(await listed(), ['checkpoints/manifest.json']);
+  const named = (await objects.list()).length;
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
+  assert.deepEqual(
+    [named, existsSync(join(there, 'projects/lab')), existsSync(join(there, 'projects'))],
+    [1, false, true],
+  );
 });

@@ -34,6 +34,7 @@ export class TurnHost {
     this.succession = new Succession({
       directory,
       own: { id, name: id, run: id },
+      server: undefined,
       log: { info: say, warn: say, error: say },
       successor: {
         open: (path) => Database.open(path, MIGRATIONS),
