@@ -9,7 +9,7 @@ export const SUITES = {
   web: ['test/web/*.test.ts'],
   faults: ['test/faults/*.test.ts'],
   // Run once more in Firefox, with LABWIRE_BROWSER=firefox.
-  firefox: ['test/web/@(first-visit|page|topology|consoles|guides|hands|impairments|menus).test.ts'],
+  firefox: ['test/web/@(first-visit|page|topology|consoles|guides|hands|impairments|labels|menus).test.ts'],
 } as const;
 
 export type SuiteName = keyof typeof SUITES;

@@ -5,7 +5,7 @@ import { after, type TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
-import { FIREFOX, IS_FIREFOX, launchFirefox } from './firefox.ts';
+import { FIREFOX, fillAsUser, IS_FIREFOX, launchFirefox } from './firefox.ts';
 import { tellUnanswered, watchRequests } from './unanswered.ts';
 
 /** The whole browser, for what its headless shell does not do, such as forgetting a password of HTTP Basic that was refused. */
@@ -130,6 +130,7 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
     ...(credentials && !isAsked && { extraHTTPHeaders: { Authorization: basicHeader(credentials) } }),
   });
   watchRequests(context);
+  await fillAsUser(context);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];

@@ -1,6 +1,6 @@
 // The tests of the page in Firefox: `LABWIRE_BROWSER=firefox`. It is a stock one, driven by WebDriver BiDi.
 import { existsSync } from 'node:fs';
-import { type Browser, firefox, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, firefox, type Page } from 'playwright-core';
 
 const PLACES = ['/usr/bin/firefox-esr', '/usr/bin/firefox'];
 
@@ -39,6 +39,18 @@ export async function launchFirefox(timeout: number): Promise<Browser> {
     return emit.call(this, name, event);
   };
   return browser;
+}
+
+/**
+ * Lets Playwright fill in fields as a user does. In Firefox it sets their `value` by a script: no `change` follows, and in a field of
+ * numbers the text is appended.
+ */
+export async function fillAsUser(context: BrowserContext): Promise<void> {
+  if (!IS_FIREFOX) return;
+  await context.addInitScript(() => {
+    const insert = (text: string): void => void document.execCommand('insertText', false, text);
+    Object.defineProperty(globalThis, '__pw_bidiInsertText', { get: () => insert, set: () => {} });
+  });
 }
 
 /** Firefox counts clicks within one set of actions, and Playwright sends five. */
