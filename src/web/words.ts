@@ -553,7 +553,7 @@ const ENGLISH = {
       nat: 'NAT',
       qemu: 'QEMU machine',
       docker: 'container',
-      dynamips: 'router',
+      dynamips: 'IOS router',
       iou: 'IOU device',
       virtualbox: 'VirtualBox machine',
       vmware: 'VMware machine',
@@ -1129,6 +1129,12 @@ export const STATUS = WORDS.status;
 /** A type of nodes for users. */
 export function typeInWords(type: string): string {
   return WORDS.nodes.types[type as keyof typeof WORDS.nodes.types] ?? type;
+}
+
+/** A type of templates or nodes at the beginning of a line, with its platform if it has several. */
+export function typeTitle(type: string, platform?: string): string {
+  const name = typeInWords(type);
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${platform === undefined ? '' : ` ${platform}`}`;
 }
 
 /** The state of a node for users, by its key in `STATUS`. */

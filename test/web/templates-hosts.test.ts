@@ -39,7 +39,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
   await page.getByRole('row', { name: /^VPCS/ }).waitFor();
   assert.equal(page.url(), address);
 
-  for (const type of ['Container', 'Router c7200', 'QEMU machine', 'IOU device', 'Cloud']) {
+  for (const type of ['Container', 'IOS router c7200', 'QEMU machine', 'IOU device', 'Cloud']) {
     await choose(type);
     await page.getByRole('heading', { name: `New template: ${type}` }).waitFor();
     await page.getByLabel('Names of nodes').waitFor();
@@ -60,7 +60,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
   await choose('QEMU machine');
   await page.getByLabel('Name', { exact: true }).fill('Machine');
   await page.getByRole('button', { name: 'New template' }).click();
-  await page.getByRole('row', { name: /^Machine/ }).waitFor();
+  await page.getByRole('row', { name: /^Machine QEMU machine x86_64/ }).waitFor();
   const made: { name: string; platform: string; hda_disk_interface: string }[] = await server.expect(
     200,
     'GET',

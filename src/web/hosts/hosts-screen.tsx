@@ -7,7 +7,7 @@ import { AUTO_ID } from '../../api/placement.ts';
 import { hostMembers } from '../forms/document.ts';
 import { FormView } from '../forms/form-view.tsx';
 import { FormModel } from '../forms/model.ts';
-import { timeInWords } from '../language.ts';
+import { compareNames, timeInWords } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
@@ -18,7 +18,7 @@ import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { confirmed } from '../tasks/dialogs.tsx';
-import { WORDS } from '../words.ts';
+import { typeTitle, WORDS } from '../words.ts';
 
 const words = WORDS.hosts;
 const EVERY_MS = 5_000;
@@ -202,9 +202,9 @@ function HostView({ host, member, since, statistics }: HostViewProps) {
       <details>
         <summary>{words.canRun}</summary>
         <ul>
-          {capabilities.node_types.map((type) => (
+          {sortedTypes(capabilities.node_types).map((type) => (
             <li key={type}>
-              {type.replaceAll('_', ' ')}
+              {typeTitle(type)}
               {reasons.get(type) != null && <span class="problem"> {reasons.get(type)}</span>}
             </li>
           ))}
@@ -213,6 +213,9 @@ function HostView({ host, member, since, statistics }: HostViewProps) {
     </section>
   );
 }
+
+const sortedTypes = (types: readonly string[]): string[] =>
+  types.toSorted((one, other) => compareNames(typeTitle(one), typeTitle(other)));
 
 function MemberRows({ member }: { member: ClusterHost }) {
   const { is_controller: isController, standby, lease_age_seconds: age, runs_nats: runsNats, checkpoint } = member;

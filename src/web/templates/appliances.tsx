@@ -12,7 +12,7 @@ import { WindowedList } from '../panels/long-list.tsx';
 import { Message } from '../panels/message.tsx';
 import { SearchField } from '../panels/search-field.tsx';
 import { SymbolPicture } from '../panels/symbol-picture.tsx';
-import { WORDS } from '../words.ts';
+import { typeInWords, WORDS } from '../words.ts';
 
 const words = WORDS.templates;
 
@@ -34,7 +34,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
       versions.filter(
         (each) =>
           (category.value === '' || each.category === category.value) &&
-          `${each.name} ${each.vendor} ${each.emulator} ${each.images.map(({ filename }) => filename).join(' ')}`
+          `${each.name} ${each.vendor} ${each.emulator} ${typeInWords(each.emulator)} ${each.images.map(({ filename }) => filename).join(' ')}`
             .toLowerCase()
             .includes(typed.value.toLowerCase()),
       ),
@@ -139,7 +139,7 @@ function ApplianceCard({ versions, isOpen, make }: ApplianceCardProps) {
         <span>
           <strong>{name}</strong>
           <small>
-            {category.replaceAll('_', ' ')} · {emulator}
+            {category.replaceAll('_', ' ')} · {typeInWords(emulator)}
           </small>
         </span>
         {isReady(versions) && <small class="tag ready">{words.complete}</small>}

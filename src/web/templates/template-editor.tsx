@@ -13,6 +13,7 @@ import { beginning, templateFields } from './template-fields.ts';
 export type Template = Readonly<Record<string, unknown>> & {
   template_id: string;
   template_type: string;
+  platform?: string;
   name: string;
   category: string;
   compute_id: string | null;

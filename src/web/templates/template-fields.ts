@@ -1,7 +1,6 @@
 // The fields of a template's form, from the form of its type and the settings of its nodes.
 import type { TemplateForm } from '../forms/document.ts';
 import type { Field } from '../forms/schema.ts';
-import { typeInWords } from '../words.ts';
 
 /** Members that select the form; chosen before and never changed. */
 const FIXED: readonly string[] = ['template_id', 'template_type', 'builtin'];
@@ -15,12 +14,6 @@ export function formOf(
 ): TemplateForm | undefined {
   const { template_type: type, platform } = template;
   return forms.find((form) => form.type === type && (form.platform === undefined || form.platform === platform));
-}
-
-/** Name of a form in the list of types, with a capital letter. */
-export function nameOf({ type, platform }: TemplateForm): string {
-  const name = typeInWords(type);
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${platform === undefined ? '' : ` ${platform}`}`;
 }
 
 export function keyOf({ type, platform }: TemplateForm): string {

@@ -19,11 +19,11 @@ import { SearchField } from '../panels/search-field.tsx';
 import { SymbolPicture } from '../panels/symbol-picture.tsx';
 import { Views } from '../panels/views.tsx';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
-import { WORDS } from '../words.ts';
+import { typeTitle, WORDS } from '../words.ts';
 import { Appliances } from './appliances.tsx';
 import { draftIn } from './draft-address.ts';
 import { type Template, TemplateEditor } from './template-editor.tsx';
-import { formOf, keyOf, nameOf } from './template-fields.ts';
+import { formOf, keyOf } from './template-fields.ts';
 import { TypeChooser } from './type-chooser.tsx';
 
 const words = WORDS.templates;
@@ -57,7 +57,11 @@ export function TemplatesScreen() {
     }
   };
   const all = (templates.list.value ?? [])
-    .filter(({ name, template_type: type }) => `${name} ${type}`.toLowerCase().includes(typed.value.toLowerCase()))
+    .filter((template) =>
+      `${template.name} ${template.template_type} ${titleOf(template)}`
+        .toLowerCase()
+        .includes(typed.value.toLowerCase()),
+    )
     .toSorted((a, b) => compareNames(a.name, b.name));
   const why = whyNot('administer');
   const kinds = forms.value.value ?? [];
@@ -105,7 +109,8 @@ export function TemplatesScreen() {
               {words.back}
             </button>
             <h2>
-              {edited.value.template?.name ?? words.makeOf(nameOf(edited.value.kind))}{' '}
+              {edited.value.template?.name ??
+                words.makeOf(typeTitle(edited.value.kind.type, edited.value.kind.platform))}{' '}
               {edited.value.template?.builtin && <small>{words.builtinNote}</small>}
             </h2>
             <TemplateEditor
@@ -152,6 +157,8 @@ export function TemplatesScreen() {
   );
 }
 
+const titleOf = ({ template_type: type, platform }: Template): string => typeTitle(type, platform);
+
 interface TemplatesTableProps {
   templates: readonly Template[];
   unavailable: readonly UnavailableKind[];
@@ -174,7 +181,7 @@ function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: Temp
                 <SymbolPicture id={symbol} /> {name} {builtin && <small>{words.builtin}</small>}
               </th>
               <td>
-                {type.replaceAll('_', ' ')}
+                {titleOf(template)}
                 {reason != null && (host ?? 'local') === 'local' && <p class="problem">{reason}</p>}
               </td>
               <td>{category}</td>

@@ -2,8 +2,8 @@
 import type { UnavailableKind } from '../../api/routes/compute.ts';
 import type { TemplateForm } from '../forms/document.ts';
 import { SymbolPicture } from '../panels/symbol-picture.tsx';
-import { WORDS } from '../words.ts';
-import { keyOf, nameOf } from './template-fields.ts';
+import { typeTitle, WORDS } from '../words.ts';
+import { keyOf } from './template-fields.ts';
 
 const words = WORDS.templates;
 
@@ -29,7 +29,7 @@ export function TypeChooser({ kinds, unavailable, choose }: TypeChooserProps) {
             <button type="button" class="type" onClick={() => choose(kind)}>
               <SymbolPicture id={String(symbol ?? ':/symbols/computer.svg')} size={40} />
               <span>
-                <strong>{nameOf(kind)}</strong>
+                <strong>{typeTitle(kind.type, kind.platform)}</strong>
                 {reason !== undefined && <small>{reason}</small>}
               </span>
             </button>
