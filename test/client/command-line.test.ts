@@ -96,7 +96,7 @@ test('a lab is shared with several accounts by one command, and the flags are ch
   assert.deepEqual(sharingBody({ everybody: 'none', owner: 'bob' }), { everybody: 'none', owner: 'bob' });
   for (const [flags, message] of [
     [{ with: ['bob'], role: 'chnage' }, /--role "chnage": did you mean "change"\?/],
-    [{ everybody: 'all' }, /--everybody "all": there is watch, change, none/],
+    [{ everybody: 'all' }, /--everybody "all": available: watch, change, none/],
     [{ role: 'watch' }, /--role needs accounts: add --with NAMES/],
     [{ with: ['bob,'] }, /--with "bob,": a name is empty; write bob,eve/],
     [{ with: ['bob'], remove: ['bob'] }, /"bob" is in --with and in --remove: choose one/],

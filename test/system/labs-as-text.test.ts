@@ -175,7 +175,7 @@ test('what the file does not have is deleted on confirmation, and the question i
     [
       'z: 3',
       'compute: elsewhere',
-      /lab\.yaml:9:42: nodes\.SW 1\.compute: the server knows no host "elsewhere"; there is local/,
+      /lab\.yaml:9:42: nodes\.SW 1\.compute: the server knows no host "elsewhere"; available: local/,
     ],
     [
       'z: 3',
@@ -185,7 +185,7 @@ test('what the file does not have is deleted on confirmation, and the question i
     [
       'z: 3}',
       'z: 3}\n  Box: {type: qemu, properties: {platform: x86_64, hdb_disk_image: none.qcow2}}',
-      /lab\.yaml:10:68: nodes\.Box\.properties\.hdb_disk_image: there is no image "none\.qcow2" on local; there is none\. Upload it: labwired image upload none\.qcow2 --type qemu$/m,
+      /lab\.yaml:10:68: nodes\.Box\.properties\.hdb_disk_image: there is no image "none\.qcow2" on local; none is available\. Upload it: labwired image upload none\.qcow2 --type qemu$/m,
     ],
     ['Hubä -- SW 1', 'Hubä:e8 -- SW 1', /lab\.yaml:13:11: links "Hubä:e8 -- SW 1": Hubä has no port "e8"; it has e0/],
   ] as const) {

@@ -20,7 +20,7 @@ export const commonWords: GroupedWords = {
     halt_reason: words('Halted because', 'Absent unless QEMU has halted the node.'),
     locked: words('Locked', 'It stays where it is on the map.'),
     start_order: words('Start order', 'Start all begins with the lowest number.'),
-    start_delay: words('Delay', 'Wait before it starts.', { unit: 's' }),
+    start_delay: words('Wait before starting', undefined, { unit: 's' }),
   },
   Host: {
     protocol: words('Protocol', 'Certificates are not checked with https.'),

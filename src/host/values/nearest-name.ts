@@ -59,7 +59,7 @@ export const MOST_NAMES = 8;
 export function suggestion(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
   if (meant !== undefined) return `did you mean "${meant}"?`;
-  if (names.length === 0) return 'there is none';
+  if (names.length === 0) return 'none is available';
   const shown = names.slice(0, MOST_NAMES).join(', ');
-  return `there is ${shown}${names.length > MOST_NAMES ? ' ...' : ''}`;
+  return `available: ${shown}${names.length > MOST_NAMES ? ' ...' : ''}`;
 }

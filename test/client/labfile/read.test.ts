@@ -324,7 +324,7 @@ const MISTAKES: readonly [what: string, lines: string, said: RegExp][] = [
   [
     'a console that the type has not',
     'nodes:\n  PC1: {type: vpcs, console: {type: vnc}}',
-    /3:37: nodes\.PC1\.console\.type: there is no "vnc"; there is telnet, none/,
+    /3:37: nodes\.PC1\.console\.type: there is no "vnc"; available: telnet, none/,
   ],
   [
     'a member of a port of a switch',
