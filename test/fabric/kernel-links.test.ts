@@ -183,6 +183,46 @@ for (const way of ['its ports are closed', 'it stops'] as const)
     assert.doesNotMatch(execFileSync('tc', ['qdisc'], { encoding: 'utf8' }), /ingress|clsact/);
   });
 
+test('while the kernel refuses an interface, its link is forwarded by the fabric and the reason is reported', {
+  skip,
+}, async (t) => {
+  const fabric = await startFabric(t);
+  const tc = (...words: string[]) => execFileSync('tc', words);
+  const a = await container(t, fabric, '10.99.0.1/24', (link) => {
+    // Another filter has the place of the program.
+    tc('filter', 'delete', 'dev', link, 'ingress');
+    tc(...`filter add dev ${link} ingress prio 1 protocol all u32 match u32 0 0 flowid 1:1`.split(' '));
+  });
+  const b = await container(t, fabric, '10.99.0.2/24');
+  const [one, two] = await ends();
+  await a.port.connect(one);
+  await b.port.connect(two);
+  const ping = () => a.namespace.run('ping', '-q', '-c', '3', '-i', '0.05', '-W', '1', '10.99.0.2');
+  assert.doesNotMatch(await ping(), /DUP/i);
+  for (const end of [a, b]) {
+    const { by, reason } = await pathOf(end);
+    assert.equal(by, 'fabric');
+    assert.match(reason!, /^the kernel has refused to forward, and is tried again: .*attach a program to lw/);
+  }
+  const { toCable } = await a.port.statistics();
+  assert.ok(toCable.frames >= 3);
+
+  await rememberNeighbours(a, b);
+  const receiver = flow(b, 'receive');
+  t.after(() => receiver.kill());
+  const sender = flow(a, 'send', '10.99.0.2', await receiver.line(), '500');
+  t.after(() => sender.kill());
+  tc('filter', 'delete', 'dev', a.link, 'ingress');
+  await settled(a.port, ({ path }) => path.by === 'kernel');
+  const sent = Number(await sender.end());
+  const { received, doubled, overflow } = JSON.parse(await receiver.end());
+  t.diagnostic(JSON.stringify({ sent, received, doubled, overflow }));
+  assert.equal(doubled, 0);
+  assert.ok(sent - received - overflow <= 2, 'frames of one moment may be lost');
+  assert.ok((await a.port.statistics()).toCable.frames >= toCable.frames + sent - 2);
+  assert.deepEqual(await pathOf(b), KERNEL);
+});
+
 test('with kernel links off frames go as before, and the reason is reported', { skip }, async (t) => {
   const fabric = await startFabric(t, 'off');
   const [a, b] = await linked(t, fabric);

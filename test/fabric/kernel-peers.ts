@@ -25,15 +25,20 @@ export interface Container {
   port: FabricPort;
 }
 
-/** A pair of interfaces, one of which is a port of the fabric, as Docker nodes have; the other is down. */
+/**
+ * A pair of interfaces, one of which is a port of the fabric, as Docker nodes have; the other is down.
+ * @param before called before the fabric gets its end
+ */
 export async function pair(
   t: TestContext,
   fabric: Fabric,
+  before?: (link: string) => void,
 ): Promise<{ link: string; inside: string; port: FabricPort }> {
   const [link, inside] = [uniqueName(), uniqueName()];
   await ip('link', 'add', link, 'type', 'veth', 'peer', 'name', inside);
   removeAfter(t, link);
   keepFromHost(link);
+  before?.(link);
   const port = await fabric.createPort({ kind: 'packet', interface: link, kernel: true });
   changeLink(link, { up: true });
   return { link, inside, port };
@@ -45,11 +50,16 @@ export async function sends(link: string): Promise<void> {
 }
 
 /** A namespace with one end of a pair, whose other end is a port of the fabric. */
-export async function container(t: TestContext, fabric: Fabric, address: string): Promise<Container> {
+export async function container(
+  t: TestContext,
+  fabric: Fabric,
+  address: string,
+  before?: (link: string) => void,
+): Promise<Container> {
   const namespace = await Namespace.create(t);
   // Without frames of its own.
   await namespace.run('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
-  const { link, inside, port } = await pair(t, fabric);
+  const { link, inside, port } = await pair(t, fabric, before);
   await namespace.adopt(inside, address);
   await sends(link);
   return { namespace, link, port };

@@ -13,6 +13,7 @@ import { CounterMemory } from './counter-memory.ts';
 import { DelayQueue, type Place } from './delay-queue.ts';
 import { type InterfaceEndpoint, type InterfaceParts, PacketEndpoint, TapEndpoint } from './interface-endpoint.ts';
 import { KernelEndpoint } from './kernel-endpoint.ts';
+import { FallbackEndpoint, KernelFallbacks } from './kernel-fallbacks.ts';
 import { KernelLinks, type KernelPort } from './kernel-links.ts';
 import { type PlainEntry, PlainRoutes } from './plain-routes.ts';
 import { Segmentation } from './segmentation.ts';
@@ -52,8 +53,9 @@ export class FramePlane {
   now = performance.now();
   /** Forwards plain frames in the kernel; undefined until the first node's interface is opened. */
   kernelLinks: KernelLinks | undefined;
-  /** Why the kernel forwards nothing; undefined if it may. */
-  withoutKernel: string | undefined;
+  /** Why the kernel may forward nothing; undefined if it may. */
+  readonly withoutKernel: string | undefined;
+  readonly #fallbacks = new KernelFallbacks(this.timers);
   readonly #post: PostToMain;
   readonly #poller: number;
   readonly #place: Place = (bytes, offset, length) => this.turn.place(bytes, offset, length);
@@ -127,34 +129,50 @@ export class FramePlane {
    */
   openInterface(address: InterfaceAddress, port: KernelPort, parts: Omit<InterfaceParts, 'plane'>): InterfaceEndpoint {
     const all = { plane: this, ...parts };
-    if (address.kind === 'packet' && address.kernel === true) {
-      const endpoint = this.#openInKernel(address, port, all);
-      if (endpoint !== undefined) return endpoint;
-      // An earlier server's program would go on forwarding beside this one.
-      inNetworkOfAny(address.process, () => {
-        const { interface: node } = address;
-        if (findLink(node) !== undefined && programAt(node) !== undefined) keepFromHost(node, 'replace');
-      });
-    }
+    if (address.kind === 'packet' && address.kernel === true) return this.#openNode(address, port, all);
     const endpoint = address.kind === 'tap' ? new TapEndpoint(address, all) : new PacketEndpoint(address, all);
     endpoint.open();
     return endpoint;
   }
 
-  /** Undefined if the kernel cannot forward frames of the interface. */
-  #openInKernel(address: PacketAddress, port: KernelPort, parts: InterfaceParts): KernelEndpoint | undefined {
-    if (this.withoutKernel !== undefined) return undefined;
+  #openNode(address: PacketAddress, port: KernelPort, parts: InterfaceParts): InterfaceEndpoint {
+    const opened = this.withoutKernel ?? this.#openInKernel(address, port, parts);
+    if (typeof opened !== 'string') return opened;
+    // An earlier server's program would go on forwarding beside this one.
+    inNetworkOfAny(address.process, () => {
+      const { interface: node } = address;
+      if (findLink(node) !== undefined && programAt(node) !== undefined) keepFromHost(node, 'replace');
+    });
+    const endpoint = new FallbackEndpoint(address, parts, opened, this.#fallbacks);
+    endpoint.open();
+    if (this.withoutKernel !== undefined) return endpoint;
+    this.#fallbacks.add(endpoint, () => {
+      const next = this.#openInKernel(address, port, parts, () => endpoint.drain());
+      if (typeof next === 'string') return next;
+      endpoint.countOverflow();
+      port.exchange(endpoint, next);
+      endpoint.close();
+      this.changed();
+      return undefined;
+    });
+    return endpoint;
+  }
+
+  /** Returns why the kernel cannot forward frames of the interface, if so. */
+  #openInKernel(
+    address: PacketAddress,
+    port: KernelPort,
+    parts: InterfaceParts,
+    beforeFirst?: () => void,
+  ): KernelEndpoint | string {
     try {
       this.kernelLinks ??= new KernelLinks(this.calls, this.timers);
-      const endpoint = new KernelEndpoint(address, port, this.kernelLinks, parts);
+      const endpoint = new KernelEndpoint(address, port, this.kernelLinks, parts, beforeFirst);
       endpoint.open();
       return endpoint;
     } catch (error) {
       if (!(error instanceof SystemError || error instanceof Failure || error instanceof RangeError)) throw error;
-      // Without the interface the packet socket says so.
-      const isThere = inNetworkOfAny(address.process, () => this.calls.packets.indexOf(address.interface)) !== 0;
-      if (isThere) this.withoutKernel = messageOf(error);
-      return undefined;
+      return `the kernel has refused to forward, and is tried again: ${messageOf(error)}`;
     }
   }
 

@@ -20,6 +20,8 @@ const BATCH = 32;
 /** Requested socket buffers in bytes; the kernel limits them to net.core.rmem_max and wmem_max. */
 const SOCKET_BUFFER_BYTES = 4 << 20;
 const ETHERNET_HEADER_BYTES = 14;
+/** Reads in a row of one interface, when it is emptied. */
+const MOST_ROUNDS = 64;
 /** How often (ms) a lost interface is checked for. */
 const RECOVERY_MS = 1000;
 
@@ -53,6 +55,8 @@ export abstract class InterfaceEndpoint extends RunSender {
   protected descriptor = -1;
   readonly #recovery: Timer;
   #state: InterfaceState = 'open';
+  /** Whether the last read has left nothing. */
+  #isEmpty = false;
 
   constructor(address: { interface: string; process?: number | undefined }, parts: InterfaceParts) {
     super(parts.plane.turn);
@@ -106,8 +110,18 @@ export abstract class InterfaceEndpoint extends RunSender {
     else drops.malformed++;
   }
 
+  /** Reads and forwards what waits at the interface. */
+  protected receiveAll(): void {
+    this.#isEmpty = false;
+    for (let round = 0; round < MOST_ROUNDS && !this.#isEmpty; round++) {
+      this.receive();
+      this.parts.plane.turn.end();
+    }
+  }
+
   /** Handles a failed read: no frame, or an error that must not make the loop spin. */
   protected failedToReceive(errno: number): void {
+    this.#isEmpty = true;
     if (errno !== EAGAIN && errno !== EINTR) this.lose(errno);
   }
 

@@ -16,8 +16,6 @@ import type { KernelEnd, KernelLinks, KernelPort } from './kernel-links.ts';
 const MTU_BYTES = 65_521;
 /** Frames that wait for this thread: about as many small ones as in a packet socket's buffer. */
 const QUEUE_FRAMES = 4096;
-/** Reads of the relay before the kernel takes over, of 32 frames each. */
-const MOST_ROUNDS = 64;
 
 export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   nodeIndex = 0;
@@ -27,32 +25,29 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   readonly #port: KernelPort;
   /** Frames that were dropped as the relay's queue was full. */
   #dropped = 0;
-  /** Whether the last read has left frames in the relay. */
-  #hasMore = true;
   /** Whether frames in the relay may be older than some that the kernel has forwarded. */
   #mayBeLate = false;
+  #beforeFirst: (() => void) | undefined;
 
+  /** @param beforeFirst called when the next frame of the node will come here */
   constructor(
     { interface: node, process }: PacketAddress,
     port: KernelPort,
     links: KernelLinks,
     parts: InterfaceParts,
+    beforeFirst?: () => void,
   ) {
     const relay = relayName(randomBytes(4).toString('hex'));
     super({ interface: relay, create: 'always', persistent: false, process }, parts);
     this.#node = node;
     this.#port = port;
     this.#links = links;
+    this.#beforeFirst = beforeFirst;
   }
 
   /** Forwards what waits in the relay when the kernel takes over, so that hardly any frame is overtaken. */
   drain(when: 'before' | 'after'): void {
-    const { turn } = this.parts.plane;
-    this.#hasMore = true;
-    for (let round = 0; round < MOST_ROUNDS && this.#hasMore; round++) {
-      this.receive();
-      turn.end();
-    }
+    this.receiveAll();
     this.#mayBeLate = when === 'before';
   }
 
@@ -60,13 +55,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
     return this.#unlessGone(() => findLink(this.#node)?.leadsElsewhere === true && hasOffload(this.#node), false);
   }
 
-  override receive(): void {
-    this.#hasMore = true;
-    super.receive();
-  }
-
   protected override failedToReceive(errno: number): void {
-    this.#hasMore = false;
     if (!this.#links.forwards(this)) this.#mayBeLate = false;
     super.failedToReceive(errno);
   }
@@ -90,8 +79,10 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
         this.relayIndex = getLink(this.interface).index;
         changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
         this.#links.add(this, this.#port, this.#node, this.interface);
-        changeLink(this.interface, { up: true });
       });
+      this.#beforeFirst?.();
+      this.#beforeFirst = undefined;
+      this.there(() => changeLink(this.interface, { up: true }));
       return tap;
     } catch (error) {
       this.#leave();

@@ -15,6 +15,7 @@ import {
   programName,
 } from '../../host/network/kernel-maps.ts';
 import type { FrameCalls } from '../../host/system-calls.ts';
+import type { InterfaceEndpoint } from './interface-endpoint.ts';
 import { type KernelSeat, KernelStations } from './kernel-stations.ts';
 import type { Timers } from './timers.ts';
 
@@ -53,6 +54,8 @@ export interface KernelPort {
   /** The way of the device's frames if the kernel may forward them; otherwise why not. */
   kernelWay(): KernelWay | string;
   forwarded(what: 'sent' | 'received', bytes: number, frames: number): void;
+  /** Replaces the endpoint of an interface. */
+  exchange(before: InterfaceEndpoint, after: InterfaceEndpoint): void;
 }
 
 /** Frames that pass a cable, or several with hubs of two ports between them, one way. */
@@ -82,6 +85,8 @@ interface Member {
   readonly port: KernelPort;
   readonly number: number;
   readonly lab: number;
+  /** Whether the node's program has the number. */
+  isAttached: boolean;
   /** Present while the kernel forwards. */
   way: KernelWay | undefined;
   /** The last such way of the present cable, for frames that were counted while it was left. */
@@ -153,7 +158,8 @@ export class KernelLinks {
       throw new RangeError(`one thread has at most ${MOST_PORTS} kernel links`);
     }
     const lab = this.#labOf(port.group);
-    const member: Member = { port, number, lab, way: undefined, last: undefined, counted: NO_COUNT, inherits: false };
+    const unused = { isAttached: false, way: undefined, last: undefined, counted: NO_COUNT, inherits: false };
+    const member: Member = { port, number, lab, ...unused };
     this.#members.set(endpoint, member);
     endpoint.nodeIndex = getLink(node).index;
     using left = LeftCounters.find(node);
@@ -163,6 +169,7 @@ export class KernelLinks {
     attachProgram(relay, { title: 'labwire', label: 'labwire_relay', instructions: toNode });
     const instructions = nodeProgram({ number, relayIndex: endpoint.relayIndex, lab }, this.#maps.descriptors);
     attachProgram(node, { title: programName(number), label: 'labwire_node', instructions });
+    member.isAttached = true;
     this.#maps.begin(number, left?.read() ?? NO_COUNT);
     member.inherits = left !== undefined && port.connection === undefined;
     this.changed();
@@ -178,7 +185,7 @@ export class KernelLinks {
     this.#collect(member);
     this.#members.delete(endpoint);
     // A program that is still attached must never use the number of another port.
-    if (detach()) this.#free.push(member.number);
+    if (detach() || !member.isAttached) this.#free.push(member.number);
     this.changed();
   }
 

@@ -17,6 +17,7 @@ import { Direction } from './direction.ts';
 import type { FramePlane } from './frame-plane.ts';
 import { InterfaceEndpoint } from './interface-endpoint.ts';
 import { KernelEndpoint } from './kernel-endpoint.ts';
+import { FallbackEndpoint } from './kernel-fallbacks.ts';
 import type { KernelWay } from './kernel-links.ts';
 import { Attachment } from './memory-device.ts';
 import type { PlainEntry, PlainWay } from './plain-routes.ts';
@@ -148,7 +149,7 @@ export class Port {
   /** The way of the device's frames if the kernel may forward them; otherwise why not. */
   kernelWay(): KernelWay | string {
     const { device } = this;
-    if (!(device instanceof KernelEndpoint)) return this.#plane.withoutKernel ?? NOT_OWN;
+    if (!(device instanceof KernelEndpoint)) return this.#reasonOf(device);
     const there: Direction[] = [];
     const back: Direction[] = [];
     const ports: [Port, Port][] = [];
@@ -164,7 +165,7 @@ export class Port {
     const end = ports.at(-1)?.[1].device;
     const to = end instanceof Attachment ? end.device.kernelSeat(end.seat) : end;
     if (to === undefined || to instanceof UdpEndpoint) return NOT_OWN;
-    if (to instanceof InterfaceEndpoint && !(to instanceof KernelEndpoint)) return NOT_OWN;
+    if (to instanceof InterfaceEndpoint && !(to instanceof KernelEndpoint)) return this.#reasonOf(to);
     if ([device, to].some((one) => one instanceof KernelEndpoint && one.state !== 'open'))
       return 'an interface of the link is down';
     if ([...there, ...back].some(({ isPlain }) => !isPlain)) return 'the link is suspended, filtered or impaired';
@@ -172,6 +173,18 @@ export class Port {
     if (to instanceof KernelEndpoint) return { directions: there, ports, to };
     const reversed = ports.map(([near, far]) => [far, near] as const);
     return { directions: there, ports, seat: to, back: { directions: back, ports: reversed } };
+  }
+
+  /** Why the kernel forwards nothing from or to the device. */
+  #reasonOf(device: Device | undefined): string {
+    return device instanceof FallbackEndpoint ? device.reason : (this.#plane.withoutKernel ?? NOT_OWN);
+  }
+
+  exchange(before: InterfaceEndpoint, after: InterfaceEndpoint): void {
+    if (this.device === before) this.device = after;
+    // The port of the interface to another host: its cable's other end has the same endpoint.
+    const near = this.connection?.fusedWith;
+    if (near?.endpoint === before) near.endpoint = after;
   }
 
   /** The ports at both ends of the port's cable, and of further ones behind hubs with two ports. */
@@ -244,7 +257,8 @@ export class Port {
   #path(): FramePath {
     if (this.sendsByUdp) return { by: 'fabric', reason: ELSEWHERE };
     // A port of a switch or a hub is as its node's.
-    const end = Array.from(this.alongCables()).find(({ device }) => device instanceof KernelEndpoint) ?? this;
+    const isNode = ({ device }: Port) => device instanceof KernelEndpoint || device instanceof FallbackEndpoint;
+    const end = Array.from(this.alongCables()).find(isNode) ?? this;
     const way = (this.device instanceof Attachment ? end : this).kernelWay();
     return typeof way === 'string' ? { by: 'fabric', reason: way } : { by: 'kernel', reason: null };
   }

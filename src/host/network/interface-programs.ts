@@ -87,7 +87,8 @@ export function attachProgram(name: string, { title, label, instructions, hook =
 export function programAt(name: string): { id: number; name: string } | undefined {
   const filters = trafficMessage({ index: getLink(name).index, handle: 0, parent: HOOKS.ingress, info: 0 });
   for (const message of request('RTM_GETTFILTER', RTM_GETTFILTER, NLM_F_DUMP, filters)) {
-    const options = attributesOf(message, NETLINK_HEADER_BYTES + TCMSG_BYTES).get(TCA_OPTIONS);
+    const filter = attributesOf(message, NETLINK_HEADER_BYTES + TCMSG_BYTES);
+    const options = stringOf(filter.get(TCA_KIND)) === 'bpf' ? filter.get(TCA_OPTIONS) : undefined;
     const found = options && attributesOf(options, 0);
     const id = found?.get(TCA_BPF_ID)?.readUInt32LE();
     if (id !== undefined) return { id, name: stringOf(found?.get(TCA_BPF_NAME)) };
