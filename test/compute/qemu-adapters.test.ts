@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { adapterSlots } from '../../src/compute/emulators/qemu/adapter-slots.ts';
 import { machines, noQemu, SMALL } from './qemu-support.ts';
 
-const PLAIN = { drives: 0, agent: false, usb: false, options: [] };
+const PLAIN = { drives: 0, channels: 0, usb: false, options: [] };
 
 test('a place is the same as in the release as long as that has one, and no two adapters share one', () => {
   assert.deepEqual(adapterSlots(28, PLAIN).bridges, 0);
@@ -14,14 +14,14 @@ test('a place is the same as in the release as long as that has one, and no two 
     [forty.slots[27], forty.slots[28], forty.slots[39]],
     [{}, { bridge: 1, slot: 0 }, { bridge: 1, slot: 11 }],
   );
-  const roots = [PLAIN, { ...PLAIN, drives: 4 }, { drives: 4, agent: true, usb: true, options: ['-machine', 'q35'] }];
+  const roots = [PLAIN, { ...PLAIN, drives: 4 }, { drives: 4, channels: 2, usb: true, options: ['-machine', 'q35'] }];
   for (const root of roots) {
     for (let count = 0; count <= 275; count++) {
       const { bridges, slots } = adapterSlots(count, root);
       assert.equal(slots.length, count);
       const behind = slots.filter(({ bridge }) => bridge !== undefined).map((slot) => JSON.stringify(slot));
       assert.equal(new Set(behind).size, behind.length);
-      const onRoot = count - behind.length + bridges + root.drives + Number(root.agent) + (root.usb ? 4 : 3);
+      const onRoot = count - behind.length + bridges + root.drives + root.channels + (root.usb ? 4 : 3);
       assert.ok(onRoot <= 32, `${count} adapters take ${onRoot} slots of the root bus`);
     }
   }

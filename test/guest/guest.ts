@@ -9,11 +9,16 @@ import { eventually } from '../eventually.ts';
 
 const MADE = join(import.meta.dirname, 'made');
 const FILES = ['vmlinuz', 'initrd.gz'] as const;
+/** The same file system with the QEMU guest agent. */
+const WITH_AGENT = 'initrd-agent.gz';
 
 /** Why tests that need it do not run here. */
-export const noGuest: string | false = existsSync(join(MADE, 'initrd.gz'))
-  ? false
-  : 'test/guest/make.sh has not made the guest';
+export const noGuest: string | false = unlessMade('initrd.gz');
+export const noGuestAgent: string | false = unlessMade(WITH_AGENT);
+
+function unlessMade(name: string): string | false {
+  return existsSync(join(MADE, name)) ? false : 'test/guest/make.sh has not made the guest';
+}
 
 /** Where the kernel or the file system lies. */
 export function guestFile(name: (typeof FILES)[number]): string {
@@ -21,8 +26,9 @@ export function guestFile(name: (typeof FILES)[number]): string {
 }
 
 /** Puts its kernel and its file system into a folder of images. */
-export async function copyGuest(images: string): Promise<void> {
+export async function copyGuest(images: string, { withAgent = false } = {}): Promise<void> {
   for (const name of FILES) await copyFile(guestFile(name), join(images, name));
+  if (withAgent) await copyFile(join(MADE, WITH_AGENT), join(images, 'initrd.gz'));
 }
 
 /** The settings of a machine that boots it with an address, such as `10.0.0.1/24`. */

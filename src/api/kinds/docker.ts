@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
-import { interfaceSettings } from './interface-settings.ts';
+import { interfaceSettings } from './absent-settings.ts';
 import type { NodeKindFacts } from './kind.ts';
 import { containerPorts } from './ports.ts';
 import {

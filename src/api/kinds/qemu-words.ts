@@ -39,6 +39,11 @@ export const qemuWords: GroupedWords = {
     initrd_md5sum: words('Checksum of the RAM disk', 'MD5.'),
     create_config_disk: words('Configuration disk', 'Disk D is made by the server and holds configurations.'),
     tpm: words('TPM', 'A trusted platform module; needs swtpm on the host.'),
+    guest_agent: words(
+      'Guest agent',
+      'A channel to the QEMU guest agent, which freezes file systems while a copy of the disks begins.',
+      { absent: true },
+    ),
   },
   Network: {
     mtu: words('MTU', 'Longest packet of its virtio adapters; 1500 unless set.', { unit: 'bytes', absent: true }),

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { MacAddress, nodeMac } from '../mac.ts';
 import { ConsolePort, Integer, Text } from '../vocabulary.ts';
+import { guestAgentSetting, interfaceSettings } from './absent-settings.ts';
 import { isProgram } from './image-heads.ts';
-import { interfaceSettings } from './interface-settings.ts';
 import { type NodeKindFacts, OVERHEAD_MIB, type PassedRoute } from './kind.ts';
 import { adapterPorts } from './ports.ts';
 import {
@@ -163,6 +163,7 @@ const qemuProperties = {
   ...qemuSettings,
   ...diskCaches,
   ...interfaceSettings,
+  ...guestAgentSetting,
 };
 
 export const QemuCreate = createBody(qemuProperties);

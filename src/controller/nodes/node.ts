@@ -1,6 +1,6 @@
 // A node of a project: its record, the compute's runtime state, and the object that clients see.
 
-import { INTERFACE_MEMBERS } from '../../api/kinds/interface-settings.ts';
+import { ABSENT_MEMBERS } from '../../api/kinds/absent-settings.ts';
 import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../api/vocabulary.ts';
@@ -315,8 +315,7 @@ export function withComputeState(
     else next.properties[member] = value;
   }
   // A whole object omits these at their default.
-  if ('node_id' in object)
-    for (const member of INTERFACE_MEMBERS) if (!(member in object)) delete next.properties[member];
+  if ('node_id' in object) for (const member of ABSENT_MEMBERS) if (!(member in object)) delete next.properties[member];
   return next;
 }
 

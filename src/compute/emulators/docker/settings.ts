@@ -1,7 +1,7 @@
 // The settings of a container's node, and their changes.
 
+import { changeAbsent, type InterfaceSettings } from '../../../api/kinds/absent-settings.ts';
 import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
-import { changeInterfaces, type InterfaceSettings } from '../../../api/kinds/interface-settings.ts';
 import type { customAdapterRows, SettingsOf } from '../../../api/kinds/property.ts';
 import { Failure } from '../../../failures.ts';
 import { exception } from './engine.ts';
@@ -21,7 +21,7 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
     const value = body[member];
     if (value !== undefined) Object.assign(after, { [member]: value });
   }
-  changeInterfaces(after, body);
+  changeAbsent(after, body);
   after.adapters ??= 1;
   after.mac_address ??= dockerSettings.mac_address.node(nodeId);
   after.console_resolution ??= '1024x768';

@@ -14,8 +14,8 @@ const ELSEWHERE =
 export interface RootBus {
   /** Drives with their own controller. */
   drives: number;
-  /** SPICE's agent has its own device. */
-  agent: boolean;
+  /** Channels to agents in the guest, of SPICE and of QEMU: each has its own device. */
+  channels: number;
   /** USB is switched on. */
   usb: boolean;
   /** The user's words. */
@@ -32,7 +32,7 @@ export function adapterSlots(count: number, root: RootBus): { bridges: number; s
   );
   // q35 has its USB controllers in their own slot.
   const isQ35 = root.options.some((word) => /(?:^|,|=)(?:pc-)?q35\b/.test(word));
-  const more = others.length + Number(root.agent) + Number(isQ35 && root.usb);
+  const more = others.length + root.channels + Number(isQ35 && root.usb);
   const mostOfRelease = SLOTS - FIRST_SLOT - root.drives;
   const free = SLOTS - PC_SLOTS - root.drives - more;
   // Each bridge takes a slot itself.

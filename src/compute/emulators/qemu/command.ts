@@ -5,7 +5,7 @@ import { adapterSlots } from './adapter-slots.ts';
 import type { Disk } from './disks.ts';
 import type { KeptAdapter } from './kept.ts';
 import type { HiddenSettings, Images, Settings } from './settings.ts';
-import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
+import { AGENT_SOCKET, QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { escaped } from './split-options.ts';
 
 /**
@@ -77,6 +77,7 @@ export function machineWords(machine: MachineCommand): string[] {
     ...(machine.savedState === undefined || machine.uefi ? [] : ['-loadvm', machine.savedState]),
     ...(drawsItself(machine, options) ? ['-display', 'none'] : []),
     ...tpmWords(machine),
+    ...guestAgentWords(settings),
     ...options,
     ...(machine.console.type === 'vnc' ? ['-machine', 'usb=on', '-device', 'usb-tablet'] : []),
   ];
@@ -180,7 +181,7 @@ const AGENT = [
 function adapterWords({ settings, hidden, disks, adapters, vhost, console, options }: MachineCommand): string[] {
   const { bridges, slots } = adapterSlots(adapters.length, {
     drives: disks.filter(({ drive }) => !['ide', 'none'].includes(settings[`${drive}_disk_interface`])).length,
-    agent: console.type === 'spice+agent',
+    channels: Number(console.type === 'spice+agent') + Number(settings.guest_agent === true),
     usb: console.type === 'vnc' || options.some((word) => /^--?usb|usb=on/.test(word)),
     options,
   });
@@ -221,6 +222,16 @@ function bridgeWords(number: number): string[] {
     ...['-device', `i82801b11-bridge,id=dmi_pci_bridge${number}`],
     '-device',
     `pci-bridge,id=pci-bridge${number},bus=dmi_pci_bridge${number},chassis_nr=0x1,addr=0x${number.toString(16)},shpc=off`,
+  ];
+}
+
+/** After the adapters: guests name interfaces by their slots. */
+function guestAgentWords({ guest_agent: isWanted }: Settings): string[] {
+  if (isWanted !== true) return [];
+  return [
+    ...['-device', 'virtio-serial,id=labwire-agent'],
+    ...['-chardev', `socket,id=labwire-agent,path=${AGENT_SOCKET},server=on,wait=off`],
+    ...['-device', 'virtserialport,bus=labwire-agent.0,chardev=labwire-agent,name=org.qemu.guest_agent.0'],
   ];
 }
 

@@ -52,12 +52,14 @@ export interface ChangesOptions {
   whole: boolean;
   /** Ends the work: other actions at the node do not wait for it. */
   signal: AbortSignal;
+  /** Does something in which the disks have a state that the guest's file systems can begin with. */
+  quietly?: ((act: () => Promise<void>) => Promise<void>) | undefined;
 }
 
 /** All disks at one moment. Undefined if nothing has changed. */
 export async function changesOfRunning(
   qmp: Qmp,
-  { tool, directory, whole: wanted, signal }: ChangesOptions,
+  { tool, directory, whole: wanted, signal, quietly = (act) => act() }: ChangesOptions,
 ): Promise<DiskChanges | undefined> {
   if (wanted) await endInterrupted(qmp);
   const disks = await disksOf(qmp);
@@ -91,7 +93,8 @@ export async function changesOfRunning(
     ];
   });
   // A new bitmap cannot be part of a group. Without one, after a failure all is copied again.
-  await qmp.run('transaction', { actions, ...(!whole && { properties: { 'completion-mode': 'grouped' } }) });
+  const transaction = { actions, ...(!whole && { properties: { 'completion-mode': 'grouped' } }) };
+  await quietly(async () => void (await qmp.run('transaction', transaction)));
   const ends = await Promise.allSettled(backups.map(({ job }) => awaitJob(qmp, job, signal)));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;

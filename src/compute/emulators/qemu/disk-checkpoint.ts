@@ -6,7 +6,7 @@ import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../a
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
-import { changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
+import { type ChangesOptions, changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
 import { DiskChunks } from './disk-chunks.ts';
 import { mustHoldBytes } from './disk-space.ts';
 import type { DiskTool } from './disk-tool.ts';
@@ -23,12 +23,20 @@ export interface CheckpointOptions {
   images: Images;
   /** Of a machine that runs. */
   qmp: Qmp | undefined;
+  quietly?: ChangesOptions['quietly'];
   /** Ends the work: the next copy has everything. */
   signal: AbortSignal;
 }
 
 /** @throws Failure `out-of-space` if the disks have more than is kept, or the host has no space for it, `conflict` (`QemuError`) */
-export async function takeCheckpoint({ directory, tool, images, qmp, signal }: CheckpointOptions): Promise<void> {
+export async function takeCheckpoint({
+  directory,
+  tool,
+  images,
+  qmp,
+  quietly,
+  signal,
+}: CheckpointOptions): Promise<void> {
   const disks = await ownDisks(directory, images);
   if (disks.length === 0) return;
   const chunks = new DiskChunks(join(directory, DISK_CHECKPOINT));
@@ -47,7 +55,7 @@ export async function takeCheckpoint({ directory, tool, images, qmp, signal }: C
   const into = { tool, directory: chunks.directory, signal };
   try {
     const changes = qmp
-      ? await changesOfRunning(qmp, { ...into, whole: before === undefined })
+      ? await changesOfRunning(qmp, { ...into, quietly, whole: before === undefined })
       : await changesAtRest(await withFormats(disks, tool), into);
     if (changes === undefined) return before && (await chunks.unchanged(before));
     await chunks.add(before, changes, { tool, signal, ...(!qmp && { of }) });

@@ -11,7 +11,7 @@ import {
   qemuSettings,
 } from '../../../api/kinds/qemu.ts';
 import { adapterMacs } from '../../../api/mac.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { Failure, ignore, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
@@ -29,6 +29,7 @@ import { DiskImages } from './disk-images.ts';
 import { DiskTool } from './disk-tool.ts';
 import { growDisk, imageOf } from './disks.ts';
 import { adapterDevice } from './frames.ts';
+import { thawLeft, whileFrozen } from './guest-agent.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
 import type { MachineNode } from './machine-node.ts';
@@ -66,6 +67,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Settings have changed since the last start: a reload then restarts the machine. */
   #isChanged = false;
   #goesOn = false;
+  /** Why the guest agent did not freeze or thaw; empty if it did. */
+  #agentProblem = '';
 
   private constructor(identity: NodeIdentity, consoleType: string, services: Services, host: QemuHost, state: State) {
     super(identity, services, {
@@ -207,11 +210,24 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Copies what has changed on its own disks, for another host. @throws Failure `out-of-space`, `conflict` if it had to give way */
   checkpoint(): Promise<void> {
     return this.copyInTurn(async (signal) => {
-      const { emulator, images, hidden } = this.#state;
+      const { emulator, settings, images, hidden } = this.#state;
       if (!hidden.linked_clone) return;
       const tool = await DiskTool.beside(emulator.path);
-      await takeCheckpoint({ directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal });
+      await takeCheckpoint({
+        ...{ directory: this.directory, tool, images, qmp: this.runtime?.qmp, signal },
+        ...(settings.guest_agent && { quietly: (act) => this.#whileFrozen(act) }),
+      });
     });
+  }
+
+  /** A problem that stays is reported once. */
+  async #whileFrozen(act: () => Promise<void>): Promise<void> {
+    let problem = '';
+    await whileFrozen(this.directory, act, (found) => {
+      problem = found;
+    });
+    if (problem !== '' && problem !== this.#agentProblem) this.#warn(problem);
+    this.#agentProblem = problem;
   }
 
   /**
@@ -314,6 +330,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       this.#followHalts(runtime);
       await this.#join(runtime, resources);
       await endInterruptedSnapshot(runtime);
+      if (settings.guest_agent) void thawLeft(this.directory).catch(ignore);
     }
     return runtime;
   }
@@ -413,7 +430,10 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Old firewalls are known to need more than an initrd. */
   #warnOfInitrd(before: string, { initrd: { path } }: Images): void {
     if (path === before || !path.includes('asa')) return;
-    const message = `${this.name}: an initrd of an ASA is known to need more memory and patience than others.`;
-    this.services.events.emit('log.warning', { message }, this.project.id);
+    this.#warn('an initrd of an ASA is known to need more memory and patience than others.');
+  }
+
+  #warn(what: string): void {
+    this.services.events.emit('log.warning', { message: `${this.name}: ${what}` }, this.project.id);
   }
 }

@@ -24,7 +24,7 @@ import { KEPT, type QemuKept } from './kept.ts';
 import type { MachineNode } from './machine-node.ts';
 import { loadState, saveState } from './machine-state.ts';
 import { Qmp } from './qmp.ts';
-import { QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
+import { AGENT_SOCKET, QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { Throttle } from './throttle.ts';
 
 const LOG = 'qemu.log';
@@ -166,7 +166,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     };
     const runtime = new QemuRuntime(node, command, line, start.kept, record, start);
     const { directory } = node;
-    for (const name of [QMP_SOCKET, SERIAL_SOCKET, LOG]) {
+    for (const name of [QMP_SOCKET, SERIAL_SOCKET, AGENT_SOCKET, LOG]) {
       await rm(join(directory, name), { force: true });
       if (name !== LOG) resources.defer(() => rm(join(directory, name), { force: true }));
     }
@@ -190,7 +190,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     resources: AsyncDisposableStack,
   ): Promise<QemuRuntime | ExitInfo> {
     const runtime = new QemuRuntime(node, [], commandLine, kept, {});
-    for (const name of [QMP_SOCKET, SERIAL_SOCKET])
+    for (const name of [QMP_SOCKET, SERIAL_SOCKET, AGENT_SOCKET])
       resources.defer(() => rm(join(node.directory, name), { force: true }));
     const end = await reattachProgram<ExitInfo>(runtime.#terminal, handle, [runtime, 'end'], resources);
     if (end) return end;

@@ -1,6 +1,6 @@
 // The settings of a machine, and their changes.
 
-import { changeInterfaces, type InterfaceSettings } from '../../../api/kinds/interface-settings.ts';
+import { type AbsentSettings, changeAbsent } from '../../../api/kinds/absent-settings.ts';
 import { imageKind } from '../../../api/kinds/kinds.ts';
 import type { SettingsOf } from '../../../api/kinds/property.ts';
 import {
@@ -33,7 +33,7 @@ export type Images = Record<ImageMember, Image>;
 
 /** Caches are absent unless given. */
 export type Settings = SettingsOf<typeof qemuSettings> &
-  InterfaceSettings & { [Name in `${Drive}_disk_cache`]?: DiskCache };
+  AbsentSettings & { [Name in `${Drive}_disk_cache`]?: DiskCache };
 
 /** Kept, but not members of the object. */
 export type HiddenSettings = SettingsOf<typeof qemuHidden>;
@@ -47,7 +47,7 @@ export function changedSettings(before: Settings, body: QemuCreate | QemuUpdate,
   }
   if (body.mac_address === null) settings['mac_address'] = qemuSettings.mac_address.node(nodeId);
   if (typeof body.options === 'string') settings['options'] = normalisedOptions(body.options);
-  changeInterfaces(settings, body);
+  changeAbsent(settings, body);
   return settings as unknown as Settings;
 }
 
