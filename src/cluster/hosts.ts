@@ -45,7 +45,9 @@ export class Hosts {
 
   /** Whether a host with another name has this id. NATS lets a host write under its own name only, but any id. */
   isTaken({ id, name }: NamedHost): boolean {
-    return [...this.#known].some(([other, known]) => known === id && other !== name);
+    // Called for each renewal of each host.
+    for (const [other, known] of this.#known) if (known === id && other !== name) return true;
+    return false;
   }
 
   held(host: NamedHost): void {

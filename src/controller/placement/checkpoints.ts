@@ -197,7 +197,9 @@ export class Checkpoints {
     const fetched = disks.fetched + others.fetched;
     const missing = rest.length - others.files.length;
     const now = new Date();
-    if (before?.missing !== missing || before.files.length !== files.length || fetched > 0) {
+    // Most nodes of a large lab have no files: a manifest for each would be read again in every round.
+    const isNeeded = before !== undefined || files.length > 0;
+    if (isNeeded && (before?.missing !== missing || before.files.length !== files.length || fetched > 0)) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFileAtomically(
         join(directory, MANIFEST),

@@ -28,17 +28,19 @@ export function missingOn(host: Host, node: PlacedNode, sendable: Problem['senda
 
 /** `missingOn`, computed once for nodes with the same needs. */
 export function eligibility(sendable: Problem['sendable']): (host: Host, node: PlacedNode) => string | undefined {
-  const known = new Map<string, string | undefined>();
-  const needs = new Map<PlacedNode, string>();
+  type ByHost = Map<string, string | undefined>;
+  const ofNeeds = new Map<string, ByHost>();
+  const ofNode = new Map<PlacedNode, ByHost>();
   return (host, node) => {
-    let key = needs.get(node);
-    if (key === undefined) {
+    let known = ofNode.get(node);
+    if (known === undefined) {
       const { kind, memory, processors, kvm, images, interfaces } = node;
-      key = JSON.stringify([kind, memory, processors, kvm, images, interfaces]);
-      needs.set(node, key);
+      const key = JSON.stringify([kind, memory, processors, kvm, images, interfaces]);
+      known = ofNeeds.get(key) ?? new Map();
+      ofNeeds.set(key, known);
+      ofNode.set(node, known);
     }
-    const both = `${host.id} ${key}`;
-    if (!known.has(both)) known.set(both, missingOn(host, node, sendable));
-    return known.get(both);
+    if (!known.has(host.id)) known.set(host.id, missingOn(host, node, sendable));
+    return known.get(host.id);
   };
 }

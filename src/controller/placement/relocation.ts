@@ -4,6 +4,7 @@ import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Drained, DrainedNode } from '../../api/objects.ts';
 import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { act } from '../lab/actions.ts';
@@ -12,6 +13,7 @@ import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Placement } from './placement.ts';
+import type { Choice } from './problem.ts';
 
 /** How long (ms) a host may take to report that a node is stopped, and how often that is looked at. */
 const STOPPED_MS = 5_000;
@@ -55,6 +57,7 @@ export class Relocations {
       if (found) result.left.push({ ...nodeIn(project, found), reason });
     }
     progressed?.(choices.size);
+    const keeping: Promise<void>[] = [];
     for (const [nodeId, { host, reason }] of choices) {
       const node = project.nodes.get(nodeId);
       if (!node || node.compute !== source) continue;
@@ -67,7 +70,8 @@ export class Relocations {
       try {
         if (runs) await stop(project, node);
         await this.#nodes.move(project, nodeId, this.#computes.get(host), { compute_id: host } as NodeUpdate);
-        await this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]]));
+        // Not awaited: the reasons of all nodes of the lab are one document, which is written once for many moves.
+        keeping.push(this.#keep(project, nodeId, { host, reason: `${why}; ${reason}` }));
         result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
       } catch (error) {
         result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
@@ -75,7 +79,15 @@ export class Relocations {
       if (runs) await this.#startAgain(project, node, result);
       progressed?.(0);
     }
+    await Promise.all(keeping);
     return result;
+  }
+
+  /** Never rejects: the node is moved. */
+  #keep(project: Project, nodeId: string, choice: Choice): Promise<void> {
+    return this.#placement.keep(project, new Map([[nodeId, choice]])).catch((error: unknown) => {
+      log.warn('the reason of a move is not kept', { project: project.id, node: nodeId, reason: messageOf(error) });
+    });
   }
 
   /** On its new host, or after a failed move on the former one. */
