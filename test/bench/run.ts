@@ -10,7 +10,7 @@ import { withPart } from '../written.ts';
 import { SHORT } from './measure.ts';
 
 const BENCHES =
-  'start lab pcs fabric rest flood impairments containers kernel-links captures docker qemu qemu-frames routers iou placement cluster page'.split(
+  'start lab pcs fabric rest flood impairments containers kernel-links captures docker qemu qemu-frames routers iou placement cluster cluster-size page'.split(
     ' ',
   );
 
