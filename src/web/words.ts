@@ -797,6 +797,7 @@ const ENGLISH = {
   capture: {
     title: 'Packets',
     filter: 'Filter',
+    names: 'Protocols and fields',
     follow: 'Follow',
     stop: 'Stop capture',
     start: 'Start this capture',

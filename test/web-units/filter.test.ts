@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENCODINGS } from '../../src/fabric/capture-format.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
-import { filterOf } from '../../src/web/capture/filter.ts';
+import { completionAt, filterOf } from '../../src/web/capture/filter.ts';
 import { FrameReader } from '../../src/web/capture/frames.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { CORPUS, pcapOf } from './corpus.ts';
@@ -38,12 +38,48 @@ test('what is wrong with a filter is said', () => {
     ['ip.ttl > many', /"many" is no number/],
     ['ip.addr ==', /A value behind "==" is missing/],
     ['arp icmp', /Join "icmp"/],
-    ['arp "unfinished', /is not understood/],
-    ['icmp.type = 8', /"= 8" is not understood here\. Use == to compare\.$/],
+    ['arp "unfinished', /closing " is missing/],
+    ['icmp.type = 8', /Use == instead of =\.$/],
+    ['icmp.type =>8', /Use >= instead of =>\.$/],
+    ['arp & icmp', /Use and instead of &\.$/],
+    ['dns.qry.name matches "a"', /Use contains instead of matches\.$/],
+    ['host 10.0.0.1', /Use ip\.addr == instead of host\.$/],
+    ['ip.adr == 10.0.0.1', /There is no field ip\.adr; did you mean "ip\.addr"\?$/],
+    ['tcp == 80', /tcp is a protocol\. Compare one of its fields, such as tcp\.port\.$/],
+    ['lcp == 1', /lcp is a protocol\. Use lcp alone\.$/],
+    ['ip.addr == 10.0.0.0/33', /0 to 32 bits/],
+    ['ipv6.src == fe80::/10', /use contains/],
     ['x '.repeat(300), /more than 200/],
   ] as const) {
     assert.throws(() => filterOf(text), message, text);
   }
+});
+
+test('names and operators are completed at the caret', () => {
+  const offers = (text: string, isAsked = false, caret = text.length): readonly string[] =>
+    completionAt(text, caret, isAsked).offers;
+  assert.deepEqual(offers('ip.ad'), ['ip.addr']);
+  assert.deepEqual(offers('tcp').slice(0, 3), ['tcp.port', 'tcp.ack_raw', 'tcp.checksum']);
+  assert.deepEqual(offers('arp and not por').slice(0, 2), ['tcp.port', 'udp.port'], 'a part of a name');
+  assert.deepEqual(offers('(os')[0], 'ospf');
+  assert.deepEqual(offers('ip.ttl '), ['==', '!=', '>', '<', '>=', '<=', 'contains']);
+  assert.deepEqual(offers('lldp.tlv.system.name con'), ['contains']);
+  assert.deepEqual(completionAt('ip.t == 1', 4, false), { from: 0, to: 4, offers: ['ip.ttl'] });
+  for (const text of [
+    '',
+    'ip.ttl == ',
+    'ip.ttl ==6',
+    'ip.ttl eq 6',
+    'name contains ar',
+    '"ar',
+    'arp ',
+    'xyz',
+    'vlan.id',
+  ])
+    assert.deepEqual(offers(text), [], text);
+  assert.ok(offers('', true).includes('bgp'));
+  // Whatever is offered is understood.
+  for (const name of offers('', true)) assert.ok(filterOf(`${name} or arp`), name);
 });
 
 test('frames are the same however the capture is cut, in every format', () => {

@@ -61,6 +61,27 @@ test('list, filter, layers and bytes are right; the download is the file; the en
   assert.deepEqual(await shown(), said);
 
   const filter = page.getByLabel('Filter');
+  // Names are completed by keys alone.
+  const offers = page.getByRole('listbox', { name: 'Protocols and fields' }).getByRole('option');
+  await filter.pressSequentially('icmp.ty');
+  await until(async () => (await offers.allInnerTexts()).join() === 'icmp.type', 'the offered name');
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await filter.press('ArrowDown');
+  assert.equal(await filter.getAttribute('aria-activedescendant'), await offers.first().getAttribute('id'));
+  await filter.press('Enter');
+  assert.equal(await filter.inputValue(), 'icmp.type ');
+  await until(async () => (await offers.allInnerTexts()).includes('contains'), 'the operators');
+  await offers.first().click();
+  await filter.pressSequentially('8');
+  assert.equal(await filter.inputValue(), 'icmp.type == 8');
+  assert.equal(await offers.count(), 0);
+  await until(async () => {
+    const list = await shown();
+    return list.length > 0 && list.every(([, , , protocol]) => protocol === 'ICMP');
+  }, 'the rows of the filter');
+  await filter.press('Escape');
+  assert.equal(await filter.inputValue(), '');
+
   await filter.fill('tcp.port == 179');
   await until(async () => (await shown()).length === 3, 'the rows of the filter');
   assert.deepEqual(

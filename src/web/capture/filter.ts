@@ -1,4 +1,7 @@
 // Display filters: `arp`, `ip.addr == 10.0.0.1 and not icmp`, `tcp.port == 179`, or just words.
+import { didYouMean } from '../../host/values/nearest-name.ts';
+import { rank } from '../model/lab/commands.ts';
+import { FIELD_NAMES, PROTOCOLS } from './decode/field-names.ts';
 import type { Packet } from './decode/packet-part.ts';
 
 export type Filter = (packet: Packet) => boolean;
@@ -6,16 +9,8 @@ export type Filter = (packet: Packet) => boolean;
 /** An invalid filter, with a message for users. */
 export class BadFilter extends Error {}
 
-/** Names of layers. Other words are searched for in the text. */
-const PROTOCOLS = new Set(
-  'arp bgp cdp chdlc chap dhcp dns eigrp eth fr hsrp icmp icmpv6 ip ipcp ipv6 ipv6cp lcp llc lldp lmi mdns ospf pap ppp rip ripng slarp stp tcp udp vlan vrrp'.split(
-    ' ',
-  ),
-);
-
 /** Names that stand for several fields. */
 const EITHER: Readonly<Record<string, readonly string[]>> = {
-  link: ['frame.link'],
   'eth.addr': ['eth.src', 'eth.dst'],
   'ip.addr': ['ip.src', 'ip.dst'],
   'ipv6.addr': ['ipv6.src', 'ipv6.dst'],
@@ -24,7 +19,29 @@ const EITHER: Readonly<Record<string, readonly string[]>> = {
 };
 
 const OPERATORS: Readonly<Record<string, string>> = { eq: '==', ne: '!=', gt: '>', lt: '<', ge: '>=', le: '<=' };
-const COMPARISONS = new Set(['==', '!=', '>', '<', '>=', '<=', 'contains']);
+const COMPARISONS = ['==', '!=', '>', '<', '>=', '<=', 'contains'];
+const FIELDS = new Set([...Object.keys(EITHER), ...FIELD_NAMES]);
+/** Other words are searched for in the text. */
+const LAYERS: ReadonlySet<string> = new Set(PROTOCOLS);
+/** In the order of completion. */
+const NAMES = [...Object.keys(EITHER), ...PROTOCOLS, ...FIELD_NAMES];
+
+/** Words of other filters, and what is written here instead. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  '=': '==',
+  '=>': '>=',
+  '=<': '<=',
+  '&': 'and',
+  '|': 'or',
+  '~': 'contains',
+  matches: 'contains',
+  in: '== for each value, joined by or',
+  host: 'ip.addr ==',
+  net: 'ip.addr ==',
+  src: 'ip.src ==',
+  dst: 'ip.dst ==',
+  port: 'tcp.port == or udp.port ==',
+};
 const MOST_TOKENS = 200;
 
 interface Token {
@@ -49,8 +66,10 @@ function tokensOf(text: string): Token[] {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
     if (!found) {
-      const rest = text.slice(at).trim().slice(0, 20);
-      throw new BadFilter(`"${rest}" is not understood here.${rest.startsWith('=') ? ' Use == to compare.' : ''}`);
+      const rest = text.slice(at).trim();
+      const [sign = ''] = /^(=[<>]|[=&|])/.exec(rest) ?? [];
+      if (FOREIGN[sign]) throw new BadFilter(`Use ${FOREIGN[sign]} instead of ${sign}.`);
+      throw new BadFilter(`The closing " is missing behind ${rest.slice(0, 20)}.`);
     }
     at = pattern.lastIndex;
     const [, quoted, sign, word] = found;
@@ -71,7 +90,10 @@ class Parser {
 
   whole(): Filter {
     const filter = this.#or();
-    const left = this.#tokens[this.#at];
+    const [former, left] = this.#tokens.slice(Math.max(0, this.#at - 1), this.#at + 1);
+    for (const each of [left, former])
+      if (left && each && !each.isQuoted && FOREIGN[each.text.toLowerCase()])
+        throw new BadFilter(`Use ${FOREIGN[each.text.toLowerCase()]} instead of ${each.text}.`);
     if (left) throw new BadFilter(`Join "${left.text}" with what is before it by "and" or "or".`);
     return filter;
   }
@@ -122,12 +144,12 @@ class Parser {
     const next = this.#tokens[this.#at];
     const operator = next && !next.isQuoted ? (OPERATORS[next.text.toLowerCase()] ?? next.text.toLowerCase()) : '';
     const name = token.text.toLowerCase();
-    if (!token.isQuoted && COMPARISONS.has(operator)) {
+    if (!token.isQuoted && COMPARISONS.includes(operator)) {
       this.#at += 1;
       return comparison(name, operator, this.#word(`A value behind "${operator}"`).text);
     }
-    if (token.isQuoted || (!PROTOCOLS.has(name) && !/^[a-z]\w*(\.[a-z]\w*)+$/.test(name))) return textual(name);
-    if (PROTOCOLS.has(name)) return ({ layers }) => layers.some(({ key }) => key === name);
+    if (token.isQuoted || (!LAYERS.has(name) && !/^[a-z]\w*(\.[a-z]\w*)+$/.test(name))) return textual(name);
+    if (LAYERS.has(name)) return ({ layers }) => layers.some(({ key }) => key === name);
     const keys = EITHER[name] ?? [name];
     // A name with a dot may also be a host name.
     const isSaid = textual(name);
@@ -144,7 +166,13 @@ function textual(wanted: string): Filter {
 }
 
 function comparison(name: string, operator: string, wanted: string): Filter {
-  const keys = EITHER[name] ?? [name];
+  if (LAYERS.has(name)) {
+    const field = [...FIELDS].find((each) => each.startsWith(`${name}.`));
+    const fix = field === undefined ? `Use ${name} alone` : `Compare one of its fields, such as ${field}`;
+    throw new BadFilter(`${name} is a protocol. ${fix}.`);
+  }
+  if (!FIELDS.has(name)) throw new BadFilter(`There is no field ${name}${didYouMean(name, [...FIELDS])}`);
+  const keys: readonly string[] = EITHER[name] ?? [name];
   const test = testOf(operator === '!=' ? '==' : operator, wanted);
   return ({ layers }) => {
     const fields = layers.flatMap((layer) => layer.fields.filter(({ key }) => key !== undefined && keys.includes(key)));
@@ -175,7 +203,9 @@ function networkOf(word: string): ((text: string) => boolean) | undefined {
   const [, address = '', bits = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(word) ?? [];
   const network = numberOf(address);
   const length = Number(bits);
-  if (network === undefined || length > 32) return undefined;
+  if (length > 32) throw new BadFilter(`/${bits} is too long: a prefix of IPv4 has 0 to 32 bits.`);
+  if (/^[\da-f]*:[\da-f:]*\/\d+$/.test(word)) throw new BadFilter('Prefixes of IPv6 are not known: use contains.');
+  if (network === undefined) return undefined;
   const size = 2 ** (32 - length);
   return (text) => {
     const found = numberOf(text);
@@ -187,4 +217,31 @@ function numberOf(address: string): number | undefined {
   const parts = address.split('.').map(Number);
   if (parts.length !== 4 || parts.some((part) => !(part >= 0 && part <= 255))) return undefined;
   return parts.reduce((sum, part) => sum * 256 + part, 0);
+}
+
+export interface Completion {
+  /** The text that an offer replaces. */
+  from: number;
+  to: number;
+  offers: readonly string[];
+}
+
+/**
+ * Names, and operators behind the name of a field, that continue the text at the caret; best first.
+ * @param isAsked names also where none has begun
+ */
+export function completionAt(text: string, caret: number, isAsked: boolean): Completion {
+  const before = text.slice(0, caret);
+  const word = /[\w.]*$/.exec(before)![0].toLowerCase();
+  const from = caret - word.length;
+  const place = { from, to: caret + /^[\w.]*/.exec(text.slice(caret))![0].length };
+  const former = /[^\s()!]*\s*$/.exec(before.slice(0, from))![0].trim().toLowerCase();
+  const isQuoted = before.split('"').length % 2 === 0;
+  if (isQuoted || /[=<>"]$/.test(former) || former === 'contains' || Object.hasOwn(OPERATORS, former))
+    return { ...place, offers: [] };
+  if (FIELDS.has(former)) return { ...place, offers: COMPARISONS.filter((each) => each.startsWith(word)) };
+  if (word === '' && !isAsked) return { ...place, offers: [] };
+  const ranked = NAMES.map((name) => ({ name, found: rank(name, word) ?? 3 }));
+  const offers = ranked.filter(({ name, found }) => found < 2 && name !== word);
+  return { ...place, offers: offers.sort((one, other) => one.found - other.found).map(({ name }) => name) };
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { WORDS } from '../words.ts';
 import { CaptureFeed } from './feed.ts';
+import { FilterField } from './filter-field.tsx';
 import { FrameTree } from './frame-tree.tsx';
 import type { SourceAddress } from './messages.ts';
 import { PacketList } from './packet-list.tsx';
@@ -51,20 +52,12 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
   return (
     <section class="capture" hidden={!isShown} aria-label={`${words.title} ${title}`}>
       <div class="capture-head">
-        <label>
-          {words.filter}{' '}
-          <input
-            ref={filter}
-            type="search"
-            class="capture-filter"
-            placeholder="arp or ip.addr == 10.0.0.1"
-            aria-invalid={feed.wrong.value !== ''}
-            aria-describedby={id}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => feed.filter(event.currentTarget.value)}
-          />
-        </label>
+        <FilterField
+          field={filter}
+          isWrong={feed.wrong.value !== ''}
+          describedBy={id}
+          filter={(text) => feed.filter(text)}
+        />
         {names.length > 1 && (
           <label>
             {words.link}{' '}

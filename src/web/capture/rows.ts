@@ -83,8 +83,8 @@ export class Rows {
     const name = this.#nameOf(frame.source);
     if (name === '') return packet;
     packet.capture = name;
-    const field = { key: 'frame.link', label: 'Link', text: name, from: 0, to: 0 };
-    packet.layers.unshift({ key: 'frame', name: `Captured on ${name}`, from: 0, to: 0, fields: [field] });
+    const field = { key: 'link', label: 'Link', text: name, from: 0, to: 0 } as const;
+    packet.layers.unshift({ key: 'link', name: `Captured on ${name}`, from: 0, to: 0, fields: [field] });
     return packet;
   }
 }

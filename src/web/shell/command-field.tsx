@@ -138,7 +138,7 @@ export function CommandField({ early, close }: CommandFieldProps) {
       />
       <Message text={problem.value} again={again} />
       {found.value.length === 0 && (isComplete ? <p class="empty">{words.none}</p> : <Reading />)}
-      <div id="commands" role="listbox" aria-label={words.found} ref={list}>
+      <div id="commands" class="offers" role="listbox" aria-label={words.found} ref={list}>
         {found.value.map((command, index) => (
           <button
             type="button"

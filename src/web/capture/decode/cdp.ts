@@ -1,7 +1,8 @@
 // Cisco Discovery Protocol.
+import type { FieldName } from './field-names.ts';
 import { hex, type Part } from './packet-part.ts';
 
-const TEXTS: Readonly<Record<number, { label: string; key: string }>> = {
+const TEXTS: Readonly<Record<number, { label: string; key: FieldName }>> = {
   1: { label: 'Device', key: 'cdp.deviceid' },
   3: { label: 'Port', key: 'cdp.portid' },
   5: { label: 'Software', key: 'cdp.software_version' },

@@ -36,7 +36,7 @@ export function dnsOverTcp(part: Part): void {
 export function dns(part: Part, protocol: 'DNS' | 'MDNS'): void {
   const { packet } = part;
   const begin = part.at;
-  part.begin(protocol.toLowerCase(), protocol);
+  part.begin(protocol === 'DNS' ? 'dns' : 'mdns', protocol);
   packet.says(protocol, '');
   const id = part.u16('Transaction', 'dns.id', hex(4));
   const flags = part.u16('Flags', 'dns.flags', hex(4));

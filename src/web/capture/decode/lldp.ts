@@ -1,4 +1,5 @@
 // Link Layer Discovery Protocol (IEEE 802.1AB).
+import type { FieldName } from './field-names.ts';
 import { asciiText, hex, hexText, ip4Text, macText, type Part } from './packet-part.ts';
 
 const TEXTS: Readonly<Record<number, string>> = { 4: 'Port description', 5: 'System name', 6: 'System description' };
@@ -30,7 +31,7 @@ export function lldp(part: Part): void {
   }
 }
 
-function identity(body: Part, kind: 'chassis' | 'port', label: string, key: string): string {
+function identity(body: Part, kind: 'chassis' | 'port', label: string, key: FieldName): string {
   const subtype = body.u8();
   const bytes = body.raw(body.left);
   const text = identityText(bytes, subtype, kind);

@@ -1,9 +1,9 @@
 // What decoders read from and write to: a bounded part of a packet, and the decoded layers and fields.
+import type { FieldName, Protocol } from './field-names.ts';
 
 /** A decoded value and its position in the packet. */
 export interface Field {
-  /** Name in display filters, as in Wireshark. */
-  key?: string;
+  key?: FieldName;
   label: string;
   text: string;
   /** Set for numbers. */
@@ -14,8 +14,7 @@ export interface Field {
 
 /** One protocol's header and fields in a packet. */
 export interface Layer {
-  /** Name in display filters. */
-  key: string;
+  key: Protocol;
   name: string;
   from: number;
   to: number;
@@ -108,7 +107,7 @@ export class Part {
   }
 
   /** Starts a layer; the fields read from now on belong to it. */
-  begin(key: string, name: string): this {
+  begin(key: Protocol, name: string): this {
     const { layers } = this.packet;
     if (layers.length >= MOST_LAYERS) throw CUT_OFF;
     this.#layer = { key, name, from: this.at, to: this.end, fields: [] };
@@ -160,7 +159,7 @@ export class Part {
   }
 
   /** Adds a field for the last `bytes` bytes. */
-  note(label: string, text: string, key?: string, bytes = 0, value = Number(text)): void {
+  note(label: string, text: string, key?: FieldName, bytes = 0, value = Number(text)): void {
     if (++this.packet.fields > MOST_FIELDS) throw CUT_OFF;
     const field: Field = { label, text, from: this.at - bytes, to: this.at };
     if (key !== undefined) field.key = key;
@@ -180,21 +179,21 @@ export class Part {
   }
 
   /** Reads a big-endian number. With a label it becomes a field. */
-  number(bytes: 1 | 2 | 3 | 4, label?: string, key?: string, show: Show<number> = plain): number {
+  number(bytes: 1 | 2 | 3 | 4, label?: string, key?: FieldName, show: Show<number> = plain): number {
     const value = this.#number(bytes);
     if (label !== undefined) this.note(label, show(value), key, bytes, value);
     return value;
   }
 
-  u8(label?: string, key?: string, show?: Show<number>): number {
+  u8(label?: string, key?: FieldName, show?: Show<number>): number {
     return this.number(1, label, key, show);
   }
 
-  u16(label?: string, key?: string, show?: Show<number>): number {
+  u16(label?: string, key?: FieldName, show?: Show<number>): number {
     return this.number(2, label, key, show);
   }
 
-  u32(label?: string, key?: string, show?: Show<number>): number {
+  u32(label?: string, key?: FieldName, show?: Show<number>): number {
     return this.number(4, label, key, show);
   }
 
@@ -204,29 +203,29 @@ export class Part {
     return this.packet.bytes.subarray(this.at - length, this.at);
   }
 
-  #shown(length: number, show: Show<Uint8Array>, label?: string, key?: string): string {
+  #shown(length: number, show: Show<Uint8Array>, label?: string, key?: FieldName): string {
     const text = show(this.raw(length));
     if (label !== undefined) this.note(label, text, key, length);
     return text;
   }
 
-  mac(label?: string, key?: string): string {
+  mac(label?: string, key?: FieldName): string {
     return this.#shown(6, macText, label, key);
   }
 
-  ip4(label?: string, key?: string): string {
+  ip4(label?: string, key?: FieldName): string {
     return this.#shown(4, ip4Text, label, key);
   }
 
-  ip6(label?: string, key?: string): string {
+  ip6(label?: string, key?: FieldName): string {
     return this.#shown(16, ip6Text, label, key);
   }
 
-  hex(length: number, label?: string, key?: string): string {
+  hex(length: number, label?: string, key?: FieldName): string {
     return this.#shown(length, hexText, label, key);
   }
 
-  text(length: number, label?: string, key?: string): string {
+  text(length: number, label?: string, key?: FieldName): string {
     return this.#shown(length, asciiText, label, key);
   }
 }

@@ -2,6 +2,7 @@
 import { arp } from './arp.ts';
 import { cdp } from './cdp.ts';
 import { LEAST_TYPE, typeText } from './ether-types.ts';
+import type { Protocol } from './field-names.ts';
 import { type Decoder, hex, named, type Part } from './packet-part.ts';
 import { ip, ipv6 } from './transport.ts';
 
@@ -27,13 +28,13 @@ const CONTROL: Readonly<Record<number, string>> = {
 const PAP: Readonly<Record<number, string>> = { 1: 'request', 2: 'ack', 3: 'nak' };
 const CHAP: Readonly<Record<number, string>> = { 1: 'challenge', 2: 'response', 3: 'success', 4: 'failure' };
 
-const PPP: Readonly<Record<number, { name: string; codes: Readonly<Record<number, string>> }>> = {
-  32801: { name: 'PPP IPCP', codes: CONTROL },
-  32855: { name: 'PPP IPV6CP', codes: CONTROL },
-  33287: { name: 'PPP CDPCP', codes: CONTROL },
-  49185: { name: 'PPP LCP', codes: CONTROL },
-  49187: { name: 'PPP PAP', codes: PAP },
-  49699: { name: 'PPP CHAP', codes: CHAP },
+const PPP: Readonly<Record<number, { key: Protocol; name: string; codes: Readonly<Record<number, string>> }>> = {
+  32801: { key: 'ipcp', name: 'PPP IPCP', codes: CONTROL },
+  32855: { key: 'ipv6cp', name: 'PPP IPV6CP', codes: CONTROL },
+  33287: { key: 'cdpcp', name: 'PPP CDPCP', codes: CONTROL },
+  49185: { key: 'lcp', name: 'PPP LCP', codes: CONTROL },
+  49187: { key: 'pap', name: 'PPP PAP', codes: PAP },
+  49699: { key: 'chap', name: 'PPP CHAP', codes: CHAP },
 };
 
 export function ppp(part: Part): void {
@@ -51,7 +52,7 @@ export function ppp(part: Part): void {
   else if (type === 0x57) ipv6(part.take());
   else if (type === 0x0207) cdp(part.take());
   else if (control) {
-    part.begin(control.name.toLowerCase().replace('ppp ', ''), control.name);
+    part.begin(control.key, control.name);
     const code = part.u8('Code', 'ppp.code', named(control.codes));
     const id = part.u8('Identifier', 'ppp.identifier');
     packet.says(control.name, `${control.codes[code] ?? `code ${code}`}, id ${id}`);

@@ -1,4 +1,5 @@
 // Spanning tree (IEEE 802.1D), rapid and multiple included.
+import type { FieldName } from './field-names.ts';
 import { hex, named, type Part } from './packet-part.ts';
 
 const VERSIONS: Readonly<Record<number, string>> = {
@@ -35,7 +36,7 @@ export function stp(part: Part): void {
   packet.info = `${TYPES[type] ?? type},${change} root ${root} cost ${cost}, bridge ${own} port ${hex(4)(port)}`;
 }
 
-function bridge(part: Part, label: string, key: string): string {
+function bridge(part: Part, label: string, key: FieldName): string {
   const priority = part.u16();
   const address = part.mac();
   part.note(label, `${priority} / ${address}`, key, 8);

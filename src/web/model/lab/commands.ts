@@ -12,10 +12,10 @@ export interface Command {
 }
 
 /** How well a text matches: prefix, start of a word, substring, all letters in order; undefined if not at all. */
-function rank(text: string, typed: string): number | undefined {
+export function rank(text: string, typed: string): number | undefined {
   const at = text.indexOf(typed);
   if (at === 0) return 0;
-  if (at > 0) return /[\s/_-]/.test(text[at - 1] ?? '') ? 1 : 2;
+  if (at > 0) return /[\s/._-]/.test(text[at - 1] ?? '') ? 1 : 2;
   let from = 0;
   for (const letter of typed) {
     from = text.indexOf(letter, from) + 1;
