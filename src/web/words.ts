@@ -490,8 +490,9 @@ const ENGLISH = {
     running: 'Include the memory of running nodes, and keep them running',
     made: 'Made',
     restore: 'Restore',
-    askRestore: (name: string) =>
-      `Restore ${name}? This replaces the lab and its disks. To keep them, make a snapshot first.`,
+    askRestore: (name: string) => `Restore ${name}? This replaces the lab and its disks.`,
+    saveFirst: 'Make a snapshot of the present state first',
+    savedName: (name: string, number: number) => `Before ${name}${number === 1 ? '' : ` ${number}`}`,
     askRemove: (name: string) => `Delete the snapshot ${name}?`,
   },
   exporting: {

@@ -85,13 +85,19 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
   };
   await make();
   await window.getByRole('rowheader', { name: 'before' }).waitFor();
+  const offered = window.getByLabel('Name of the snapshot');
+  await eventually(
+    'a name for the next one',
+    () => offered.inputValue(),
+    (name) => name === 'Snapshot 1',
+  );
   await make();
   await window.getByText('there is already a snapshot "before"').waitFor();
   assert.deepEqual(await accessibilityFaultsInAll(page), []);
 
   await daemon.post(`/v2/projects/${id}/nodes`, { name: 'Late', node_type: 'ethernet_hub', compute_id: 'local' });
   await writeFile(disk, 'overwritten');
-  await window.getByRole('button', { name: 'Restore before' }).click();
+  await window.getByRole('button', { name: 'Restore before', exact: true }).click();
   assert.equal((await contentOf(daemon, id)).nodes.length, 4);
   await window.getByRole('button', { name: 'Restore', exact: true }).click();
   await eventually(
@@ -102,8 +108,11 @@ test('a snapshot is made, restored and deleted in the page, and a name that is t
   );
   assert.deepEqual(await contentOf(daemon, id), before);
   assert.equal(await checksumOf(disk), checksum);
-  await window.getByRole('button', { name: 'Delete before' }).click();
-  await window.getByRole('button', { name: 'Delete', exact: true }).click();
+  for (const name of ['Before before', 'before']) {
+    await window.getByRole('button', { name: `Delete ${name}`, exact: true }).click();
+    await window.getByRole('button', { name: 'Delete', exact: true }).click();
+    await window.getByRole('rowheader', { name, exact: true }).waitFor({ state: 'detached' });
+  }
   await window.getByText('There is no snapshot yet.').waitFor();
   await window.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('navigation').getByRole('button', { name: 'Hub1 on' }).waitFor();

@@ -245,10 +245,10 @@ test('a link gets 30 ms; a snapshot is made and restored', { skip: WITHOUT_BROWS
     await dialog.getByRole('rowheader', { name }).waitFor();
     await press(page, 'Escape');
     await page.getByRole('button', { name: 'Snapshots' }).click();
-    await dialog.getByRole('button', { name: `Restore ${name}` }).click();
+    await dialog.getByRole('button', { name: `Restore ${name}`, exact: true }).click();
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
     await dialog
-      .getByRole('button', { name: `Restore ${name}` })
+      .getByRole('button', { name: `Restore ${name}`, exact: true })
       .and(page.locator(':enabled'))
       .waitFor();
     await press(page, 'Escape');

@@ -35,18 +35,18 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
   const asked = useSignal<{ verb: 'restore' | 'remove'; snapshot: SnapshotObject } | undefined>(undefined);
   const why = whyNotChange(id);
   const field = useRef<HTMLInputElement>(null);
+  const saveFirst = useRef<HTMLInputElement>(null);
   const offered = useRef('');
-  // A name to accept or to type over.
-  useEffect(() => {
+  const taken = (): string[] => (list.value ?? []).map((snapshot) => snapshot.name);
+  /** Offers a name to accept or to type over. */
+  const offer = (): void => {
     const { current: input } = field;
     if (!input || !list.value || input.value !== offered.current) return;
-    offered.current = freeName(
-      words.defaultName,
-      list.value.map((snapshot) => snapshot.name),
-    );
+    offered.current = freeName(words.defaultName, taken());
     input.value = offered.current;
     input.select();
-  }, [list.value]);
+  };
+  useEffect(offer, [list.value]);
 
   const attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
     isBusy.value = true;
@@ -65,28 +65,37 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
   const read = (): void => void attempt(() => Promise.resolve());
   useEffect(read, [id]);
 
+  const save = (called: string, running: boolean): Promise<unknown> =>
+    begin({ kind: 'snapshot', name: called, projectId: id }, (operation) =>
+      api.post(path, { name: called, running }, operation),
+    );
   const make = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const data = new FormData(form);
-    const body = { name: String(data.get('name')), running: data.has('running') };
-    const made = await attempt(() =>
-      begin({ kind: 'snapshot', name: body.name, projectId: id }, (operation) => api.post(path, body, operation)),
-    );
-    if (made) form.reset();
+    if (await attempt(() => save(String(data.get('name')), data.has('running')))) {
+      form.reset();
+      offered.current = '';
+      offer();
+    }
   };
 
   const confirm = (): void => {
     const { verb, snapshot } = asked.value!;
+    const isSaved = saveFirst.current?.checked === true;
     asked.value = undefined;
-    const { snapshot_id: snapshotId } = snapshot;
-    void attempt(() =>
-      verb === 'remove'
-        ? api.delete(`${path}/${snapshotId}`)
-        : begin({ kind: 'restore', name: snapshot.name, projectId: id }, (operation) =>
-            api.post(`${path}/${snapshotId}/restore`, {}, operation),
-          ),
-    );
+    const { snapshot_id: snapshotId, name: called } = snapshot;
+    void attempt(async () => {
+      if (verb === 'remove') return api.delete(`${path}/${snapshotId}`);
+      if (isSaved)
+        await save(
+          freeName((number) => words.savedName(called, number), taken()),
+          true,
+        );
+      return begin({ kind: 'restore', name: called, projectId: id }, (operation) =>
+        api.post(`${path}/${snapshotId}/restore`, {}, operation),
+      );
+    });
   };
 
   return (
@@ -151,6 +160,11 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
         {asked.value && (
           <div class="question" role="alertdialog" aria-label={words.title}>
             <p>{words[asked.value.verb === 'restore' ? 'askRestore' : 'askRemove'](asked.value.snapshot.name)}</p>
+            {asked.value.verb === 'restore' && (
+              <label class="switch">
+                <input ref={saveFirst} type="checkbox" defaultChecked /> {words.saveFirst}
+              </label>
+            )}
             <div class="actions">
               <button type="button" class={asked.value.verb === 'remove' ? 'danger' : 'main'} onClick={confirm}>
                 {asked.value.verb === 'restore' ? words.restore : WORDS.common.remove}
