@@ -13,7 +13,7 @@ import { entries } from './shell/bar.ts';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { MissingLanguage } from './shell/missing-language.tsx';
 import { NewVersion } from './shell/new-version.tsx';
-import { Notices } from './shell/notices.tsx';
+import { Toast } from './shell/notices.tsx';
 import { Overlays } from './shell/overlays.tsx';
 import { startTasks } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
@@ -55,9 +55,7 @@ function Page() {
     <>
       <NewVersion />
       <MissingLanguage />
-      <div class="toast">
-        <Notices />
-      </div>
+      <Toast />
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}
       <Overlays />

@@ -70,3 +70,14 @@ test('each token is described in docs/design.md and used; what is used is a toke
     [],
   );
 });
+
+// The browser would look at all elements after each change of the map: 3 ms with 5,000 nodes.
+test('no style asks whether something is anywhere in the page', () => {
+  const isWide = (sheet: string): boolean => /(?<![\w-])(:root|html|body):has\(/.test(sheet);
+  assert.equal(isWide(':root:has(dialog[open]) .toast {}'), true);
+  const sheets = globSync('src/web/**/*.css', { cwd: root });
+  assert.deepEqual(
+    sheets.filter((file) => isWide(readFileSync(join(root, file), 'utf8'))),
+    [],
+  );
+});

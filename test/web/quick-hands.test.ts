@@ -88,6 +88,9 @@ test('keys work in a lab as soon as it is open, and what is typed goes where it 
     await until(async () => (await nodes()).length === 2, 'two PCs');
     const [one, other] = await nodes();
     assert.ok(Math.abs(one.x - other.x) >= 120 || Math.abs(one.y - other.y) >= 130, JSON.stringify([one, other]));
+    const panel = (await addPanel.boundingBox())!;
+    for (const picture of await page.locator('.node image').all())
+      assert.ok((await picture.boundingBox())!.x >= panel.x + panel.width, 'a node below the templates');
     await addPanel.getByRole('searchbox').fill('no such thing');
     await addPanel.getByText('No results.').waitFor();
     await page.keyboard.press('Escape');

@@ -1,7 +1,7 @@
 // A modal dialog that Escape closes; the focus returns to where it was.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Notices } from './notices.tsx';
+import { Notices, openDialogs } from './notices.tsx';
 
 interface DialogProps {
   title: string;
@@ -17,8 +17,12 @@ export function Dialog({ title, close, class: kind, children }: DialogProps) {
   useLayoutEffect(() => {
     const shown = element.current;
     shown?.showModal();
-    // While it is in the document, so that the browser restores the focus.
-    return () => shown?.close();
+    openDialogs.value += 1;
+    return () => {
+      // While it is in the document, so that the browser restores the focus.
+      shown?.close();
+      openDialogs.value -= 1;
+    };
   }, []);
   return (
     <dialog

@@ -154,7 +154,6 @@ export class Camera {
       return;
     }
     const { style } = this.#root;
-    style.willChange = 'transform';
     style.transformOrigin = `${marginX}px ${marginY}px`;
     style.transform = `translate(${dx}px, ${dy}px) scale(${factor})`;
     clearTimeout(this.#settle);
@@ -167,7 +166,6 @@ export class Camera {
     const { clientWidth: width, clientHeight: height } = this.#host;
     const { style } = this.#root;
     style.transform = '';
-    style.willChange = '';
     this.#drawn = this.#view;
     const { x, y, scale } = this.#view;
     this.#root.classList.toggle('far', this.isFar);

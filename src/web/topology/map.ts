@@ -17,8 +17,14 @@ import { Stage } from './stage.ts';
 /** Pixels from the window's edge within which an object counts as barely visible. */
 const BORDER = 20;
 
-/** Nodes that join a drag in one frame; more would hold up the pointer, so the others follow with the next frames. */
-const MOST_RAISED = 250;
+/** Pixels of the map below the templates in which a node can be seen. */
+const LEAST_ROOM = 150;
+
+/**
+ * Nodes that join a drag in one frame; the others follow with the next frames. Each frame repaints all nodes, which takes as long as
+ * moving 400 of them, so that smaller parts would take longer.
+ */
+const MOST_RAISED = 700;
 
 export class TopologyMap implements LabMap {
   readonly #context: LabContext;
@@ -251,9 +257,17 @@ export class TopologyMap implements LabMap {
     );
   }
 
+  /** Of what the templates leave free beside or below them. */
   middle(): Point {
-    const { x, y } = centreOf(this.#stage.camera.seen);
-    return { x: Math.round(x), y: Math.round(y) };
+    const { camera, host } = this.#stage;
+    const [map, palette] = [host.getBoundingClientRect(), host.querySelector('.palette')?.getBoundingClientRect()];
+    const isBeside = palette && map.right - palette.right > palette.width;
+    const isBelow = palette && !isBeside && map.bottom - palette.bottom > LEAST_ROOM;
+    const { x, y } = centreOf(camera.seen);
+    return {
+      x: Math.round(x + (isBeside ? (palette.right - map.left) / 2 / camera.scale : 0)),
+      y: Math.round(y + (isBelow ? (palette.bottom - map.top) / 2 / camera.scale : 0)),
+    };
   }
 
   placeAt(clientX: number, clientY: number): Point | undefined {

@@ -79,9 +79,11 @@ export class Minimap {
     if (isStale) this.#all = around(boxes);
     const all = this.#all;
     const { seen } = camera;
-    this.#map.hidden = !all || isWithin(all, seen) || !context.view.isShown('minimap');
+    const isHidden = !all || isWithin(all, seen) || !context.view.isShown('minimap');
+    // An attribute that is set again counts as a change of style, in each frame of a drag.
+    if (this.#map.hidden !== isHidden) this.#map.hidden = isHidden;
     if (isStale && all) this.#drawNodes(boxes, all);
-    if (this.#map.hidden) return;
+    if (isHidden) return;
     const { x, y, scale } = this.#shown;
     const { style } = this.#seen;
     style.width = `${seen.width * scale}px`;

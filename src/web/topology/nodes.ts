@@ -31,6 +31,8 @@ export class NodeLayer {
   #sides: ReadonlyMap<string, Side> = new Map();
   /** For which number of changes of the links they were chosen. */
   #linkChanges = 0;
+  /** The nodes whose names have room at a size; undefined if all have. */
+  #room: { size: number; ids: ReadonlySet<string> | undefined } = { size: 1, ids: undefined };
   /** The last applied style of each label. */
   readonly #styles = new WeakMap<Element, string | null | undefined>();
 
@@ -51,8 +53,7 @@ export class NodeLayer {
     if (!group) {
       group = make('g', { class: 'node', role: 'option', id: `node-${id}`, 'data-node': id });
       make('image', {}, group);
-      // The tooltip says why the node was halted.
-      make('title', {}, make('circle', { class: 'state', r: 5 }, group));
+      make('circle', { class: 'state', r: 5 }, group);
       make('text', { class: 'name' }, group);
       this.elements.set(id, group);
       const isSelected = selection.value.nodes.includes(id);
@@ -82,7 +83,9 @@ export class NodeLayer {
       void symbolPicture(node.symbol).then((address) => picture.setAttribute('href', address));
     }
     set(state, { cx: x + node.width, cy: y });
-    write(state.firstElementChild!, node.halt_reason ?? '');
+    // The tooltip says why the node was halted.
+    if (node.halt_reason !== undefined) write(state.firstElementChild ?? make('title', {}, state), node.halt_reason);
+    else if (state.firstElementChild) state.replaceChildren();
     this.#drawLabel(node, name, { x, y });
     this.#drawLayer(node, group, { x, y });
     this.#drawLoad(node, group, { x, y });
@@ -142,7 +145,9 @@ export class NodeLayer {
     this.#linkChanges = linkChanges;
     if (!isSpread) this.#chooseSides();
     const size = camera.nameSize;
-    const shown = size > 1 ? namesWithRoom(this.#nameBoxes(size)) : undefined;
+    if (!isSpread || this.#room.size !== size)
+      this.#room = { size, ids: size > 1 ? namesWithRoom(this.#nameBoxes(size)) : undefined };
+    const { ids: shown } = this.#room;
     for (const [id, { classList }] of this.elements) {
       const isUnnamed = shown !== undefined && !shown.has(id) && !context.selection.peek().nodes.includes(id);
       if (classList.contains('unnamed') !== isUnnamed) classList.toggle('unnamed', isUnnamed);
