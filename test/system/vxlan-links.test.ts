@@ -6,10 +6,11 @@ import { type TestContext, test } from 'node:test';
 import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import { ip, Namespace, transfer, uniqueName } from '../fabric/namespaces.ts';
 import { nodeLinks } from '../node-network.ts';
+import { joined, noCluster } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { Lab, type LinkObject, missing, type NodeObject } from './lab.ts';
-import { type Host, noNamespaces, type TwoHosts } from './two-daemons-network.ts';
-import { register, startPair } from './two-daemons-pair.ts';
+import { type Host, noNamespaces, TwoHosts } from './two-daemons-network.ts';
+import { pings, register, startPair } from './two-daemons-pair.ts';
 
 /** The default. */
 const PORT = 14_789;
@@ -283,4 +284,26 @@ test('a link between hosts with IPv6 addresses goes by VXLAN until it has a fram
   }
   await ping('-c', '3', '-s', '1472');
   await transfer(here, there, '198.51.100.2', 16 * MEGABYTE);
+});
+
+test('a link between hosts of a cluster goes by VXLAN', { skip: skip || noCluster() }, async (t) => {
+  const { a: controller, compute_id } = await joined(t, TwoHosts.make(t), '');
+  const lab = await Lab.create(controller, 'Cluster');
+  const switches: NodeObject[] = [];
+  const pcs: NodeObject[] = [];
+  for (const [index, host] of ['local', compute_id].entries()) {
+    const middle = { name: `Switch${index}`, node_type: 'ethernet_switch', compute_id: host };
+    switches.push(await controller.post(`${lab.path}/nodes`, middle));
+    const properties = { startup_script: `ip 10.0.0.${index + 1}/24\n` };
+    pcs.push(await lab.pc(`PC${index}`, { compute_id: host, properties }));
+    await lab.link(pcs[index]!, switches[index]!, 2);
+  }
+  const { link_id } = await lab.link(switches[0]!, switches[1]!, 1);
+  const path = `${lab.path}/links/${link_id}/statistics`;
+  await eventually('vxlan', async () => {
+    const { ends } = await controller.get(path);
+    return ends.every(({ statistics }: { statistics: { tunnel: Tunnel } }) => statistics.tunnel.by === 'vxlan');
+  });
+  await controller.post(`${lab.path}/nodes/start`);
+  await eventually('the PC of the other host', () => pings(lab, pcs[0]!));
 });

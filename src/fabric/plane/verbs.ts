@@ -154,7 +154,8 @@ export class FabricVerbs implements Handlers {
 
   useVia({ port: id, isUsed }: Verbs['useVia']['takes']): undefined {
     const connection = this.#connection(id);
-    connection.fusedWith = isUsed ? connection.far?.connection : undefined;
+    if (connection.far === undefined) return;
+    connection.fusedWith = isUsed ? connection.far.connection : undefined;
     this.#plane.changed();
   }
 

@@ -154,6 +154,7 @@ export class VxlanLinks {
         ...{ due: now, mtuDue: now + MTU_MS, hasUnfit: false, forgotten: 0 },
       });
       this.#wait();
+      this.#failure = undefined;
       return keeper;
     } catch (error) {
       this.remove(name);
@@ -213,16 +214,19 @@ export class VxlanLinks {
   }
 
   #probe(): void {
+    const opened = this.#opened;
+    if (opened === undefined) return;
     const now = performance.now();
     const due = [...this.#tunnels.values()].filter((tunnel) => tunnel.due <= now + TOGETHER_MS);
-    for (const tunnel of due) this.#judge(tunnel, now);
-    const { keeper, probe } = this.#opened!;
+    for (const tunnel of due) {
+      this.#judge(tunnel, now);
+      tunnel.due = now + tunnel.path.waitMs;
+      tunnel.path.sent++;
+    }
     try {
-      inNetworkOf(keeper, () => {
-        for (const tunnel of due) {
-          tunnel.due = now + tunnel.path.waitMs;
-          runTrafficProgram(probe, encodeProbe(tunnel.remote, this.#server, ++tunnel.path.sent));
-        }
+      inNetworkOf(opened.keeper, () => {
+        for (const { remote, path } of due)
+          runTrafficProgram(opened.probe, encodeProbe(remote, this.#server, path.sent));
       });
     } catch (error) {
       // The probes count as unanswered, so that the links use UDP.
@@ -261,14 +265,10 @@ export class VxlanLinks {
     const { pathMtu: mtu, remote, host } = tunnel;
     const unfit = this.#noteOf(tunnel).unfit - tunnel.forgotten;
     const longest = longestWhole(remote, mtu);
-    const doesFit = fragments(tunnel) || !tunnel.hasUnfit;
+    const problem = tunnel.path.works ? `${LONGER}: the longest is ${longest} bytes` : this.#silence(tunnel);
     return {
       isUsed: isUsed(tunnel),
-      reason: doesFit
-        ? tunnel.path.works
-          ? null
-          : this.#silence(tunnel)
-        : `${LONGER}: the longest is ${longest} bytes`,
+      reason: isUsed(tunnel) ? null : problem,
       ...{ host, pathMtu: mtu, longestWhole: longest },
       fragmented: fragments(tunnel) ? unfit : 0,
       tooLong: fragments(tunnel) ? 0 : unfit,
@@ -284,11 +284,14 @@ export class VxlanLinks {
   }
 
   #open(): Opened | undefined {
-    if (this.#opened !== undefined) return this.#opened;
     if (this.port === undefined) return undefined;
+    if (this.#opened !== undefined && this.#opened.keeper === this.#network.open()) return this.#opened;
+    // Without its process the namespace is gone with all that was in it.
+    for (const tunnel of this.#tunnels.values()) tunnel.used(false);
+    this.#tunnels.clear();
+    this.#opened = undefined;
     try {
       this.#opened = this.#openVxlan();
-      this.#failure = undefined;
     } catch (error) {
       this.#fail(error);
     }
