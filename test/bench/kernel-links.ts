@@ -1,12 +1,15 @@
 // TCP and the round trip between two containers (network namespaces) over a link that the kernel forwards, beside a plain
-// pair of virtual interfaces and the ways through the fabric, and how long many such links take to make and to remove.
+// pair of virtual interfaces and the ways through the fabric; the same over links between two hosts, by VXLAN and by UDP; and
+// how long many links take to make and to remove.
 // Repeat with: npm run bench -- --only kernel-links
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
 import { giveInterfaces, hostEndOf } from '../../src/host/network/container-interfaces.ts';
 import { keepFromHost } from '../../src/host/network/interface-programs.ts';
@@ -14,11 +17,12 @@ import { changeLink, findLink, links } from '../../src/host/network/kernel-inter
 import { NodeNetwork, nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import { inNetworkOf } from '../../src/host/system-calls.ts';
 import { NOTHING } from '../fabric/kernel-peers.ts';
-import { ip, uniqueName } from '../fabric/namespaces.ts';
+import { ip, Namespace, uniqueName } from '../fabric/namespaces.ts';
 import { ends } from '../fabric/peers.ts';
 import { isShort, median, table } from './measure.ts';
 import { comparePaths, type Path, PLAIN, type Undo, veth } from './namespace-paths.ts';
 
+const HOST = fileURLToPath(new URL('vxlan-host.ts', import.meta.url));
 const PORTS = 20;
 const LINKS = isShort ? 50 : 500;
 const ROUNDS = isShort ? 1 : 3;
@@ -95,6 +99,31 @@ async function taps(links: [string, string], undo: Undo[]): Promise<number> {
   return process.pid;
 }
 
+/** Two network namespaces are hosts, with a server and a container each, and a link between the containers. */
+async function hosts(links: [string, string], undo: Undo[], way: 'vxlan' | 'udp', mtu: number): Promise<number[]> {
+  const bench = { after: (step: Undo) => undo.push(step) };
+  const [near, far] = [await Namespace.create(bench), await Namespace.create(bench)];
+  const cable = { [near.name]: '10.97.0.1', [far.name]: '10.97.0.2' };
+  await near.ip('link', 'add', 'cable', 'type', 'veth', 'peer', 'name', 'cable', 'netns', far.name);
+  for (const host of [near, far]) {
+    await host.ip('address', 'add', `${cable[host.name]}/24`, 'dev', 'cable');
+    await host.ip('link', 'set', 'cable', 'mtu', `${mtu}`, 'up');
+  }
+  const servers = [near, far].map((host, index) => {
+    const remote = cable[(index === 0 ? far : near).name]!;
+    const words = [process.execPath, HOST, links[index]!, `${process.pid}`, remote, way];
+    const server = spawn('ip', ['netns', 'exec', host.name, ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const ended = once(server, 'exit');
+    undo.push(async () => {
+      server.stdin.end();
+      await ended;
+    });
+    return server;
+  });
+  for (const { stdout } of servers) await once(stdout, 'data');
+  return servers.map(({ pid }) => pid!);
+}
+
 const PATHS: Record<string, Path> = {
   [PLAIN]: veth,
   'kernel link': (links, undo) => pairs(links, undo, 'automatic'),
@@ -104,6 +133,15 @@ const PATHS: Record<string, Path> = {
   [`bridge of the kernel, ${PORTS} ports`]: atBridge,
   [`switch with ${PORTS} nodes, kernel links`]: (links, undo) => atSwitch(links, undo, 'automatic'),
   [`switch with ${PORTS} nodes, kernel links off`]: (links, undo) => atSwitch(links, undo, 'off'),
+  ...Object.fromEntries(
+    [1600, 1500].flatMap((mtu) => [
+      [`two hosts, MTU ${mtu} between them: VXLAN`, (links, undo) => hosts(links, undo, 'vxlan', mtu)] as [
+        string,
+        Path,
+      ],
+      [`two hosts, MTU ${mtu} between them: UDP`, (links, undo) => hosts(links, undo, 'udp', mtu)],
+    ]),
+  ),
 };
 
 /** Milliseconds that {@link LINKS} between interfaces of a container take to be made, and to be removed completely. */

@@ -15,8 +15,8 @@ const PINGS = 100;
 
 export type Undo = () => Promise<unknown>;
 
-/** Makes two interfaces whose frames reach each other, and tells which process moves them. */
-export type Path = (links: [string, string], undo: Undo[]) => Promise<number | undefined>;
+/** Makes two interfaces whose frames reach each other, and returns the processes that move them. */
+export type Path = (links: [string, string], undo: Undo[]) => Promise<number | number[] | undefined>;
 
 /** What others are compared with. */
 export const PLAIN = 'plain veth pair';
@@ -30,7 +30,7 @@ interface Figure {
   gigabits: number;
   /** Average round trip of a ping, in microseconds. */
   ping: number;
-  /** CPU of the process that moves the frames, in cores. */
+  /** CPU of the processes that move the frames, in cores. */
   cores: number | undefined;
 }
 
@@ -39,7 +39,8 @@ async function measure(path: Path): Promise<Figure> {
   const bench = { after: (step: Undo) => undo.push(step) };
   try {
     const links: [string, string] = [uniqueName(), uniqueName()];
-    const pid = await path(links, undo);
+    const pids = [(await path(links, undo)) ?? []].flat();
+    const cpu = () => pids.reduce((sum, pid) => sum + cpuMilliseconds(pid), 0);
     const [from, to] = [await Namespace.create(bench), await Namespace.create(bench)];
     await from.adopt(links[0], '10.96.0.1/24');
     await to.adopt(links[1], '10.96.0.2/24');
@@ -49,7 +50,7 @@ async function measure(path: Path): Promise<Figure> {
     const server = spawn('ip', ['netns', 'exec', to.name, 'iperf3', '-s', '-1'], { stdio: 'ignore' });
     undo.push(async () => server.kill('SIGKILL'));
     while (!(await to.run('ss', '-Hltn', 'sport = :5201')).includes('5201')) await sleep(20);
-    const before = pid === undefined ? 0 : cpuMilliseconds(pid);
+    const before = cpu();
     const { stdout } = await run('ip', [
       'netns',
       'exec',
@@ -61,7 +62,7 @@ async function measure(path: Path): Promise<Figure> {
       '-t',
       `${SECONDS}`,
     ]);
-    const used = pid === undefined ? undefined : cpuMilliseconds(pid) - before;
+    const used = pids.length === 0 ? undefined : cpu() - before;
     const { end } = JSON.parse(stdout);
     return {
       ping: Number(/ = [\d.]+\/([\d.]+)/.exec(pings)?.[1]) * 1000,
