@@ -1,4 +1,6 @@
 // A cluster of two hosts that take turns at being the controller.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Nats } from '../cluster/nats.ts';
 import { begun, run } from './cluster-hosts.ts';
@@ -68,6 +70,24 @@ export async function controls(host: Daemon, times: number): Promise<void> {
     'the controller',
     () => host.log.match(CONTROLS)?.length ?? 0,
     (count) => count >= times,
+  );
+}
+
+/** Waits until a host that may be the next controller has what the nodes of a lab have saved. */
+export async function copied({ state }: Daemon, projectId: string, saved: readonly string[]): Promise<void> {
+  const copies = join(state, 'checkpoints', projectId);
+  const text = (): string =>
+    existsSync(copies)
+      ? readdirSync(copies, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
+          .join()
+      : '';
+  await eventually(
+    'copies of what the nodes have saved',
+    text,
+    (all) => saved.every((one) => all.includes(one)),
+    60_000,
   );
 }
 

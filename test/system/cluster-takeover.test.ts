@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { firstEvents, noCluster } from './cluster-hosts.ts';
-import { type Ask, controls, type Placed, pair, placed } from './cluster-pair.ts';
+import { type Ask, controls, copied, type Placed, pair, placed } from './cluster-pair.ts';
 import { type Daemon, eventually } from './daemon.ts';
 import { Lab, missing } from './lab.ts';
 import { machine } from './machines.ts';
@@ -37,7 +37,8 @@ test('another host is the controller after the death of the first one, with all 
   const symbol = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
   assert.equal((await a.ask('POST', '/v2/symbols/ours.svg/raw', { body: symbol })).status, 200);
   await a.post('/v2/templates', { name: 'Ours', template_type: 'vpcs', compute_id: 'local' });
-  await sleep(2_500); // two rounds of copies
+  const saved = ['ip 10.0.0.1 24', 'ip 10.0.0.2 24'];
+  await copied(b, lab.project.project_id, saved);
   const last = await lab.pc('Last', { compute_id: idOfB });
   await a.post(`${closed.path}/close`);
   const begin = performance.now();
@@ -77,7 +78,7 @@ test('another host is the controller after the death of the first one, with all 
   );
   assert.equal((await onA('GET', `${lab.path}/nodes`)).body.length, 4, 'passed on to the controller');
   assert.doesNotMatch(a.log.slice(before), /labs are open again/);
-  await sleep(2_500); // two rounds of copies
+  await copied(a, lab.project.project_id, saved);
   await b.kill();
   await controls(a, 2);
   const others: Placed = { ...all, Later: ['local', 'stopped'] };
