@@ -151,11 +151,13 @@ export class Checkpoints {
     const answer = await compute.get(`/projects/${project.id}/files?details=yes`, { connect: false });
     const listing = v.safeParse(Listing, answer);
     if (!listing.success) throw new Failure('conflict', 'it runs an older release, which does not list files so');
+    const known = new Set(await namesIn(join(this.#options.directory, project.id)));
     let taken = 0;
     for (const node of nodes) {
       const folder = `/project-files/${node.type}/${node.id}`;
       const files = listing.output.filter(({ path }) => isBelow(folder, `/${path}`));
-      taken += await this.#copy(project, node, files, left - taken);
+      // Most nodes of a large lab have no files.
+      if (files.length > 0 || known.has(node.id)) taken += await this.#copy(project, node, files, left - taken);
     }
     return taken;
   }
@@ -197,9 +199,7 @@ export class Checkpoints {
     const fetched = disks.fetched + others.fetched;
     const missing = rest.length - others.files.length;
     const now = new Date();
-    // Most nodes of a large lab have no files: a manifest for each would be read again in every round.
-    const isNeeded = before !== undefined || files.length > 0;
-    if (isNeeded && (before?.missing !== missing || before.files.length !== files.length || fetched > 0)) {
+    if (before?.missing !== missing || before.files.length !== files.length || fetched > 0) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFileAtomically(
         join(directory, MANIFEST),
