@@ -82,6 +82,8 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
   const isShown = lab.isShown;
   useEffect(() => {
     if (!isShown || !host.current) return;
+    // The hint how to begin is there.
+    if (lab.nodes.size + lab.drawings.size === 0) context.pane.value ??= 'map';
     const drawn = new TopologyMap(host.current, context, {
       open: (nodeId) => openConsole(context, nodeId),
       connect: (from, to, { clientX: x, clientY: y, ctrlKey, metaKey }) => {

@@ -128,7 +128,7 @@ test('two fingers move and zoom the map, one moves a node and draws, and with th
 test('on a phone the lists stand for the map, and go on to the details; beside them the map is asked for', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const { page, complaints } = await shown(t, { viewport: { width: 390, height: 844 } });
+  const { server, page, complaints } = await shown(t, { viewport: { width: 390, height: 844 } });
   const lists = page.getByRole('navigation', { name: 'Nodes and links' });
   const panes = page.getByRole('group', { name: 'Parts of the screen' });
   const button = (name: string) => panes.getByRole('button', { name, exact: true });
@@ -174,5 +174,16 @@ test('on a phone the lists stand for the map, and go on to the details; beside t
   await lists.waitFor();
   await details.waitFor();
   assert.equal(await panes.count(), 0);
+
+  // An empty lab begins with the map, where nodes are added below the templates.
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { project_id: id } = await server.project('empty', { auto_close: false });
+  await page.goto(`http://127.0.0.1:${server.port}/labs/${id}`);
+  await page.getByText('This lab is empty.').waitFor();
+  await page.getByRole('button', { name: 'Add node' }).click();
+  await page.getByRole('dialog').getByText('Ethernet hub').click();
+  const hub = (await node(page, 'Hub1').boundingBox())!;
+  const templates = (await page.getByRole('dialog').boundingBox())!;
+  assert.ok(hub.y >= templates.y + templates.height, JSON.stringify([hub, templates]));
   assert.deepEqual(complaints, []);
 });

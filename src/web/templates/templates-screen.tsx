@@ -180,12 +180,12 @@ function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: Temp
               <th scope="row">
                 <SymbolPicture id={symbol} /> {name} {builtin && <small>{words.builtin}</small>}
               </th>
-              <td>
+              <td data-title={words.type}>
                 {titleOf(template)}
                 {reason != null && (host ?? 'local') === 'local' && <p class="problem">{reason}</p>}
               </td>
-              <td>{category}</td>
-              <td>{host ?? words.anyHost}</td>
+              <td data-title={words.category}>{category}</td>
+              <td data-title={words.host}>{host ?? words.anyHost}</td>
               <td>
                 <div class="actions">
                   {canEdit(template) && (
