@@ -190,8 +190,8 @@ export class ReferencePictures {
     const file = join(folder, `${name}.webp`);
     const kept = existsSync(file) ? readFileSync(file).toString('base64') : undefined;
     let result = await this.#look(page, hidden, kept);
-    // A picture or a list that arrives late is no difference: it is looked at until it stays.
-    for (let again = 0; again < 5 && kept !== undefined && !this.#isSame(result); again += 1) {
+    // A picture or a list that arrives late is no difference: it is looked at until it stays, as below.
+    for (let again = 0; again < 5 && kept !== undefined && !isUpdate && !this.#isSame(result); again += 1) {
       await page.waitForTimeout(100 * 2 ** again);
       result = await this.#look(page, hidden, kept);
     }
