@@ -161,7 +161,7 @@ export function ImagesScreen() {
               ))}
             </select>
           </label>
-          <label class="button" hidden={why !== ''}>
+          <label class="button main" hidden={why !== ''}>
             {words.upload}
             <input
               class="hidden"

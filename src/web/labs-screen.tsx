@@ -1,6 +1,7 @@
 // The list of labs, as a table or as cards: search, sort, create, import, and the actions of one or several labs.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { SortBy } from './labs/lab-parts.tsx';
 import { LabsTable } from './labs/labs-table.tsx';
 import { shares, useShares, whyNot } from './model/account/permissions.ts';
 import { remembered } from './model/browser/remembered.ts';
@@ -15,6 +16,7 @@ import { lazily } from './panels/lazy-component.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
+import { SearchField } from './panels/search-field.tsx';
 import { importLab } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
@@ -130,7 +132,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
                   <span class="hidden">{words.nameOfNew}</span>
                   <input name="name" placeholder={words.nameOfNew} autocomplete="off" />
                 </label>
-                <button type="submit" class="main">
+                <button type="submit" class={count === 0 ? undefined : 'main'}>
                   {words.make}
                 </button>
               </form>
@@ -149,16 +151,8 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
               </label>
             </>
           )}
-          <label class="search">
-            <span class="hidden">{WORDS.common.search}</span>
-            <input
-              type="search"
-              placeholder={WORDS.common.search}
-              onInput={({ currentTarget }) => {
-                search.value = currentTarget.value;
-              }}
-            />
-          </label>
+          <SearchField typed={search} />
+          {hasCards.value && <SortBy order={order} />}
           <button
             type="button"
             aria-pressed={hasCards.value}

@@ -204,7 +204,7 @@ const ENGLISH = {
     noLabs: 'No lab is shared with you yet.',
   },
   account: {
-    title: 'My account',
+    title: 'Account',
     roles: { admin: 'admin', user: 'user', observer: 'observer', none: 'none' },
     logOut: 'Log out',
     logOutHint: 'The browser forgets the password, and asks for one again.',
@@ -303,7 +303,6 @@ const ENGLISH = {
   },
   sharing: {
     share: 'Share',
-    of: (name: string) => `of ${name}`,
     watchOnly: 'watch only',
     titleOf: (name: string) => `Share ${name}`,
     ownedBy: (name: string) => `The lab belongs to ${name}. Admins see all labs.`,

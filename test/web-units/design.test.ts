@@ -43,6 +43,16 @@ test('styles have no colours, distances, radii, shadows and fonts but those of t
   assert.deepEqual(found, []);
 });
 
+test('a rem is what the browser makes of it: the lengths of the tokens are those that docs/design.md has', () => {
+  const sized = /(?:^|[,}\s])(?:html|:root)\s*(?:,[^{}]*)?\{[^}]*\bfont(?:-size)?:/;
+  assert.match(':root {\n  font: 14px serif;\n}', sized);
+  const sheets = globSync('src/web/**/*.css', { cwd: root });
+  assert.deepEqual(
+    sheets.filter((file) => sized.test(readFileSync(join(root, file), 'utf8'))),
+    [],
+  );
+});
+
 test('each token is described in docs/design.md and used; what is used is a token', () => {
   const tokens = [...readFileSync(join(root, TOKENS), 'utf8').matchAll(/^\s+(--[\w-]+):/gm)].map(([, name]) => name!);
   const names = new Set(tokens);

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, eventually } from '../system/daemon.ts';
 import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
-import { PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { chooseFromMore, PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { HEAP_GROWTH, heapOf, MIBIBYTE } from './heap.ts';
 import { serve } from './served.ts';
 import { SlowWay } from './slow-way.ts';
@@ -140,7 +140,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
 
   // What runs hinders the archive: said in the window that asked for it.
   await daemon.post(`/v2/projects/${id}/nodes/${pc}/start`);
-  await office.getByRole('button', { name: 'Export' }).click();
+  await chooseFromMore(office, 'Export');
   const window = page.getByRole('dialog', { name: 'Export Office' });
   await window.getByLabel('Compression').selectOption('none');
   await window.getByRole('button', { name: 'Download' }).click();
@@ -150,11 +150,7 @@ test('a lab is copied, exported and imported with progress; a running node, a da
 
   // Downloads get the password only where the browser was asked for it.
   const asked = await visit(browser, `http://127.0.0.1:${way.port}/`, { isAsked: true });
-  await asked.page
-    .getByRole('row')
-    .filter({ hasText: /^Office/ })
-    .getByRole('button', { name: 'Export' })
-    .click();
+  await chooseFromMore(asked.page.getByRole('row').filter({ hasText: /^Office/ }), 'Export');
   await asked.page.getByRole('dialog').getByLabel('Compression').selectOption('none');
   const exporterBefore = await heapOf(asked.page);
   const [download] = await Promise.all([

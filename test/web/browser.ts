@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { CREDENTIALS, type Credentials } from './credentials.ts';
 import { FIREFOX, fillAsUser, IS_FIREFOX, launchFirefox } from './firefox.ts';
@@ -27,6 +27,12 @@ export const WITHOUT_BROWSER = IS_FIREFOX
 
 /** How long a page may take for a step on a machine that has much else to do. */
 export const PATIENCE_MS = 60_000;
+
+/** Chooses an action of a lab that is in the menu of its row or card. */
+export async function chooseFromMore(lab: Locator, action: string): Promise<void> {
+  await lab.getByRole('button', { name: 'More' }).click();
+  await lab.page().getByRole('menuitem', { name: action }).click();
+}
 
 /** Answers the question that the page asks before something that cannot be undone. Gives its text. */
 export async function confirmIn(page: Page, verb = 'Delete'): Promise<string> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accessibilityFaults } from './accessibility.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { chooseFromMore, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
 
 test('a taken name, a full disk, a server in trouble: the form keeps what was typed and says why', {
@@ -59,7 +59,7 @@ test('what runs is deleted only when its name is typed', { skip: WITHOUT_BROWSER
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/`);
   const row = page.getByRole('row').filter({ hasText: 'Runs' });
   await row.getByText('1 of 1').waitFor();
-  await row.getByRole('button', { name: 'Delete' }).click();
+  await chooseFromMore(row, 'Delete');
   const form = page.getByRole('dialog');
   await form.getByRole('textbox').fill('Runs');
   await form.getByRole('button', { name: 'Delete' }).click();

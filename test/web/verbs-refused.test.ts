@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
-import { confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { chooseFromMore, confirmIn, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { CREDENTIALS } from './credentials.ts';
 import { nextOutcome, OUTCOMES, type Outcome, Refusing, sentenceOf } from './refusing.ts';
 import { serveInside } from './served.ts';
@@ -190,7 +190,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await prove({
     calls: ['labs/lab-dialogs.tsx api.delete'],
     request: /^DELETE \/v2\/projects\//,
-    open: () => button('Delete', row('Renamed')).click(),
+    open: () => chooseFromMore(row('Renamed'), 'Delete'),
     ask: () => button('Delete', dialog).click(),
     said: dialog,
     done: () => row('Renamed').waitFor({ state: 'detached' }),

@@ -90,11 +90,12 @@ export function HostsScreen() {
   return (
     <div class="screen">
       <PageHeader title={words.title} events={hosts.events} />
-      <main class="wide">
+      <main>
         {why !== '' && <p class="reason">{why}</p>}
         <p class="tools" hidden={why !== ''}>
           <button
             type="button"
+            class="main"
             onClick={() => {
               edited.value = 'new';
             }}

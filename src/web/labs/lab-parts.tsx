@@ -8,6 +8,7 @@ import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
 import { Link } from '../panels/link.tsx';
 import type { MenuEntry } from '../panels/menu.tsx';
+import { MenuButton } from '../panels/menu-button.tsx';
 import { showExport, showLabQuestion } from '../tasks/dialogs.tsx';
 import { begin } from '../tasks/page-tasks.ts';
 import { WORDS } from '../words.ts';
@@ -36,6 +37,41 @@ export function sortKeys(): readonly [key: SortKey, title: string][] {
     ['changed', words.changed],
   ];
   return keys.filter(([key]) => key !== 'owner' || account.value?.others);
+}
+
+/** What cards are sorted by; a table has its columns. */
+export function SortBy({ order }: Pick<LabListProps, 'order'>) {
+  const { key: sorted, isDown } = order.value;
+  return (
+    <p class="sorting">
+      <label>
+        {words.sortBy}{' '}
+        <select
+          value={sorted}
+          onChange={({ currentTarget: { selectedIndex } }) => {
+            order.value = { key: sortKeys()[selectedIndex]![0], isDown: false };
+          }}
+        >
+          {sortKeys().map(([key, title]) => (
+            <option key={key} value={key}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button
+        type="button"
+        aria-pressed={isDown}
+        aria-label={words.reverse}
+        title={words.reverse}
+        onClick={() => {
+          order.value = { key: sorted, isDown: !isDown };
+        }}
+      >
+        <span aria-hidden="true">{isDown ? '↓' : '↑'}</span>
+      </button>
+    </p>
+  );
 }
 
 export function keyOfRow(row: LabRow | FolderRow): string {
@@ -157,8 +193,30 @@ export function mayShare({ project_id: id }: ProjectObject): boolean {
   return account.value?.others === true && shares.value.get(id)?.may_share !== false;
 }
 
+interface LabActionsProps extends Pick<LabListProps, 'attempt'> {
+  row: LabRow;
+  /** How many have a button of their own; the others are in a menu. */
+  shown: number;
+}
+
+export function LabActions({ row, attempt, shown }: LabActionsProps) {
+  const { name } = row.project;
+  const all = labActions(row, attempt);
+  const others = all.slice(shown);
+  return (
+    <div class="actions">
+      {all.slice(0, shown).map(({ id, words: text, isDangerous, run }) => (
+        <button key={id} type="button" class={isDangerous ? 'danger' : undefined} aria-description={name} onClick={run}>
+          {text}
+        </button>
+      ))}
+      {others.length > 0 && <MenuButton label={words.more} about={name} entries={others} />}
+    </div>
+  );
+}
+
 /** What this account can do with a lab, the most frequent first. */
-export function labActions({ project, figures }: LabRow, attempt: Attempt): MenuEntry[] {
+function labActions({ project, figures }: LabRow, attempt: Attempt): MenuEntry[] {
   const isOpen = project.status === 'opened';
   const mayChange = whyNotChange(project.project_id) === '';
   const actions: (MenuEntry & { isFor: boolean })[] = [

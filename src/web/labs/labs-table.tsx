@@ -7,10 +7,10 @@ import {
   Changed,
   FolderButton,
   keyOfRow,
+  LabActions,
   type LabListProps,
   LabName,
   LabState,
-  labActions,
   nodesInWords,
   SelectLab,
   sortKeys,
@@ -28,7 +28,7 @@ export function LabsTable(props: LabListProps) {
   const isAny = ids.some((id) => selected.value.has(id));
   const isAll = isAny && ids.every((id) => selected.value.has(id));
   return (
-    <table class="card" aria-label={words.title} aria-rowcount={rows.length + 1}>
+    <table class="card rows" aria-label={words.title} aria-rowcount={rows.length + 1}>
       <thead>
         <tr aria-rowindex={1}>
           <th scope="col" class="box">
@@ -98,19 +98,7 @@ function Row({ row, rows, selected, attempt, place }: LabListProps & { row: LabR
         <Changed at={changed} />
       </td>
       <td>
-        <div class="actions">
-          {labActions(row, attempt).map(({ id, words: text, isDangerous, run }) => (
-            <button
-              key={id}
-              type="button"
-              class={isDangerous ? 'danger' : undefined}
-              aria-description={project.name}
-              onClick={run}
-            >
-              {text}
-            </button>
-          ))}
-        </div>
+        <LabActions row={row} attempt={attempt} shown={3} />
       </td>
     </tr>
   );

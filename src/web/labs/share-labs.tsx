@@ -153,7 +153,7 @@ function SharingTable({ rows, mayShare }: { rows: readonly SharingRow[]; mayShar
     <>
       {rows.length > FEW && <SearchField typed={typed} />}
       <div class="scroll">
-        <table class="plain">
+        <table class="plain choices">
           <thead>
             <tr>
               <th scope="col">{WORDS.common.name}</th>

@@ -9,19 +9,20 @@ import type { LinkObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
 import { WindowedList } from './long-list.tsx';
 import { showDetails } from './narrow-window.tsx';
+import { SearchField } from './search-field.tsx';
 
 /** Height of a row in pixels, unless its name is long. */
 const ROW = 34;
 
 export function Lists({ context }: { context: LabContext }) {
   const { lab, selection, select } = context;
-  const words = useSignal('');
+  const typed = useSignal('');
   const choose = (chosen: Partial<Selection>): void => {
     select(chosen);
     showDetails(context);
   };
   lab.changes.value; // redrawn with every change
-  const wanted = words.value.toLowerCase();
+  const wanted = typed.value.toLowerCase();
   function found<T>(things: ReadonlyMap<string, T>, named: (thing: T) => string): T[] {
     const all = [...things.values()];
     return wanted === '' ? all : all.filter((thing) => named(thing).toLowerCase().includes(wanted));
@@ -34,24 +35,17 @@ export function Lists({ context }: { context: LabContext }) {
     shown === all ? inNumbers(all) : WORDS.common.outOf(shown, all);
   return (
     <nav class="lists" data-pane aria-label={WORDS.lab.lists}>
-      <label>
-        <span class="hidden">{WORDS.common.search}</span>
-        <input
-          type="search"
-          placeholder={WORDS.common.search}
-          onKeyDown={({ key }) => {
-            if (key === 'Escape') context.map?.focus();
-            const [first] = nodes;
-            if (key !== 'Enter' || !first) return;
-            choose({ nodes: [first.node_id] });
-            context.map?.centre(first.node_id);
-            context.map?.focus();
-          }}
-          onInput={({ currentTarget }) => {
-            words.value = currentTarget.value;
-          }}
-        />
-      </label>
+      <SearchField
+        typed={typed}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') context.map?.focus();
+          const [first] = nodes;
+          if (key !== 'Enter' || !first) return;
+          choose({ nodes: [first.node_id] });
+          context.map?.centre(first.node_id);
+          context.map?.focus();
+        }}
+      />
       <h2>
         {WORDS.nodes.title} <small>{counted(nodes.length, lab.nodes.size)}</small>
       </h2>

@@ -2,13 +2,20 @@
 import type { Signal } from '@preact/signals';
 import { WORDS } from '../words.ts';
 
-export function SearchField({ typed }: { typed: Signal<string> }) {
+interface SearchFieldProps {
+  typed: Signal<string>;
+  onKeyDown?(event: KeyboardEvent): void;
+}
+
+export function SearchField({ typed, onKeyDown }: SearchFieldProps) {
   return (
-    <label>
-      {WORDS.common.search}{' '}
+    <label class="search">
+      <span class="hidden">{WORDS.common.search}</span>
       <input
         type="search"
+        placeholder={WORDS.common.search}
         autocomplete="off"
+        onKeyDown={onKeyDown}
         onInput={({ currentTarget }) => {
           typed.value = currentTarget.value;
         }}

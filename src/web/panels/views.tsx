@@ -9,7 +9,7 @@ interface ViewsProps {
 
 export function Views({ titles, isSecond }: ViewsProps) {
   return (
-    <p class="tools">
+    <span class="views">
       {titles.map((title, index) => (
         <button
           key={title}
@@ -22,6 +22,6 @@ export function Views({ titles, isSecond }: ViewsProps) {
           {title}
         </button>
       ))}
-    </p>
+    </span>
   );
 }

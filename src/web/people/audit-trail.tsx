@@ -1,6 +1,7 @@
 // The audit trail, newest first, filtered by account and lab.
 
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { AuditLine } from '../../api/objects.ts';
 import type { Account } from '../../api/routes/accounts.ts';
 import { compareNames } from '../language.ts';
@@ -20,7 +21,7 @@ const words = WORDS.people;
 const STEP = 100;
 const MOST = 10_000;
 
-export function AuditTrail() {
+export function AuditTrail({ views }: { views: ComponentChildren }) {
   const by = useSignal('');
   const lab = useSignal('');
   const last = useSignal(STEP);
@@ -41,6 +42,7 @@ export function AuditTrail() {
   return (
     <>
       <div class="tools">
+        {views}
         <Choice
           label={words.account}
           all={words.everyone}

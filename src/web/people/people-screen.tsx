@@ -1,6 +1,7 @@
 // For admins: the accounts of this server, and the audit trail.
 
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Account } from '../../api/routes/accounts.ts';
 import { account, accountProblem, readAccount } from '../model/account/account.ts';
@@ -28,24 +29,20 @@ export function PeopleScreen() {
   }, []);
   const who = account.value;
   const why = who?.login === false ? WORDS.account.noLogin : whyNot('administer');
+  const views = <Views titles={[words.accounts, words.audit]} isSecond={isTrail} />;
   return (
     <div class="screen people">
       <PageHeader title={words.title} />
-      <main class="wide">
+      <main>
         {!who && <Message text={accountProblem.value} again={() => void readAccount()} />}
         {why !== '' && <p>{why}</p>}
-        {who && why === '' && (
-          <>
-            <Views titles={[words.accounts, words.audit]} isSecond={isTrail} />
-            {isTrail.value ? <AuditTrail /> : <Accounts />}
-          </>
-        )}
+        {who && why === '' && (isTrail.value ? <AuditTrail views={views} /> : <Accounts views={views} />)}
       </main>
     </div>
   );
 }
 
-function Accounts() {
+function Accounts({ views }: { views: ComponentChildren }) {
   const question = useSignal<AccountQuestion | undefined>(undefined);
   const typed = useSignal('');
   const selected = useSignal<ReadonlySet<string>>(new Set());
@@ -84,6 +81,7 @@ function Accounts() {
   return (
     <>
       <div class="tools">
+        {views}
         <button
           type="button"
           class="main"

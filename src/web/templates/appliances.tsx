@@ -1,5 +1,6 @@
 // The appliance catalogue: filter by category and text, see missing images per version, create the template.
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import type { Match } from '../../api/routes/appliances.ts';
 import { compareNames } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
@@ -16,7 +17,14 @@ import { typeInWords, WORDS } from '../words.ts';
 
 const words = WORDS.templates;
 
-export function Appliances({ hosts, made }: { hosts: readonly string[]; made: () => void }) {
+interface AppliancesProps {
+  hosts: readonly string[];
+  made(): void;
+  /** Leads back to the templates. */
+  views: ComponentChildren;
+}
+
+export function Appliances({ hosts, made, views }: AppliancesProps) {
   const host = useSignal('local');
   const typed = useSignal('');
   const category = useSignal('');
@@ -58,7 +66,7 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
   return (
     <>
       <div class="tools">
-        <SearchField typed={typed} />
+        {views}
         <Choice label={words.category} all={words.all} choices={shown(categories)} chosen={category} />
         {hosts.length > 1 && <Choice label={words.host} choices={shown(hosts)} chosen={host} />}
         <label>
@@ -73,10 +81,11 @@ export function Appliances({ hosts, made }: { hosts: readonly string[]; made: ()
         <button type="button" onClick={again}>
           {words.again}
         </button>
+        <SearchField typed={typed} />
       </div>
       <Message text={message.value} />
       <Message text={problem.value} again={again} />
-      <p role="status">
+      <p class="busy" role="status">
         {told.value || (value.value ? words.found(found.length) : problem.value === '' && WORDS.node.loading)}
       </p>
       <WindowedList

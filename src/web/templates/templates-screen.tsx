@@ -84,15 +84,15 @@ export function TemplatesScreen() {
     forms.again();
     hosts.again();
   };
+  const views = <Views titles={[words.title, words.appliances]} isSecond={isCatalogue} />;
   return (
     <div class="screen">
       <PageHeader title={words.title} events={templates.events} />
-      <main class="wide">
-        <Views titles={[words.title, words.appliances]} isSecond={isCatalogue} />
+      <main>
         <Message text={message.value} />
         <Message text={unread} again={again} />
         {isCatalogue.value ? (
-          <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} />
+          <Appliances hosts={hosts.value.value ?? ['local']} made={() => void templates.read()} views={views} />
         ) : isChoosing.value ? (
           <TypeChooser
             kinds={draft ? kinds.filter(({ type }) => type === draft.type) : kinds}
@@ -128,6 +128,7 @@ export function TemplatesScreen() {
           <>
             {why !== '' && <p class="reason">{why}</p>}
             <div class="tools">
+              {views}
               <button
                 type="button"
                 class="main"

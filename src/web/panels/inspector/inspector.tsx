@@ -59,7 +59,6 @@ function Overview({ context }: { context: LabContext }) {
   return (
     <div class="overview">
       <h2>{WORDS.lab.thisLab}</h2>
-      <Notes context={context} />
       <dl>
         <dt>{WORDS.nodes.title}</dt>
         <dd>{WORDS.labs.ofRunning(running, nodes.length)}</dd>
@@ -69,6 +68,7 @@ function Overview({ context }: { context: LabContext }) {
           {captured > 0 && `, ${WORDS.lab.captured(captured)}`}
         </dd>
       </dl>
+      <Notes context={context} />
       <p>{WORDS.lab.nothingSelected}</p>
       <ul>
         {WORDS.lab.hints.slice(lab.whyNotChange === '' ? 0 : CHANGING_HINTS).map(([text, key]) => (
