@@ -38,14 +38,12 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
           const content = stream && counted(stream, operation);
           await uploadFile(root, path, { content, signal, ...options });
         });
-        return undefined;
       }),
 
       route('DELETE /v2/compute/{emulator}/images/{filename:.+}', async ({ params: { filename } }) => {
         const by = user(kind, filename);
         if (by !== undefined) throw new Failure('conflict', `filename: ${filename} is used by ${by}.`);
         await images.remove(kind, filename);
-        return undefined;
       }),
 
       route('PUT /v2/compute/{emulator}/uploads/{upload_id}', ({ params: { upload_id: id }, body }) => {
@@ -59,10 +57,7 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
         uploads.get(params.upload_id).append(Number(params.offset), stream),
       ),
 
-      route('DELETE /v2/compute/{emulator}/uploads/{upload_id}', async ({ params }) => {
-        await uploads.remove(params.upload_id);
-        return undefined;
-      }),
+      route('DELETE /v2/compute/{emulator}/uploads/{upload_id}', ({ params }) => uploads.remove(params.upload_id)),
 
       route('GET /v2/compute/{emulator}/images/{filename:.+}', async ({ params, headers }) => {
         const place = await images.find(kind, params.filename);

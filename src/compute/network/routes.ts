@@ -15,7 +15,6 @@ export function networkRoutes(config: Config, ports: Ports, projects: Projects, 
 
     route('PUT /v2/compute/network/outside', ({ body: { close_after_seconds: seconds } }) => {
       outside.open(seconds === null ? undefined : seconds * 1_000);
-      return undefined;
     }),
 
     route('GET /v2/compute/network/ports', () => ({
@@ -31,7 +30,6 @@ export function networkRoutes(config: Config, ports: Ports, projects: Projects, 
 
     route('DELETE /v2/compute/projects/{project_id}/ports/udp/{udp_port:\\d+}', ({ params }) => {
       ports.udp.release(projects.get(params.project_id).id, Number(params.udp_port));
-      return undefined;
     }),
   ];
 }

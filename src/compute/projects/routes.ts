@@ -45,7 +45,6 @@ export function projectRoutes(projects: Projects, events: EventBus<ComputeEvents
     route('POST /v2/compute/projects/{project_id}/files/{path:.+}', async ({ params, stream, signal }) => {
       const { path: root } = projects.get(params.project_id);
       await uploadFile(root, params.path, { content: stream, signal, createParents: true });
-      return undefined;
     }),
 
     route('GET /v2/compute/projects/{project_id}/notifications', ({ params, query }) => {

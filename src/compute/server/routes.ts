@@ -83,7 +83,6 @@ export function serverRoutes({
 
     route('DELETE /v2/compute/operations/{operation_id}', ({ params: { operation_id: id } }) => {
       if (!operations.cancel(id)) throw new Failure('not-found', `operation_id: there is no operation ${id}.`);
-      return undefined;
     }),
 
     socketRoute(

@@ -57,10 +57,7 @@ function groupRoutes(parts: AccessListRouteParts): HttpRoute[] {
       groupJson(await entries.renameGroup(params.user_group_id, body.name ?? undefined)),
     ),
 
-    route('DELETE /v3/access/groups/{user_group_id}', async ({ params }) => {
-      await entries.remove('groups', params.user_group_id);
-      return undefined;
-    }),
+    route('DELETE /v3/access/groups/{user_group_id}', ({ params }) => entries.remove('groups', params.user_group_id)),
 
     route('GET /v3/access/groups/{user_group_id}/members', async ({ params }) => {
       const members = entries.find('groups', params.user_group_id)?.members ?? [];
@@ -71,12 +68,10 @@ function groupRoutes(parts: AccessListRouteParts): HttpRoute[] {
     route('PUT /v3/access/groups/{user_group_id}/members/{user_id}', async ({ params }) => {
       entries.get('groups', params.user_group_id);
       await entries.addMember(params.user_group_id, await accountOf(parts, params.user_id));
-      return undefined;
     }),
 
     route('DELETE /v3/access/groups/{user_group_id}/members/{user_id}', async ({ params }) => {
       await entries.removeMember(params.user_group_id, accountIdOf(params.user_id));
-      return undefined;
     }),
   ];
 }
@@ -109,10 +104,7 @@ function roleRoutes({ entries }: AccessListRouteParts): HttpRoute[] {
       roleJson(await entries.updateRole(params.role_id, { name: name ?? undefined, description })),
     ),
 
-    route('DELETE /v3/access/roles/{role_id}', async ({ params }) => {
-      await entries.remove('access-roles', params.role_id);
-      return undefined;
-    }),
+    route('DELETE /v3/access/roles/{role_id}', ({ params }) => entries.remove('access-roles', params.role_id)),
 
     route('GET /v3/access/roles/{role_id}/privileges', ({ params }) =>
       privilegesJson(entries.find('access-roles', params.role_id)?.privileges ?? []),
@@ -120,12 +112,10 @@ function roleRoutes({ entries }: AccessListRouteParts): HttpRoute[] {
 
     route('PUT /v3/access/roles/{role_id}/privileges/{privilege_id}', async ({ params }) => {
       await entries.addPrivilege(params.role_id, privilegeOf(params.privilege_id));
-      return undefined;
     }),
 
     route('DELETE /v3/access/roles/{role_id}/privileges/{privilege_id}', async ({ params }) => {
       await entries.removePrivilege(params.role_id, privilegeOf(params.privilege_id));
-      return undefined;
     }),
   ];
 }
@@ -216,10 +206,7 @@ function entryRoutes(parts: AccessListRouteParts): HttpRoute[] {
       return entryJson(await entries.updateEntry(params.ace_id, await wordsOf(body)));
     }),
 
-    route('DELETE /v3/access/acl/{ace_id}', async ({ params }) => {
-      await entries.remove('access-entries', params.ace_id);
-      return undefined;
-    }),
+    route('DELETE /v3/access/acl/{ace_id}', ({ params }) => entries.remove('access-entries', params.ace_id)),
   ];
 }
 
@@ -241,10 +228,7 @@ function poolRoutes({ entries, sharing, projects }: AccessListRouteParts): HttpR
       poolJson(await entries.renamePool(params.resource_pool_id, body.name)),
     ),
 
-    route('DELETE /v3/pools/{resource_pool_id}', async ({ params }) => {
-      await entries.remove('pools', params.resource_pool_id);
-      return undefined;
-    }),
+    route('DELETE /v3/pools/{resource_pool_id}', ({ params }) => entries.remove('pools', params.resource_pool_id)),
 
     route('GET /v3/pools/{resource_pool_id}/resources', ({ params }) => {
       const pool = entries.find('pools', params.resource_pool_id);
@@ -254,12 +238,10 @@ function poolRoutes({ entries, sharing, projects }: AccessListRouteParts): HttpR
     route('PUT /v3/pools/{resource_pool_id}/resources/{resource_id}', async ({ params, client }) => {
       entries.get('pools', params.resource_pool_id);
       await entries.addLab(params.resource_pool_id, labOf(client.identity, params.resource_id));
-      return undefined;
     }),
 
     route('DELETE /v3/pools/{resource_pool_id}/resources/{resource_id}', async ({ params }) => {
       await entries.removeLab(params.resource_pool_id, params.resource_id);
-      return undefined;
     }),
   ];
 }

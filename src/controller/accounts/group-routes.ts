@@ -62,7 +62,6 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
     route('DELETE /v2/groups/{name}', async (request) => {
       loggedIn(request.client);
       await entries.remove('groups', namedGroup(entries, request.params.name).id);
-      return undefined;
     }),
   ];
 }

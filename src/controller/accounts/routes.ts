@@ -105,7 +105,6 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         throw new Failure('conflict', `The password of "${identity.name}" is changed on the host: labwired password.`);
       await file.update(identity.name, { password }, await parts.hostName());
       await admissions.check();
-      return undefined;
     }),
 
     route('GET /v2/account/tokens', async ({ client, query: { account } }) => {
@@ -137,7 +136,6 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       await file.removeToken(params.token_id, role === 'admin' ? undefined : id);
       await uses.forget(params.token_id);
       await admissions.check();
-      return undefined;
     }),
 
     route('GET /v2/accounts', async () => {
@@ -165,7 +163,6 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       await file.remove([params.name], await hasHost());
       await parts.entries.forgetAccounts(new Set((await names()).keys()));
       await admissions.check();
-      return undefined;
     }),
 
     // One request for a whole list of labs.

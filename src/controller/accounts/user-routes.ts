@@ -119,7 +119,6 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
       await file.remove([name], (await parts.hostName()) !== undefined);
       await entries.forgetAccounts(new Set((await peopleOf(parts)).map(({ id }) => id)));
       await admissions.check();
-      return undefined;
     }),
 
     route('GET /v3/access/users/{user_id}/groups', ({ params }) =>

@@ -82,7 +82,6 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       if (member) await forget(member.place?.name ?? member.name);
       // Its open labs are closed.
       await (member ? computes.forgetMember(id) : computes.delete(id));
-      return undefined;
     }),
 
     route('GET /v2/computes/{compute_id}/ports', async ({ params }) =>
@@ -123,13 +122,11 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
           );
         }
         await compute.delete(pathTo(emulator, `images/${filename}`));
-        return undefined;
       },
     ),
 
     route('DELETE /v2/computes/{compute_id}/{emulator}/uploads/{upload_id}', async ({ params }) => {
       await computes.answering(params.compute_id).delete(pathTo(params.emulator, `uploads/${params.upload_id}`));
-      return undefined;
     }),
 
     route('GET /v2/computes/{compute_id}/{emulator}/images', async ({ params, signal }) => {

@@ -29,9 +29,8 @@ export function drawingRoutes({ projects, drawings }: { projects: Projects; draw
       return drawings.json(project, await drawings.update(project, params.drawing_id, body));
     }),
 
-    route('DELETE /v2/projects/{project_id}/drawings/{drawing_id}', async ({ params }) => {
-      await drawings.delete(projects.get(params.project_id), params.drawing_id);
-      return undefined;
-    }),
+    route('DELETE /v2/projects/{project_id}/drawings/{drawing_id}', ({ params }) =>
+      drawings.delete(projects.get(params.project_id), params.drawing_id),
+    ),
   ];
 }

@@ -19,10 +19,9 @@ export function labRoutes({ projects, links, ...locksmith }: LabRouteParts): Rou
     ),
 
     ...([true, false] as const).map((locked) =>
-      route(`POST /v2/projects/{project_id}/${locked ? 'lock' : 'unlock'}`, async ({ params }) => {
-        await setLocked(await projects.opened(params.project_id), locked, locksmith);
-        return undefined;
-      }),
+      route(`POST /v2/projects/{project_id}/${locked ? 'lock' : 'unlock'}`, async ({ params }) =>
+        setLocked(await projects.opened(params.project_id), locked, locksmith),
+      ),
     ),
 
     ...([true, false] as const).map((suspend) =>
@@ -32,7 +31,6 @@ export function labRoutes({ projects, links, ...locksmith }: LabRouteParts): Rou
           const project = await projects.opened(params.project_id);
           const node = project.node(params.node_id);
           for (const { id } of project.linksOf(node)) await links.update(project, id, { suspend });
-          return undefined;
         },
       ),
     ),

@@ -48,7 +48,6 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('DELETE /v2/projects/{project_id}/links/{link_id}', async ({ params }) => {
       const { project, link } = await find(params);
       await links.delete(project, link.id);
-      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/links/{link_id}/available_filters', async ({ params }) => {
@@ -84,7 +83,6 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('POST /v2/projects/{project_id}/links/{link_id}/statistics/reset', async ({ params }) => {
       const { project, link } = await find(params);
       await changeLink(project, link.id, resetLineStatistics);
-      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/links/{link_id}/schedule', async ({ params }) =>
@@ -99,7 +97,6 @@ export function linkRoutes({ projects, links }: { projects: Projects; links: Lin
     route('DELETE /v2/projects/{project_id}/links/{link_id}/schedule', async ({ params }) => {
       const { project, link } = await find(params);
       await changeLink(project, link.id, cancelLineSchedule);
-      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/links/{link_id}/pcap', async ({ params, query, signal }) => {

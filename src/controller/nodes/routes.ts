@@ -102,10 +102,9 @@ export function nodeRoutes({
       }),
     ),
 
-    route('POST /v2/projects/{project_id}/nodes/console/reset', async ({ params }) => {
-      await resetAllConsoles(await projects.opened(params.project_id));
-      return undefined;
-    }),
+    route('POST /v2/projects/{project_id}/nodes/console/reset', async ({ params }) =>
+      resetAllConsoles(await projects.opened(params.project_id)),
+    ),
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}', async ({ params }) => {
       const known = projects.get(params.project_id).nodes.get(params.node_id);
@@ -169,7 +168,6 @@ export function nodeRoutes({
 
     route('DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table', async ({ params }) => {
       await inTurn(params, nodePresence, (node) => node.compute.delete(macTablePath(node)));
-      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/nodes/{node_id}/addresses', async ({ params }) => {
@@ -194,15 +192,13 @@ export function nodeRoutes({
             await node.protectImages();
             if (method === 'DELETE') await node.compute.delete(place, { limit });
             else await node.compute[method === 'PUT' ? 'put' : 'post'](place, { body: body as object, limit });
-            return undefined;
           }),
       ),
     ),
 
-    route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', async ({ params }) => {
-      await inTurn(params, nodePresence, resetConsole);
-      return undefined;
-    }),
+    route('POST /v2/projects/{project_id}/nodes/{node_id}/console/reset', ({ params }) =>
+      inTurn(params, nodePresence, resetConsole),
+    ),
 
     ...(['console', 'aux'] as const).map((place) =>
       socketRoute(`/v2/projects/{project_id}/nodes/{node_id}/${place}/ws`, async ({ params, query, client }) => {

@@ -145,7 +145,6 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     route('PUT /v2/projects/{project_id}/notes', async ({ params, body }) => {
       const project = await projects.settled(params.project_id);
       await projects.whileOwning(project, () => writeNotes(project.record.path, body));
-      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/journal', async ({ params, query }) => {
@@ -172,10 +171,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       return (await operations.run(wanted, () => projects.open(project))).json();
     }),
 
-    route('POST /v2/projects/{project_id}/close', async ({ params }) => {
-      await projects.close(projects.get(params.project_id));
-      return undefined;
-    }),
+    route('POST /v2/projects/{project_id}/close', ({ params }) => projects.close(projects.get(params.project_id))),
 
     route('GET /v2/projects/{project_id}/files/{path:.+}', async ({ params, headers }) => {
       const project = await projects.settled(params.project_id);
@@ -189,7 +185,6 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       await projects.whileOwning(project, () =>
         uploadFile(path, params.path, { content: stream, signal, createParents: false }),
       );
-      return undefined;
     }),
 
     route('GET /v2/projects/{project_id}/notifications', ({ params, query }) => {

@@ -69,19 +69,16 @@ export function serverRoutes({
       if (!local)
         throw new Failure('forbidden', 'Only a server in local mode (--local) can be shut down by its clients.');
       shutdown();
-      return undefined;
     }),
 
     route('POST /v2/debug', async () => {
       if (!local)
         throw new Failure('forbidden', 'Only a server in local mode (--local) writes debug files for its clients.');
       await debug();
-      return undefined;
     }),
 
     route('POST /v2/reload', () => {
       reload().catch((error: unknown) => log.error('reload failed', { error: messageOf(error) }));
-      return undefined;
     }),
 
     route('GET /v2/notifications', (request) => lineStream(listen(request), stream)),

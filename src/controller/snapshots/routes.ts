@@ -27,10 +27,9 @@ export function snapshotRoutes({ projects, snapshots, operations }: SnapshotRout
       return snapshotJson(await operations.run(wanted, () => snapshots.create(project, body)));
     }),
 
-    route('DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}', async ({ params }) => {
-      await snapshots.delete(await projects.settled(params.project_id), params.snapshot_id);
-      return undefined;
-    }),
+    route('DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}', async ({ params }) =>
+      snapshots.delete(await projects.settled(params.project_id), params.snapshot_id),
+    ),
 
     route('POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore', async ({ params, headers }) => {
       const project = await projects.settled(params.project_id);

@@ -358,10 +358,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       })),
     ),
     inV3Form(
-      route('POST /v3/computes/{compute_id}/connect', async ({ params }) => {
-        await computes.answering(params.compute_id).connect();
-        return undefined;
-      }),
+      route('POST /v3/computes/{compute_id}/connect', ({ params }) => computes.answering(params.compute_id).connect()),
     ),
     inV3Form(route('GET /v3/iou_license', () => iouLicence(settings))),
     inV3Form(
@@ -386,7 +383,6 @@ export function v3Routes(parts: V3RouteParts): Route[] {
       route('DELETE /v3/computes/{compute_id}', async ({ params: { compute_id: id } }) => {
         computes.host(id);
         await computes.delete(id);
-        return undefined;
       }),
     ),
     inV3Form(
@@ -396,7 +392,6 @@ export function v3Routes(parts: V3RouteParts): Route[] {
         await templates.delete(id);
         await notes.forget(id);
         if (truthOf(query['prune_images'] ?? '') === true) await images.prune(template);
-        return undefined;
       }),
     ),
     ...imageRoutes(images, parts, (request) => installAppliances(parts, request.signal)),

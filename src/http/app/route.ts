@@ -51,7 +51,8 @@ export class JsonText {
 }
 
 /** JSON, nothing, or a complete Response if neither fits. */
-export type Answer = Json | object | undefined | Response | JsonText;
+// biome-ignore lint/suspicious/noConfusingVoidType: what handlers without an answer return
+export type Answer = Json | object | void | Response | JsonText;
 
 /** What a handler of this definition gives: the JSON that it promises, or a finished response. */
 type Given<D extends RouteDefinition> = D extends { answer: Answers<infer T> }

@@ -22,10 +22,7 @@ export function engineRoutes({ engine, pulls }: DockerHost): Route[] {
     route(
       'POST /v2/compute/docker/pulls/cancel',
       { body: ImageName, status: 204, summary: 'Cancel the pull of an image (an extension)', errors: [404] },
-      async ({ body }) => {
-        await pulls.cancel(fullImageName(body.image));
-        return undefined;
-      },
+      ({ body }) => pulls.cancel(fullImageName(body.image)),
     ),
   ];
 }
@@ -45,10 +42,7 @@ export function containerRoutes(find: FindNode<DockerNode>): Route[] {
         query: { stopped: 'yes: also of a container that does not run' },
         errors: [409, 507],
       },
-      async ({ params, query }) => {
-        await find(params).checkpoint(query['stopped'] === 'yes');
-        return undefined;
-      },
+      ({ params, query }) => find(params).checkpoint(query['stopped'] === 'yes'),
     ),
     route(`POST ${path}/unpause`, { status: 204, summary: 'Resume a container' }, ({ params }) =>
       find(params).resume(),

@@ -20,7 +20,6 @@ export function switchRoutes(find: FindNode<SwitchNode>): Route[] {
       { status: 204, summary: 'Have an Ethernet switch forget its MAC addresses' },
       async ({ params }) => {
         find(params).clearMacTable();
-        return undefined;
       },
     ),
   ];

@@ -26,18 +26,12 @@ export function qemuRoutes(options: DiskImagesOptions): Route[] {
     route(
       'POST /v2/compute/qemu/img',
       { body: DiskImageCreate, status: 201, summary: 'Create a disk image', ...WRITES_IMAGE },
-      async ({ body, signal }) => {
-        await disks.create(body, signal);
-        return undefined;
-      },
+      ({ body, signal }) => disks.create(body, signal),
     ),
     route(
       'PUT /v2/compute/qemu/img',
       { body: DiskImageUpdate, status: 201, summary: 'Extend a disk image', ...WRITES_IMAGE },
-      async ({ body, signal }) => {
-        await disks.extend(body, signal);
-        return undefined;
-      },
+      ({ body, signal }) => disks.extend(body, signal),
     ),
   ];
 }
@@ -49,18 +43,12 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
     route(
       `POST ${node}/resize_disk`,
       { body: DiskResize, status: 201, summary: 'Grow a disk of a node' },
-      async ({ params, body }) => {
-        await find(params).resizeDisk(body);
-        return undefined;
-      },
+      ({ params, body }) => find(params).resizeDisk(body),
     ),
     route(
       `POST ${node}/checkpoint`,
       { concurrent: true, status: 204, summary: 'Copy what has changed on the disks of a node', errors: [409, 507] },
-      async ({ params }) => {
-        await find(params).checkpoint();
-        return undefined;
-      },
+      ({ params }) => find(params).checkpoint(),
     ),
     route(
       `POST ${disk}`,
@@ -68,7 +56,6 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
       async ({ params, body, signal }) => {
         const image = { qemu_img: DISK_TOOL, path: params.disk_name, ...body };
         await find(params).changeDisks((disks) => disks.create(image, signal));
-        return undefined;
       },
     ),
     route(
@@ -77,16 +64,10 @@ export function machineRoutes(find: FindNode<QemuNode>): Route[] {
       async ({ params, body, signal }) => {
         const image = { qemu_img: DISK_TOOL, path: params.disk_name, ...body };
         await find(params).changeDisks((disks) => disks.extend(image, signal));
-        return undefined;
       },
     ),
-    route(
-      `DELETE ${disk}`,
-      { status: 204, summary: 'Delete a disk image in the folder of a node' },
-      async ({ params }) => {
-        await find(params).changeDisks((disks) => disks.delete(params.disk_name));
-        return undefined;
-      },
+    route(`DELETE ${disk}`, { status: 204, summary: 'Delete a disk image in the folder of a node' }, ({ params }) =>
+      find(params).changeDisks((disks) => disks.delete(params.disk_name)),
     ),
   ];
 }
