@@ -122,6 +122,19 @@ export interface NodeKind<
   };
 }
 
+export interface WithConsole {
+  connectConsole(): Console;
+  connectConsolePort(): Promise<Connected>;
+  resetConsole(): Promise<void>;
+}
+
+/** The console that most kinds have. */
+export const oneConsole = <Kind extends WithConsole>() => ({
+  connect: (node: Kind) => node.connectConsole(),
+  connectPort: (node: Kind) => node.connectConsolePort(),
+  reset: (node: Kind) => node.resetConsole(),
+});
+
 /** The reason for which a search on this host fails, if it does. */
 export async function refusalOf(search: () => unknown): Promise<string | undefined> {
   try {

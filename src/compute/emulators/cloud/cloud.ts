@@ -5,11 +5,12 @@ import { type CloudCreate, type CloudPort, type CloudUpdate, remoteConsole } fro
 import { defaultsOf } from '../../../api/kinds/property.ts';
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/network/interfaces.ts';
-import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
-import type { NodePort } from '../../nodes/ports/port.ts';
+import { type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
-import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
+import { UplinkNode } from '../../uplinks/uplink-node.ts';
+import type { UplinkSpec } from '../../uplinks/uplink-port.ts';
+import { PORT_RULES } from '../../uplinks/uplink-ports.ts';
 
 export const MODULE = 'builtin';
 
@@ -23,26 +24,18 @@ interface HostInterface {
   special: boolean;
 }
 
-export class CloudNode extends Node {
+export class CloudNode extends UplinkNode {
   readonly type = 'cloud';
-  readonly #ports: UplinkPorts;
   #remoteConsole: RemoteConsole;
   #mapping: readonly CloudPort[];
-  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
-  readonly #hiddenPort: number;
   /** UDP ports of tunnels that were free, reserved so that no cable gets them. */
   #claimed: ReadonlySet<number> = new Set();
 
   private constructor(identity: NodeIdentity, body: CloudCreate, services: Services, hiddenPort: number) {
-    super(identity, services, 'started');
-    this.#hiddenPort = hiddenPort;
+    super(identity, services, hiddenPort);
     this.#remoteConsole = defaultsOf(remoteConsole, identity.id);
     this.#changeConsole(body);
     this.#mapping = this.#numbered(body.ports_mapping ?? []);
-    this.#ports = new UplinkPorts(this, services, (number) => {
-      const entry = this.#mapping[number];
-      return entry && uplinkSpec(entry, services, { projectId: this.project.id, nodeId: this.id });
-    });
   }
 
   static async create(identity: NodeIdentity, body: CloudCreate, services: Services): Promise<CloudNode> {
@@ -55,6 +48,11 @@ export class CloudNode extends Node {
     return node;
   }
 
+  protected override specOf(number: number): UplinkSpec | undefined {
+    const entry = this.#mapping[number];
+    return entry && uplinkSpec(entry, this.services, { projectId: this.project.id, nodeId: this.id });
+  }
+
   override describe() {
     return {
       ...this.common(),
@@ -63,10 +61,6 @@ export class CloudNode extends Node {
       interfaces: this.#interfaces(),
       node_directory: join(this.project.path, nodeDirectory(MODULE, this.id)),
     };
-  }
-
-  override port(adapter: number, number: number): NodePort {
-    return this.#ports.port(adapter, number);
   }
 
   /** @throws Failure `conflict` if the ports change while a NIO is attached */
@@ -82,28 +76,20 @@ export class CloudNode extends Node {
     }
   }
 
-  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
-  override async start(): Promise<void> {
-    if (this.status === 'started') return;
-    await this.#ports.connect();
-    this.status = 'started';
-  }
-
   override async close(): Promise<void> {
-    await this.#ports.close();
+    await super.close();
     this.#releaseTunnels();
-    this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
   async #changePorts(wanted: readonly CloudPort[]): Promise<void> {
     if (isDeepStrictEqual(wanted, this.#mapping)) return;
-    if (this.#ports.connected) {
+    if (this.ports.connected) {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
       throw new Failure('conflict', message, { exception: PORT_RULES.exception });
     }
     await this.#claimTunnels(wanted);
     this.#mapping = wanted;
-    await this.#ports.close();
+    await this.ports.close();
   }
 
   /** A port in use may have been reserved for this very tunnel: its NIO reports a real conflict. */

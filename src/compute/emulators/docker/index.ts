@@ -1,7 +1,7 @@
 // Registers Docker containers: adapters, volumes, consoles of several types, suspension.
 
 import { DockerCreate, DockerUpdate } from '../../../api/kinds/docker.ts';
-import { defineKind, refusalOf } from '../../nodes/kind.ts';
+import { defineKind, oneConsole, refusalOf } from '../../nodes/kind.ts';
 import { dockerHost } from './docker-host.ts';
 import { engineCheck } from './doctor.ts';
 import { Engine } from './engine.ts';
@@ -28,11 +28,9 @@ export const docker = defineKind({
   reload: (node) => node.reload(),
   liveAddresses: (node) => node.liveAddresses(),
   console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
+    ...oneConsole<DockerNode>(),
     connectDisplay: (node) => node.connectDisplay(),
     connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
-    reset: (node) => node.resetConsole(),
   },
   routes: containerRoutes,
   hostRoutes: (_services, host) => engineRoutes(host),

@@ -1,7 +1,7 @@
 // Registers routers of Dynamips: platforms, cards in slots, consoles, suspension, idle values.
 
 import { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
-import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
+import { defineKind, oneConsole, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { DynamipsNode, MODULE, PORT_RULES } from './node.ts';
@@ -33,10 +33,8 @@ export const dynamips = defineKind({
   reload: (node) => node.reload(),
   resume: (node) => node.resume(),
   console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
+    ...oneConsole<DynamipsNode>(),
     connectAuxiliary: (node) => node.connectAuxiliaryConsole(),
-    reset: (node) => node.resetConsole(),
   },
   routes: idleRoutes,
 });

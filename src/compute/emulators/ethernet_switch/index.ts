@@ -1,7 +1,7 @@
 // Registers the Ethernet switch: always on, any number of ports, a MAC address table, its own console.
 
 import { EthernetSwitchCreate, EthernetSwitchUpdate } from '../../../api/kinds/ethernet-switches.ts';
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, oneConsole } from '../../nodes/kind.ts';
 import { PORT_RULES, SwitchNode } from './node.ts';
 import { switchRoutes } from './routes.ts';
 
@@ -20,10 +20,6 @@ export const ethernetSwitch = defineKind({
   // The copy got its ports at its creation, and there are no files.
   async duplicate() {},
 
-  console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
-    reset: (node) => node.resetConsole(),
-  },
+  console: oneConsole<SwitchNode>(),
   routes: switchRoutes,
 });

@@ -1,7 +1,7 @@
 // Registers routers and switches of IOU: the image is a program of this host; Ethernet and serial adapters, a console.
 
 import { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, oneConsole } from '../../nodes/kind.ts';
 import { iouHost } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { IouNode, MODULE, PORT_RULES } from './node.ts';
@@ -22,9 +22,5 @@ export const iou = defineKind({
   duplicate: (source, destination) => destination.copyFilesOf(source),
   starting: { body: IouStart, start: (node, body) => node.startWith(body as IouStart) },
   reload: (node) => node.reload(),
-  console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
-    reset: (node) => node.resetConsole(),
-  },
+  console: oneConsole<IouNode>(),
 });

@@ -5,28 +5,17 @@ import type { CloudPort } from '../../../api/kinds/cloud.ts';
 import { Failure } from '../../../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { NAT_GROUP } from '../../nat-network/network.ts';
-import { Node, type NodeIdentity } from '../../nodes/node.ts';
-import type { NodePort } from '../../nodes/ports/port.ts';
+import type { NodeIdentity } from '../../nodes/node.ts';
 import type { Services } from '../../services.ts';
 import { uplinkSpec } from '../../uplinks/opening.ts';
-import type { Uplink } from '../../uplinks/uplink-port.ts';
-import { PORT_RULES, UplinkPorts } from '../../uplinks/uplink-ports.ts';
+import { UplinkNode } from '../../uplinks/uplink-node.ts';
+import type { Uplink, UplinkSpec } from '../../uplinks/uplink-port.ts';
+import { PORT_RULES } from '../../uplinks/uplink-ports.ts';
 
 const { exception } = PORT_RULES;
 
-export class NatNode extends Node {
+export class NatNode extends UplinkNode {
   readonly type = 'nat';
-  readonly #ports: UplinkPorts;
-  /** Reserved as the release does, so that later nodes get the same port numbers; nothing listens on it. */
-  readonly #hiddenPort: number;
-
-  private constructor(identity: NodeIdentity, services: Services, hiddenPort: number) {
-    super(identity, services, 'started');
-    this.#hiddenPort = hiddenPort;
-    this.#ports = new UplinkPorts(this, services, (number) =>
-      number === 0 ? { group: NAT_GROUP, open: () => this.#open() } : undefined,
-    );
-  }
 
   /** @throws Failure `conflict` if this host has neither the bridge nor the requirements of our own network */
   static async create(identity: NodeIdentity, services: Services): Promise<NatNode> {
@@ -35,27 +24,15 @@ export class NatNode extends Node {
     return new NatNode(identity, services, await services.ports.console.reserve(identity.project.id));
   }
 
+  protected override specOf(number: number): UplinkSpec | undefined {
+    return number === 0 ? { group: NAT_GROUP, open: () => this.#open() } : undefined;
+  }
+
   override describe() {
     return {
       ...this.common(),
       ports_mapping: [this.#entry],
     };
-  }
-
-  override port(adapter: number, number: number): NodePort {
-    return this.#ports.port(adapter, number);
-  }
-
-  /** Opens uplinks that could not be opened before. The node is on, unless that fails again. */
-  override async start(): Promise<void> {
-    if (this.status === 'started') return;
-    await this.#ports.connect();
-    this.status = 'started';
-  }
-
-  override async close(): Promise<void> {
-    await this.#ports.close();
-    this.services.ports.console.release(this.project.id, this.#hiddenPort);
   }
 
   get #entry(): CloudPort {

@@ -1,7 +1,7 @@
 // Registers QEMU machines: adapters, disks, a console of several types, suspension.
 
 import { QemuCreate, QemuUpdate } from '../../../api/kinds/qemu.ts';
-import { defineKind } from '../../nodes/kind.ts';
+import { defineKind, oneConsole } from '../../nodes/kind.ts';
 import { extras, frames, kvm, programs, unavailableReason } from './doctor.ts';
 import { KEPT } from './kept.ts';
 import { MODULE, PORT_RULES, QemuNode } from './node.ts';
@@ -34,10 +34,8 @@ export const qemu = defineKind({
     start: (node) => node.startKept(),
   },
   console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
+    ...oneConsole<QemuNode>(),
     connectDisplay: (node) => node.connectDisplay(),
-    reset: (node) => node.resetConsole(),
   },
   routes: machineRoutes,
   hostRoutes: ({ images, config }) => qemuRoutes({ folder: images.folder(IMAGE_KIND), local: config.Server.local }),

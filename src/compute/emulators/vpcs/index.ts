@@ -1,7 +1,7 @@
 // Registers the virtual PC: one Ethernet port, a start-up script, a console.
 
 import { VpcsCreate, VpcsUpdate } from '../../../api/kinds/vpcs.ts';
-import { defineKind, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
+import { defineKind, oneConsole, PROBE_MS, refusalOf } from '../../nodes/kind.ts';
 import { program } from './doctor.ts';
 import { chooseEngine } from './engine.ts';
 import { KEPT } from './kept.ts';
@@ -33,9 +33,5 @@ export const vpcs = defineKind({
   },
   reload: (node) => node.reload(),
   liveAddresses: (node) => node.liveAddresses(),
-  console: {
-    connect: (node) => node.connectConsole(),
-    connectPort: (node) => node.connectConsolePort(),
-    reset: (node) => node.resetConsole(),
-  },
+  console: oneConsole<VpcsNode>(),
 });

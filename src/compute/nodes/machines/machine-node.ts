@@ -8,6 +8,7 @@ import type { Device } from '../../../fabric/fabric.ts';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Services } from '../../services.ts';
+import { oneConsole, type WithConsole } from '../kind.ts';
 import type { Steps } from '../lifecycle/all-or-nothing.ts';
 import {
   type CommonState,
@@ -235,22 +236,15 @@ export abstract class MachineNode<
   }
 }
 
-type Machine = Pick<
-  MachineNode<MachineRuntime>,
-  'reload' | 'resume' | 'connectConsole' | 'connectConsolePort' | 'resetConsole'
->;
-
 /** What both programs' machines can do, for the definitions of their kinds. */
-export const machineAbilities = <Kind extends Machine>() => ({
+export const machineAbilities = <
+  Kind extends WithConsole & Pick<MachineNode<MachineRuntime>, 'reload' | 'resume'>,
+>() => ({
   startAnswersNode: false,
   updatesNio: true,
   reload: (node: Kind) => node.reload(),
   resume: (node: Kind) => node.resume(),
-  console: {
-    connect: (node: Kind) => node.connectConsole(),
-    connectPort: (node: Kind) => node.connectConsolePort(),
-    reset: (node: Kind) => node.resetConsole(),
-  },
+  console: oneConsole<Kind>(),
 });
 
 /** Owner and directory of a linked clone, before its node is created. */
