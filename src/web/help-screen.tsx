@@ -5,8 +5,8 @@ import { go } from './address.ts';
 import { whyNot } from './model/account/permissions.ts';
 import { buildDemonstration } from './model/lab/demonstration.ts';
 import { api } from './model/server/api.ts';
+import { attempted } from './model/server/attempt.ts';
 import { useLoaded } from './model/server/loaded.ts';
-import { sentenceOf } from './model/server/sentence.ts';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { KeysList } from './shell/keys-table.tsx';
@@ -23,14 +23,8 @@ export function HelpScreen() {
   }, []);
   const demonstrate = async (): Promise<void> => {
     isBusy.value = true;
-    message.value = '';
-    try {
-      go(`/labs/${await buildDemonstration()}`);
-    } catch (error) {
-      message.value = sentenceOf(error);
-    } finally {
-      isBusy.value = false;
-    }
+    await attempted(message, async () => go(`/labs/${await buildDemonstration()}`));
+    isBusy.value = false;
   };
   return (
     <div class="screen help">

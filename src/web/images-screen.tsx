@@ -10,6 +10,7 @@ import { go } from './address.ts';
 import { whyNot } from './model/account/permissions.ts';
 import { bytesInWords } from './model/browser/byte-sizes.ts';
 import { api } from './model/server/api.ts';
+import { attempted } from './model/server/attempt.ts';
 import { useLoaded } from './model/server/loaded.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import { Columns } from './panels/columns.tsx';
@@ -17,6 +18,7 @@ import { WindowedBodies } from './panels/long-list.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
+import { useFileDrop } from './shell/file-drop.ts';
 import { confirmRemoval } from './tasks/dialogs.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { draftAddress } from './templates/draft-address.ts';
@@ -67,15 +69,12 @@ export function ImagesScreen() {
     const found = await api.get<Match[]>(`/appliances/matches?compute_id=${id}`).catch(() => []);
     if (mine === reading.current) matches.value = found;
   };
-  const attempt = async (task: () => Promise<unknown>): Promise<void> => {
-    message.value = '';
+  const attempt = (task: () => Promise<unknown>): Promise<boolean> => {
     told.value = '';
-    try {
+    return attempted(message, async () => {
       await task();
       await read();
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
+    });
   };
 
   useEffect(() => {
@@ -89,24 +88,13 @@ export function ImagesScreen() {
       uploadImage(compute.value, emulator.value || emulatorOf(head), file);
     }
   };
-  const latest = useRef(upload);
-  latest.current = upload;
-  useEffect(() => {
-    const over = (event: DragEvent): void => event.preventDefault();
-    const drop = (event: DragEvent): void => {
-      event.preventDefault();
-      // The file list is cleared after the event.
-      const refused = whyNot('administer');
-      if (refused !== '') message.value = refused;
-      else void latest.current([...(event.dataTransfer?.files ?? [])]);
-    };
-    addEventListener('dragover', over);
-    addEventListener('drop', drop);
-    return () => {
-      removeEventListener('dragover', over);
-      removeEventListener('drop', drop);
-    };
-  }, []);
+  useFileDrop(
+    () => whyNot('administer'),
+    (why) => {
+      message.value = why;
+    },
+    (files) => void upload(files),
+  );
 
   const remove = async ({ emulator: kind, filename }: ImageObject): Promise<void> => {
     if (!(await confirmRemoval(filename, words.askRemove(filename)))) return;

@@ -13,7 +13,7 @@ import { NOTHING, type Selection } from './model/lab/selection.ts';
 import { otherNamesInWords } from './model/lab/taken-names.ts';
 import { History } from './model/lab/undo.ts';
 import { api } from './model/server/api.ts';
-import { sentenceOf } from './model/server/sentence.ts';
+import { attempted } from './model/server/attempt.ts';
 import type { DrawingObject, NodeObject, TemplateObject } from './model/server/types.ts';
 
 /** Size in pixels of a node whose symbol cannot be measured. */
@@ -134,16 +134,8 @@ export class LabContext implements PageContext {
   }
 
   /** Runs a task and shows its error. Returns whether it succeeded. */
-  readonly attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
-    const { message } = this.lab;
-    message.value = '';
-    try {
-      await task();
-      return true;
-    } catch (error) {
-      message.value = sentenceOf(error);
-      return false;
-    }
+  readonly attempt = (task: () => Promise<unknown>): Promise<boolean> => {
+    return attempted(this.lab.message, task);
   };
 
   /** Deletes the selection by a task. If the task fails, the selection stays; a newer selection stays in any case. */

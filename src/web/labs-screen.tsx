@@ -1,6 +1,6 @@
 // The list of labs, as a table or as cards: search, sort, create, import, and the actions of one or several labs.
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { SortBy } from './labs/lab-parts.tsx';
 import { LabsTable } from './labs/labs-table.tsx';
 import { shares, useShares, whyNot } from './model/account/permissions.ts';
@@ -17,6 +17,7 @@ import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
 import { SearchField } from './panels/search-field.tsx';
+import { useFileDrop } from './shell/file-drop.ts';
 import { importLab } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
@@ -94,23 +95,13 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
   const demonstrate = (): Promise<boolean> =>
     attempt(words.demonstration, async () => go(`/labs/${await buildDemonstration()}`));
 
-  const importer = useRef(importFile);
-  importer.current = importFile;
-  useEffect(() => {
-    const over = (event: DragEvent): void => event.preventDefault();
-    const drop = (event: DragEvent): void => {
-      event.preventDefault();
-      const refused = whyNot('make');
-      if (refused !== '') labs.message.value = refused;
-      else for (const file of event.dataTransfer?.files ?? []) void importer.current(file);
-    };
-    addEventListener('dragover', over);
-    addEventListener('drop', drop);
-    return () => {
-      removeEventListener('dragover', over);
-      removeEventListener('drop', drop);
-    };
-  }, []);
+  useFileDrop(
+    () => whyNot('make'),
+    (why) => {
+      labs.message.value = why;
+    },
+    (files) => files.forEach((file) => void importFile(file)),
+  );
 
   const count = labs.list.value?.size;
   const why = whyNot('make');

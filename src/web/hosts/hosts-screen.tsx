@@ -11,9 +11,9 @@ import { compareNames, timeInWords } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
+import { attempted } from '../model/server/attempt.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
 import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
@@ -64,27 +64,21 @@ export function HostsScreen() {
       : [words.remove, words.askRemove(name)];
     const question = { title: `${verb} ${name}`, text, verb };
     if (!(await confirmed(question))) return;
-    message.value = '';
-    try {
+    await attempted(message, async () => {
       await api.delete(`/computes/${encodeURIComponent(id)}${memberOf(host) ? '?forget=yes' : ''}`);
       await hosts.read();
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
+    });
   };
   const drain = async ({ compute_id: id, name, draining }: ComputeObject): Promise<void> => {
     const question = { title: `${words.drain} ${name}`, text: words.askDrain(name), verb: words.drain };
     if (!draining && !(await confirmed(question))) return;
-    message.value = '';
-    try {
+    await attempted(message, async () => {
       const path = `/computes/${encodeURIComponent(id)}/${draining ? 'undrain' : 'drain'}`;
       const { left, next_controller: next } = await api.post<Drained>(path, {});
       const stay = left.length > 0 ? words.leftThere(left.map((one) => `${one.name}: ${one.reason}`).join('; ')) : '';
       message.value = [stay, next === undefined ? '' : words.cluster.nextController(next)].filter(Boolean).join(' ');
       await hosts.read();
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
+    });
   };
   const why = whyNot('administer');
   return (

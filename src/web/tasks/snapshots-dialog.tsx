@@ -6,7 +6,7 @@ import { dateInWords } from '../language.ts';
 import { whyNotChange } from '../model/account/permissions.ts';
 import { freeName } from '../model/lab/free-name.ts';
 import { api } from '../model/server/api.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
+import { attempted } from '../model/server/attempt.ts';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
@@ -50,17 +50,12 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
 
   const attempt = async (task: () => Promise<unknown>): Promise<boolean> => {
     isBusy.value = true;
-    message.value = '';
-    try {
+    const isDone = await attempted(message, async () => {
       await task();
       list.value = await api.get<SnapshotObject[]>(path);
-      return true;
-    } catch (error) {
-      message.value = sentenceOf(error);
-      return false;
-    } finally {
-      isBusy.value = false;
-    }
+    });
+    isBusy.value = false;
+    return isDone;
   };
   const read = (): void => void attempt(() => Promise.resolve());
   useEffect(read, [id]);

@@ -8,9 +8,9 @@ import { type TemplateForm, templateForms } from '../forms/document.ts';
 import { compareNames } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { api } from '../model/server/api.ts';
+import { attempted } from '../model/server/attempt.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
 import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
@@ -47,15 +47,11 @@ export function TemplatesScreen() {
   }, []);
   const unavailable = useLoaded(() => unavailableKindsOf('local'), []);
 
-  const attempt = async (task: () => Promise<unknown>): Promise<void> => {
-    message.value = '';
-    try {
+  const attempt = (task: () => Promise<unknown>): Promise<boolean> =>
+    attempted(message, async () => {
       await task();
       await templates.read();
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
-  };
+    });
   const all = (templates.list.value ?? [])
     .filter((template) =>
       `${template.name} ${template.template_type} ${titleOf(template)}`
@@ -165,7 +161,7 @@ interface TemplatesTableProps {
   unavailable: readonly UnavailableKind[];
   edit: (template: Template) => void;
   canEdit: (template: Template) => boolean;
-  attempt: (task: () => Promise<unknown>) => Promise<void>;
+  attempt: (task: () => Promise<unknown>) => Promise<boolean>;
 }
 
 function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: TemplatesTableProps) {

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Lab } from '../../model/lab/lab.ts';
-import { sentenceOf } from '../../model/server/sentence.ts';
+import { attempted } from '../../model/server/attempt.ts';
 import { confirmed } from '../../tasks/dialogs.tsx';
 import { WORDS } from '../../words.ts';
 import { Message } from '../message.tsx';
@@ -41,16 +41,10 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const isSaved = useSignal(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const attempt = async (task: () => Promise<void>): Promise<void> => {
-    message.value = '';
     isSaved.value = false;
     isBusy.value = true;
-    try {
-      await task();
-    } catch (error) {
-      message.value = sentenceOf(error);
-    } finally {
-      isBusy.value = false;
-    }
+    await attempted(message, task);
+    isBusy.value = false;
   };
   /** Reads the file: replaces the text if there is no input, otherwise offers both versions. */
   const look = async (): Promise<void> => {
