@@ -112,7 +112,7 @@ export class SharedFiles {
       known.delete(path);
       await listing.delete(KIND, path);
     }
-    await removeUnused(objects, stored, known);
+    await removeUnused(async () => objects, listing, { contents: stored, known });
     await this.#noteHere(known.keys());
     if (failure !== undefined) throw failure;
     return left;
@@ -127,7 +127,7 @@ export class SharedFiles {
       known.delete(path);
       await listing.delete(KIND, path);
     }
-    if (gone.length > 0) await removeUnused(await objects(), new Set(gone.map(([, { sha256 }]) => sha256)), known);
+    await removeUnused(objects, listing, { contents: new Set(gone.map(([, { sha256 }]) => sha256)), known });
   }
 
   /** Makes the files here as they are listed; writes nothing any more after `signal`. */
@@ -207,14 +207,19 @@ export class SharedFiles {
   }
 }
 
-/** Removes those of these contents that no file has. */
+/** Removes those of these contents that no file has, also none that was kept meanwhile. */
 async function removeUnused(
-  objects: ObjectStore,
-  contents: ReadonlySet<string>,
-  known: ReadonlyMap<string, Entry>,
+  objects: () => Promise<ObjectStore>,
+  listing: FileListing,
+  { contents, known }: { contents: ReadonlySet<string>; known: ReadonlyMap<string, Entry> },
 ): Promise<void> {
-  const used = new Set([...known.values()].map(({ sha256 }) => sha256));
-  for (const sha256 of contents) if (!used.has(sha256)) await objects.delete(objectOf(sha256));
+  const contentsOf = (entries: ReadonlyMap<string, Entry>) =>
+    new Set([...entries.values()].map(({ sha256 }) => sha256));
+  const used = contentsOf(known);
+  const unused = [...contents].filter((sha256) => !used.has(sha256));
+  if (unused.length === 0) return;
+  const [store, usedNow] = [await objects(), contentsOf(await entriesOf(listing))];
+  for (const sha256 of unused) if (!usedNow.has(sha256)) await store.delete(objectOf(sha256));
 }
 
 async function entriesOf(listing: FileListing): Promise<Map<string, Entry>> {

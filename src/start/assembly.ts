@@ -1,4 +1,6 @@
 // The composition root: creates the server's parts and one App with all routes. Starts nothing.
+import type { KeptFiles } from '../api/routes/definition.ts';
+import type { Shared } from '../cluster/shared-files.ts';
 import { Compute } from '../compute/compute.ts';
 import { creationMembers } from '../compute/emulators/registry.ts';
 import type { Config } from '../config/schema.ts';
@@ -61,6 +63,10 @@ export interface AppParts {
 export interface Turns {
   /** Why nothing can be changed now, if so. */
   obstacle(): string | undefined;
+  /** The files of this kind, those of a lab as it is now. */
+  filesOf(files: KeptFiles, projectId: string | undefined): Promise<Shared[]>;
+  /** Resolves when the next controller can have these files. @throws Failure `unavailable` */
+  keep(shared: readonly Shared[]): Promise<void>;
   /** The trail of the cluster: also those lines that other hosts have noted as the controller. */
   readonly audit: AuditFile;
 }
@@ -134,7 +140,7 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
       memoryTrimmer.middleware,
       observation.middleware,
       ...guards,
-      ...(turns ? [whilePossible(turns, controller)] : []),
+      ...(turns ? [whilePossible(turns, controller, (method, path) => app.definitionAt(method, path)?.keeps)] : []),
     ],
     lock,
     access: controller.access,
@@ -181,14 +187,41 @@ export function assembleStandby(host: HostAssembly, store: Store): App {
   return app;
 }
 
-/** Refuses changes while the cluster cannot keep them; reading goes on. Others are acknowledged when their events are kept, too. */
-function whilePossible(turns: Turns, { keptEvents }: Controller): Handler {
-  return async ({ req }, next) => {
-    if (['GET', 'HEAD', 'OPTIONS'].includes(req.method) || isOfCompute(req.path)) return next();
+/** Refuses changes while the cluster cannot keep them; reading goes on. Others are acknowledged when their files and events are kept, too. */
+function whilePossible(
+  turns: Turns,
+  { keptEvents }: Controller,
+  keptBy: (method: string, path: string) => KeptFiles | undefined,
+): Handler {
+  return async (context, next) => {
+    const { method, path } = context.req;
+    if (['GET', 'HEAD', 'OPTIONS'].includes(method) || isOfCompute(path)) return next();
     const reason = turns.obstacle();
     if (reason !== undefined) return renderFailure(temporary(reason));
-    return keptEvents ? keptEvents.during(next) : next();
+    const files = keptBy(method, path);
+    const change = files === undefined ? next : () => keeping(turns, files, context, next);
+    return keptEvents ? keptEvents.during(change) : change();
   };
 }
 
+/** Keeps the files that a change has made or removed. */
+async function keeping(
+  turns: Turns,
+  files: KeptFiles,
+  context: Parameters<Handler>[0],
+  next: () => Promise<void>,
+): Promise<void> {
+  const named = PROJECT.exec(context.req.path)?.[1];
+  const before = await turns.filesOf(files, named);
+  await next();
+  if (!context.res.ok) return;
+  const isJson = context.res.headers.get('content-type')?.startsWith('application/json') === true;
+  const answer: unknown = isJson ? await context.res.clone().json() : undefined;
+  const { project_id: made = named } = (answer ?? {}) as { project_id?: string };
+  const after = await turns.filesOf(files, made);
+  const isNew = ({ path }: Shared): boolean => !before.some((one) => one.path === path);
+  await turns.keep([...before, ...after.filter(isNew)]);
+}
+
+const PROJECT = /^\/v[23]\/projects\/([^/]+)/;
 const isOfCompute = (path: string): boolean => path.startsWith('/v2/compute/');

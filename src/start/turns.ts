@@ -2,7 +2,9 @@
 // when another one is.
 import type { AddressInfo } from 'node:net';
 import { join as joinPath } from 'node:path';
-import { messageOf } from '../failures.ts';
+import type { KeptFiles } from '../api/routes/definition.ts';
+import type { Shared } from '../cluster/shared-files.ts';
+import { messageOf, temporary } from '../failures.ts';
 import { log } from '../host/log.ts';
 import type { App } from '../http/app/app.ts';
 import type { Passing } from '../http/app/passing.ts';
@@ -11,6 +13,7 @@ import { AuditFile } from '../store/audit.ts';
 import { Database } from '../store/database.ts';
 import { becomeLocal, localHost } from '../store/host-change.ts';
 import { MIGRATIONS } from '../store/migrations.ts';
+import type { ProjectRecord } from '../store/projects.ts';
 import type { Store } from '../store/store.ts';
 import { assembleStandby, type Turns } from './assembly.ts';
 import { admit, type Cluster, join, type NamedHost } from './cluster.ts';
@@ -29,6 +32,15 @@ const NO_CONTROLLER =
 const NODES_FILES = 'project-files';
 
 type Parts = ControlParts & { passing: Passing };
+
+const openIn = async ({ labs }: Store): Promise<ReadonlySet<string>> =>
+  new Set((await labs.list()).map(({ project_id: id }) => id));
+
+/** The file of the lab is the last: without it there is no lab, and not half of one. */
+const filesOfProject = (
+  { project_id: id, path, filename }: Pick<ProjectRecord, 'project_id' | 'path' | 'filename'>,
+  open: ReadonlySet<string>,
+): Shared => ({ path, without: open.has(id) ? [NODES_FILES] : [], last: filename });
 
 /** Begins without the controller. */
 export async function startTurns(parts: Parts): Promise<Pick<Control, 'address' | 'app' | 'stop'>> {
@@ -102,6 +114,7 @@ class Turn implements Turns {
     const { keepsNodes, store } = this.#parts;
     const cluster = this.#cluster as Cluster;
     const labs = store.withDatabase(database);
+    await cluster.forgetFiles(labs.documents, await this.#sharedOf(labs));
     if ((await localHost(database)) !== own.id) await cluster.restoreFiles(labs.documents);
     await becomeLocal(database, own.id);
     const known = await labs.documents.list('cluster-hosts');
@@ -130,37 +143,61 @@ class Turn implements Turns {
       },
     });
     this.#labs = labs;
-    this.#keepFiles();
+    void this.#keepFiles();
   }
 
-  /** Keeps the files of labs for the next controller, now and then. */
-  #keepFiles(): void {
+  /** Keeps the files of labs for the next controller, now and every so often. */
+  async #keepFiles(): Promise<void> {
+    await this.#keepFilesNow();
+    if (!this.#labs || !this.#control) return;
     const { Cluster: settings } = this.#parts.host.config;
-    this.#keeping = setTimeout(async () => {
-      await this.#keepFilesNow();
-      if (this.#labs && this.#control) this.#keepFiles();
-    }, settings.checkpoint_seconds * 1_000).unref();
+    this.#keeping = setTimeout(() => void this.#keepFiles(), settings.checkpoint_seconds * 1_000).unref();
   }
 
   async #keepFilesNow(): Promise<void> {
-    const { config } = this.#parts.host;
     const labs = this.#labs;
     if (!labs || !this.#cluster?.isCertain) return;
     try {
-      const open = new Set((await labs.labs.list()).map(({ project_id: id }) => id));
-      const projects = (await labs.projects.list()).map(({ project_id: id, path }) => ({
-        path,
-        without: open.has(id) ? [NODES_FILES] : [],
-      }));
-      const { symbols_path, configs_path } = config.Server;
-      const own = ['accounts.json', 'account.json'].map((name) => joinPath(config.state, name));
-      const others = [...own, symbols_path, configs_path].map((path) => ({ path }));
-      const checkpoints = { path: joinPath(config.state, 'checkpoints'), last: 'manifest.json' };
-      const left = await this.#cluster.keepFiles(labs.documents, [...projects, ...others, checkpoints]);
+      const shared = await this.#sharedOf(labs);
+      const left = await this.#cluster.keepFiles(labs.documents, shared);
+      await this.#cluster.forgetFiles(labs.documents, shared);
       this.#report(left === 0 ? '' : `${left} files are too large`);
     } catch (error) {
       this.#report(messageOf(error));
     }
+  }
+
+  /** All files that the next controller is to have. */
+  async #sharedOf(labs: Store): Promise<Shared[]> {
+    const { config } = this.#parts.host;
+    const open = await openIn(labs);
+    const projects = (await labs.projects.list()).map((project) => filesOfProject(project, open));
+    const others = [...this.#placesOf('accounts'), ...this.#placesOf('symbols'), { path: config.Server.configs_path }];
+    const checkpoints = { path: joinPath(config.state, 'checkpoints'), last: 'manifest.json' };
+    return [...projects, ...others, checkpoints];
+  }
+
+  #placesOf(files: 'accounts' | 'symbols'): Shared[] {
+    const { state, Server: settings } = this.#parts.host.config;
+    if (files === 'symbols') return [{ path: settings.symbols_path }];
+    return ['accounts.json', 'account.json'].map((name) => ({ path: joinPath(state, name) }));
+  }
+
+  async filesOf(files: KeptFiles, projectId: string | undefined): Promise<Shared[]> {
+    if (files !== 'project') return this.#placesOf(files);
+    const labs = this.#labs;
+    const project = projectId === undefined ? undefined : await labs?.projects.get(projectId);
+    return labs && project ? [filesOfProject(project, await openIn(labs))] : [];
+  }
+
+  async keep(shared: readonly Shared[]): Promise<void> {
+    const labs = this.#labs;
+    if (!labs || shared.length === 0) return;
+    await this.#cluster?.keepFiles(labs.documents, shared).catch((error: unknown) => {
+      throw temporary(
+        `The change is made on this host, but the cluster has not kept its files for another one (${messageOf(error)}): try again when most servers of NATS are reached.`,
+      );
+    });
   }
 
   #report(problem: string): void {

@@ -1,16 +1,14 @@
 // Changes by several clients, and SIGKILL of the controller's server at random moments: the other host has what was acknowledged, and an
 // interrupted change whole or not at all. One NATS server, which is not killed.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Nats } from '../cluster/nats.ts';
-import { freeTcpPort } from '../free-tcp-port.ts';
-import { type Answer, type Daemon, eventually, ownDaemon } from '../system/daemon.ts';
+import { type Answer, type Daemon, eventually } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { missing } from '../system/lab.ts';
+import { Pair } from './controller-pair.ts';
 import { FULL, rig, seeded, seedOfRun } from './rig.ts';
 
 const skip = missing('nats-server', 'openssl');
@@ -18,8 +16,6 @@ const KILLS = FULL ? 60 : 2;
 const WRITERS = 4;
 /** Milliseconds of changes before a kill, at most. */
 const INTO_MS = 1_500;
-/** How long (ms) a host that was killed may be away: then others run its nodes, which is not what this is about. */
-const CONFIG = '[Cluster]\nfailover_seconds = 0\n[VPCS]\nengine = built-in\n';
 
 const KINDS = ['drawings', 'nodes'] as const;
 type Kind = (typeof KINDS)[number];
@@ -27,78 +23,6 @@ const ID = { drawings: 'drawing_id', nodes: 'node_id' } as const;
 
 /** The member that changes, by kind and id; undefined for a thing that is not there. */
 type State = Map<string, number | undefined>;
-
-/** How often a host has joined its cluster. */
-const lives = ({ log }: Daemon): number => log.match(/this host takes part in the cluster/g)?.length ?? 0;
-
-async function takesPart(host: Daemon, times: number): Promise<void> {
-  await eventually(
-    'the host in the cluster',
-    () => lives(host),
-    (count) => count >= times,
-  );
-}
-
-/** Two hosts that may be the controller, on this machine. */
-class Pair {
-  readonly #hosts: Daemon[];
-  #controller = 0;
-  /** Milliseconds from a kill to the next controller's first answer. */
-  readonly gaps: number[] = [];
-
-  private constructor(hosts: Daemon[]) {
-    this.#hosts = hosts;
-  }
-
-  static async make(t: TestContext, program: readonly string[]): Promise<Pair> {
-    const hosts = ['a', 'b'].map(() => ownDaemon(t, { program, config: CONFIG }));
-    const [a, b] = hosts as [Daemon, Daemon];
-    const cluster = (host: Daemon, ...words: string[]): string =>
-      execFileSync(program[0] as string, [...program.slice(1), 'cluster', ...words, '--state', host.state]).toString();
-    const address = `127.0.0.1:${await freeTcpPort()}`;
-    const said = cluster(a, 'init', '--name', 'lab', '--host-name', 'a', '--address', address);
-    await new Nats(t, join(a.state, 'cluster/nats.conf')).start();
-    await a.start();
-    await takesPart(a, 1);
-    const line = /lab:\/\/[^']+/.exec(said)?.[0] as string;
-    cluster(b, 'join', line, '--host-name', 'b', '--standby');
-    await a.end('SIGUSR2');
-    const pair = new Pair(hosts);
-    await a.start();
-    await pair.#controls();
-    await b.start();
-    await takesPart(b, 1);
-    return pair;
-  }
-
-  get #current(): Daemon {
-    return this.#hosts[this.#controller] as Daemon;
-  }
-
-  async #controls(): Promise<void> {
-    await eventually(
-      'the controller',
-      () => this.#current.ask('GET', '/v2/projects').catch(() => undefined),
-      (answer) => answer?.status === 200,
-    );
-  }
-
-  ask: Daemon['ask'] = (...words) => this.#current.ask(...words);
-
-  /** Kills the controller's server; resolves when the other one answers. The killed one is started again. */
-  async kill(): Promise<void> {
-    const killed = this.#current;
-    const begin = performance.now();
-    await killed.kill();
-    this.#controller = 1 - this.#controller;
-    await this.#controls();
-    this.gaps.push(performance.now() - begin);
-    const before = lives(killed);
-    await killed.start();
-    // Without it there would be no other host.
-    await takesPart(killed, before + 1);
-  }
-}
 
 interface Open {
   key: string;

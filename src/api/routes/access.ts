@@ -91,16 +91,16 @@ export const ACCESS_ROUTES = {
       summary: 'Log in by a form', errors: [401, 429] },
   'GET /v3/access/users/me': { access: 'read', answer: answers<object>(), summary: 'Read the user who is logged in' },
   'PUT /v3/access/users/me':
-    { access: 'read', body: OwnUserUpdate, answer: answers<object>(),
+    { keeps: 'accounts', access: 'read', body: OwnUserUpdate, answer: answers<object>(),
       summary: 'Change address, name or password of the user who is logged in' },
   'GET /v3/access/users': { privilege: 'User.Audit', answer: answers<object>(), summary: 'List users' },
   'POST /v3/access/users':
-    { privilege: 'User.Allocate', body: UserCreate, status: 201, answer: answers<object>(),
+    { keeps: 'accounts', privilege: 'User.Allocate', body: UserCreate, status: 201, answer: answers<object>(),
       summary: 'Create a user, who has no rights before an entry of the access list grants some' },
   'GET /v3/access/users/{user_id}': { privilege: 'User.Audit', answer: answers<object>(), summary: 'Read a user' },
   'PUT /v3/access/users/{user_id}':
-    { privilege: 'User.Modify', body: UserUpdate, answer: answers<object>(), summary: 'Update a user' },
-  'DELETE /v3/access/users/{user_id}': { privilege: 'User.Allocate', status: 204, summary: 'Delete a user' },
+    { keeps: 'accounts', privilege: 'User.Modify', body: UserUpdate, answer: answers<object>(), summary: 'Update a user' },
+  'DELETE /v3/access/users/{user_id}': { keeps: 'accounts', privilege: 'User.Allocate', status: 204, summary: 'Delete a user' },
   'GET /v3/access/users/{user_id}/groups':
     { privilege: 'Group.Audit', answer: answers<object>(), summary: 'List the groups of a user' },
   'GET /v3/access/groups': { privilege: 'Group.Audit', answer: answers<object>(), summary: 'List groups' },

@@ -105,27 +105,27 @@ export const ACCOUNT_ROUTES = {
   'GET /v2/account':
     { access: 'read', answer: answers(named('OwnAccount', { ...AccountObject.entries, token: v.nullable(v.string()) })), summary: 'Who is logged in, and as what (an extension)' },
   'PUT /v2/account/password':
-    { access: 'read', body: OwnPassword, status: 204, summary: 'Change the password of who is logged in (an extension)',
+    { keeps: 'accounts', access: 'read', body: OwnPassword, status: 204, summary: 'Change the password of who is logged in (an extension)',
       errors: [403, 409] },
   'GET /v2/account/tokens':
     { access: 'read', answer: answers(v.array(TokenObject)), summary: 'List the tokens of who is logged in (an extension)',
       errors: [403, 404, 409], query: { account: 'Those of this account; admins' } },
   'POST /v2/account/tokens':
-    { access: 'read', body: TokenCreate, status: 201, answer: answers(named('NewToken', { ...TokenObject.entries, token: v.string() })),
+    { keeps: 'accounts', access: 'read', body: TokenCreate, status: 201, answer: answers(named('NewToken', { ...TokenObject.entries, token: v.string() })),
       summary: 'Create a token for a program; its text is answered this once (an extension)', errors: [403, 404, 409] },
   'DELETE /v2/account/tokens/{token_id}':
-    { access: 'read', status: 204, summary: 'Revoke a token (an extension)', errors: [404, 409] },
+    { keeps: 'accounts', access: 'read', status: 204, summary: 'Revoke a token (an extension)', errors: [404, 409] },
   'GET /v2/accounts':
     { access: 'read', privilege: 'User.Audit', entryPath: '/access/users', answer: answers(v.array(Account)),
       summary: 'List accounts (an extension)' },
   'POST /v2/accounts':
-    { body: AccountCreate, status: 201, answer: answers(Account), summary: 'Create an account (an extension; admins)',
+    { keeps: 'accounts', body: AccountCreate, status: 201, answer: answers(Account), summary: 'Create an account (an extension; admins)',
       errors: [403, 409] },
   'PUT /v2/accounts/{name}':
-    { body: AccountUpdate, answer: answers(Account),
+    { keeps: 'accounts', body: AccountUpdate, answer: answers(Account),
       summary: 'Change role or password of an account (an extension; admins)', errors: [403, 404, 409] },
   'DELETE /v2/accounts/{name}':
-    { status: 204, summary: 'Delete an account (an extension; admins)', errors: [403, 404, 409] },
+    { keeps: 'accounts', status: 204, summary: 'Delete an account (an extension; admins)', errors: [403, 404, 409] },
   'GET /v2/project-sharing':
     { access: 'read', answer: answers(v.array(Share)),
       summary: 'The owner of each lab, and what the client may do with it (an extension)' },

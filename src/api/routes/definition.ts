@@ -25,6 +25,9 @@ export type RouteAccess = 'read' | 'use' | 'watch' | 'change' | 'type' | 'pass' 
 
 declare const ANSWER: unique symbol;
 
+/** Files with what is not in the database; `project` are those of the lab in the path, and of one that the route makes. */
+export type KeptFiles = 'accounts' | 'project' | 'symbols';
+
 /** A JSON answer: its type, and its schema if documents describe it from there. Answers are not checked. */
 export interface Answers<T> {
   readonly [ANSWER]?: T;
@@ -49,6 +52,8 @@ export interface RouteDefinition {
   readonly open?: true;
   /** It changes nothing that is stored, whatever its method: the audit trail has no line of it. */
   readonly unaudited?: true;
+  /** What it changes is in these files too: in a cluster it is acknowledged when the next controller can have them. */
+  readonly keeps?: KeptFiles;
   readonly socket?: true;
   /** Schema of the body merged with the query; without it any JSON is accepted. */
   readonly body?: Schema;

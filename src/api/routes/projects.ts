@@ -75,7 +75,7 @@ export const PROJECT_ROUTES = {
     { access: 'change', privilege: 'Project.Modify', body: ProjectUpdate, answer: answers<ProjectObject>(),
       summary: 'Update a project' },
   'DELETE /v2/projects/{project_id}':
-    { access: 'change', privilege: 'Project.Allocate', status: 204, summary: 'Delete a project and its files' },
+    { keeps: 'project', access: 'change', privilege: 'Project.Allocate', status: 204, summary: 'Delete a project and its files' },
   'GET /v2/projects/{project_id}/stats':
     { access: 'watch', privilege: 'Project.Audit',
       answer: answers(named('Figures', { nodes: Integer, links: Integer, drawings: Integer, snapshots: Integer })),
@@ -94,7 +94,7 @@ export const PROJECT_ROUTES = {
     { access: 'watch', privilege: 'Project.Audit', answer: answers(Notes),
       summary: 'Read the notes of a lab, the text of its README.txt (an extension)' },
   'PUT /v2/projects/{project_id}/notes':
-    { access: 'change', privilege: 'Project.Modify', body: Notes, status: 204,
+    { keeps: 'project', access: 'change', privilege: 'Project.Modify', body: Notes, status: 204,
       summary: 'Write the notes of a lab (an extension)' },
   'GET /v2/projects/{project_id}/journal':
     { access: 'watch', privilege: 'Project.Audit', answer: answers(v.array(JournalEntry)),
@@ -112,7 +112,7 @@ export const PROJECT_ROUTES = {
   'GET /v2/projects/{project_id}/files/{path:.+}':
     { access: 'watch', privilege: 'Project.Audit', raw: true, summary: 'Get a file from a project' },
   'POST /v2/projects/{project_id}/files/{path:.+}':
-    { access: 'change', privilege: 'Project.Modify', raw: true, status: 201, summary: 'Write a file to a project',
+    { keeps: 'project', access: 'change', privilege: 'Project.Modify', raw: true, status: 201, summary: 'Write a file to a project',
       errors: [408, 507], answerType: '' },
   'GET /v2/projects/{project_id}/notifications':
     { access: 'watch', privilege: 'Project.Audit', summary: 'Notification stream of a project, a line per event',
@@ -125,11 +125,11 @@ export const PROJECT_ROUTES = {
       query: { compression: 'zip (default) or none', include_images: 'yes: with the images of its nodes', include_snapshots: 'yes: with its snapshots', reset_mac_addresses: 'yes: without MAC addresses, so that the copy gets its own', keep_compute_ids: 'yes: with the computes of its nodes', check: 'yes: answers 204 without an archive, or the error that an export would have (an extension)' },
       answerType: 'application/gns3project' },
   'POST /v2/projects/{project_id}/import':
-    { access: 'use', privilege: 'Project.Allocate', raw: true, status: 201, answer: answers<ProjectObject>(),
+    { keeps: 'project', access: 'use', privilege: 'Project.Allocate', raw: true, status: 201, answer: answers<ProjectObject>(),
       summary: 'Import a project from an archive', errors: [400, 408, 413, 507],
       query: { name: 'Name of the project', path: 'Directory of the project (local mode only)', reset_mac_addresses: 'yes: without the MAC addresses of the archive, so that nodes get new ones (an extension)' },
       answerType: 'application/json' },
   'POST /v2/projects/{project_id}/duplicate':
-    { access: 'watch', privilege: 'Project.Audit', body: ProjectDuplicate, status: 201,
+    { keeps: 'project', access: 'watch', privilege: 'Project.Audit', body: ProjectDuplicate, status: 201,
       answer: answers<ProjectObject>(), summary: 'Duplicate a project', errors: [507] },
 } as const satisfies RouteDefinitions;

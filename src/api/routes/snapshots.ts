@@ -13,11 +13,11 @@ export const SNAPSHOT_ROUTES = {
   'GET /v2/projects/{project_id}/snapshots':
     { access: 'watch', privilege: 'Snapshot.Audit', answer: answers(v.array(SnapshotObject)), summary: 'List snapshots' },
   'POST /v2/projects/{project_id}/snapshots':
-    { access: 'change', privilege: 'Snapshot.Allocate', body: SnapshotCreate, status: 201,
+    { keeps: 'project', access: 'change', privilege: 'Snapshot.Allocate', body: SnapshotCreate, status: 201,
       answer: answers(SnapshotObject), summary: 'Create a snapshot', errors: [507] },
   'DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}':
-    { access: 'change', privilege: 'Snapshot.Allocate', status: 204, summary: 'Delete a snapshot' },
+    { keeps: 'project', access: 'change', privilege: 'Snapshot.Allocate', status: 204, summary: 'Delete a snapshot' },
   'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore':
-    { access: 'change', privilege: 'Snapshot.Restore', status: 201, answer: answers<ProjectObject>(),
+    { keeps: 'project', access: 'change', privilege: 'Snapshot.Restore', status: 201, answer: answers<ProjectObject>(),
       summary: 'Restore a snapshot', errors: [507] },
 } as const satisfies RouteDefinitions;

@@ -24,6 +24,6 @@ export const SYMBOL_ROUTES = {
     { access: 'read', privilege: 'Symbol.Audit', raw: true, answer: answers(named('Size', { width: Integer, height: Integer })), summary: 'Size of a symbol',
       answerType: 'application/json' },
   'POST /v2/symbols/{symbol_id:.+}/raw':
-    { privilege: 'Symbol.Allocate', raw: true, summary: 'Write the symbol file', errors: [400, 408, 413, 507],
+    { keeps: 'symbols', privilege: 'Symbol.Allocate', raw: true, summary: 'Write the symbol file', errors: [400, 408, 413, 507],
       answerType: '' },
 } as const satisfies RouteDefinitions;

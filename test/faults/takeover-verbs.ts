@@ -1,0 +1,264 @@
+// The verbs that change what the controller keeps: how each is prepared, and what there is of it.
+import { randomUUID } from 'node:crypto';
+import type { Answer, Daemon } from '../system/daemon.ts';
+import { basic } from './controller-pair.ts';
+import { type Members, textOf } from './lab-state.ts';
+
+type Ask = Daemon['ask'];
+
+/** Where a verb works: all names of what is its own begin with `prefix`. */
+export interface Place {
+  ask: Ask;
+  prefix: string;
+  /** The compute of the host that is to be the next controller: what runs there outlives this one. */
+  compute: string;
+  download: (path: string) => Promise<Uint8Array>;
+}
+
+export interface Verb {
+  name: string;
+  /** It stops nodes first: interrupted, it may have done that alone. */
+  stops?: true;
+  /** Makes what the verb is about; resolves to the request. */
+  prepare: (place: Place) => Promise<() => Promise<Answer>>;
+}
+
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>';
+const PASSWORD = 'of-this-test-alone';
+
+async function made(ask: Ask, path: string, body?: unknown, method = 'POST'): Promise<Members> {
+  const answer = await ask(method, path, { ...(body !== undefined && { body }) });
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 300)}`);
+  return answer.json;
+}
+
+/** A lab with two linked hubs and a drawing here, and PCs on the other host, one of which runs. */
+interface Lab {
+  path: string;
+  hub: Members;
+  link: Members;
+  drawing: Members;
+  stopped: Members;
+  running: Members;
+}
+
+async function labOf({ ask, prefix, compute }: Place): Promise<Lab> {
+  const body = { name: `${prefix}lab`, auto_close: false, variables: [{ name: 'A', value: 'then' }] };
+  const path = `/v2/projects/${(await made(ask, '/v2/projects', body))['project_id']}`;
+  const node = (name: string, more: object) => made(ask, `${path}/nodes`, { name, ...more });
+  const hubHere = { node_type: 'ethernet_hub', compute_id: 'local' };
+  const [hub, other] = [await node('H1', { ...hubHere, x: 1 }), await node('H2', hubHere)];
+  const pc = { node_type: 'vpcs', compute_id: compute };
+  const [stopped, running] = [await node('PC1', pc), await node('PC2', pc)];
+  const end = ({ node_id }: Members, port_number: number) => ({ node_id, adapter_number: 0, port_number });
+  const link = await made(ask, `${path}/links`, { nodes: [end(hub, 0), end(other, 0)] });
+  await made(ask, `${path}/links`, { nodes: [end(hub, 1), end(running, 0)] });
+  await made(ask, `${path}/nodes/${running['node_id']}/start`);
+  const drawing = await made(ask, `${path}/drawings`, { svg: SVG, x: 1 });
+  return { path, hub, link, drawing, stopped, running };
+}
+
+type OfLab = (lab: Lab, ask: Ask, prefix: string) => Promise<Answer>;
+
+/** @param before what is done with the lab before */
+const ofLab = (name: string, run: OfLab, before?: (lab: Lab, ask: Ask) => Promise<unknown>): Verb => ({
+  name,
+  prepare: async (place) => {
+    const lab = await labOf(place);
+    await before?.(lab, place.ask);
+    return () => run(lab, place.ask, place.prefix);
+  },
+});
+
+const stopping = (verb: Verb): Verb => ({ ...verb, stops: true });
+
+/** The state of a lab in which the node that runs has been stopped. */
+export const stopped = (view: string): string => view.replace(/(PC2\W+0\W+)started/, '$1stopped');
+
+/** A verb about one thing outside of labs. @param before makes it, and resolves to its path */
+const ofThing = (
+  name: string,
+  method: string,
+  path: string | ((place: Place) => Promise<string>),
+  body?: (prefix: string) => unknown,
+): Verb => ({
+  name,
+  prepare: async (place) => {
+    const at = typeof path === 'string' ? path : await path(place);
+    const sent = body?.(place.prefix);
+    return () => place.ask(method, at, { ...(sent !== undefined && { body: sent }) });
+  },
+});
+
+const template = (prefix: string) => ({ name: `${prefix}T`, template_type: 'vpcs', compute_id: 'local' });
+const account = (prefix: string) => ({ name: `${prefix}u`.toLowerCase(), role: 'user', password: PASSWORD });
+const compute = (prefix: string) => ({
+  name: `${prefix}c`,
+  protocol: 'http',
+  host: '127.0.0.9',
+  port: 9,
+  user: 'then',
+});
+const aTemplate = async ({ ask, prefix }: Place): Promise<string> =>
+  `/v2/templates/${(await made(ask, '/v2/templates', template(prefix)))['template_id']}`;
+const anAccount = async ({ ask, prefix }: Place): Promise<string> =>
+  `/v2/accounts/${(await made(ask, '/v2/accounts', account(prefix)))['name']}`;
+const aCompute = async ({ ask, prefix }: Place): Promise<string> =>
+  `/v2/computes/${(await made(ask, '/v2/computes', compute(prefix)))['compute_id']}`;
+const aGroup = async ({ ask, prefix }: Place): Promise<string> =>
+  `/v2/groups/${(await made(ask, '/v2/groups', { name: `${prefix}g` }))['name']}`;
+
+const snapshotOf = async ({ path }: Lab, ask: Ask): Promise<string> =>
+  `${path}/snapshots/${(await made(ask, `${path}/snapshots`, { name: 'kept' }))['snapshot_id']}`;
+
+/** Prepares a snapshot and a lab that has changed since. */
+const ofSnapshot = (name: string, method: string, part: string): Verb => ({
+  name,
+  prepare: async (place) => {
+    const { ask } = place;
+    const lab = await labOf(place);
+    await made(ask, `${lab.path}/nodes/${lab.running['node_id']}/stop`);
+    const snapshot = await snapshotOf(lab, ask);
+    await made(ask, lab.path, { variables: [{ name: 'A', value: 'now' }] }, 'PUT');
+    await made(ask, `${lab.path}/nodes/${lab.stopped['node_id']}`, undefined, 'DELETE');
+    return () => ask(method, `${snapshot}${part}`);
+  },
+});
+
+const nodeAt = ({ path }: Lab, node: Members): string => `${path}/nodes/${node['node_id']}`;
+const close = ({ path }: Lab, ask: Ask) => made(ask, `${path}/close`);
+const stopAll = ({ path }: Lab, ask: Ask) => made(ask, `${path}/nodes/stop`);
+
+export const VERBS: readonly Verb[] = [
+  ofThing('create a lab', 'POST', '/v2/projects', (prefix) => ({ name: `${prefix}new`, auto_close: false })),
+  ofLab('change a lab', ({ path }, ask) =>
+    ask('PUT', path, { body: { zoom: 77, variables: [{ name: 'A', value: 'b' }] } }),
+  ),
+  stopping(ofLab('close a lab', ({ path }, ask) => ask('POST', `${path}/close`))),
+  ofLab('open a lab', ({ path }, ask) => ask('POST', `${path}/open`), close),
+  ofLab(
+    'duplicate a lab',
+    ({ path }, ask, prefix) => ask('POST', `${path}/duplicate`, { body: { name: `${prefix}copy` } }),
+    stopAll,
+  ),
+  {
+    name: 'import a lab',
+    prepare: async (place) => {
+      const { ask, prefix } = place;
+      const lab = await labOf(place);
+      await stopAll(lab, ask);
+      const body = await place.download(`${lab.path}/export`);
+      return () => ask('POST', `/v2/projects/${randomUUID()}/import?name=${prefix}imported`, { body });
+    },
+  },
+  stopping(ofLab('delete a lab', ({ path }, ask) => ask('DELETE', path))),
+  ofLab('delete a closed lab', ({ path }, ask) => ask('DELETE', path), close),
+  ofLab('write notes', ({ path }, ask) => ask('PUT', `${path}/notes`, { body: { text: 'now' } })),
+  ofLab('write a file', ({ path }, ask) => ask('POST', `${path}/files/README.txt`, { body: 'now '.repeat(2_000) })),
+  ofLab('create a snapshot', ({ path }, ask) => ask('POST', `${path}/snapshots`, { body: { name: 'now' } }), stopAll),
+  ofSnapshot('restore a snapshot', 'POST', '/restore'),
+  ofSnapshot('delete a snapshot', 'DELETE', ''),
+  ofLab('create a node', (lab, ask) =>
+    ask('POST', `${lab.path}/nodes`, {
+      body: { name: 'PC9', node_type: 'vpcs', compute_id: lab.stopped['compute_id'] },
+    }),
+  ),
+  ofLab('rename a node', (lab, ask) => ask('PUT', nodeAt(lab, lab.stopped), { body: { name: 'Renamed', x: 9 } })),
+  ofLab('start a node', (lab, ask) => ask('POST', `${nodeAt(lab, lab.stopped)}/start`)),
+  ofLab('stop a node', (lab, ask) => ask('POST', `${nodeAt(lab, lab.running)}/stop`)),
+  ofLab('duplicate a node', (lab, ask) =>
+    ask('POST', `${nodeAt(lab, lab.stopped)}/duplicate`, { body: { x: 5, y: 5, z: 1 } }),
+  ),
+  ofLab('delete a node with its links', (lab, ask) => ask('DELETE', nodeAt(lab, lab.hub))),
+  stopping(ofLab('delete a running node', (lab, ask) => ask('DELETE', nodeAt(lab, lab.running)))),
+  ofLab('create a link', (lab, ask) => {
+    const ends = [lab.hub, lab.stopped].map(({ node_id }, index) => ({
+      ...{ node_id, adapter_number: 0, port_number: index === 0 ? 5 : 0 },
+    }));
+    return ask('POST', `${lab.path}/links`, { body: { nodes: ends } });
+  }),
+  ofLab('filter a link', ({ path, link }, ask) =>
+    ask('PUT', `${path}/links/${link['link_id']}`, { body: { filters: { delay: [5, 1] } } }),
+  ),
+  ofLab('suspend a link', ({ path, link }, ask) =>
+    ask('PUT', `${path}/links/${link['link_id']}`, { body: { suspend: true } }),
+  ),
+  ofLab('delete a link', ({ path, link }, ask) => ask('DELETE', `${path}/links/${link['link_id']}`)),
+  ofLab('create a drawing', ({ path }, ask) => ask('POST', `${path}/drawings`, { body: { svg: SVG, x: 2 } })),
+  ofLab('move a drawing', ({ path, drawing }, ask) =>
+    ask('PUT', `${path}/drawings/${drawing['drawing_id']}`, { body: { x: 77 } }),
+  ),
+  ofLab('delete a drawing', ({ path, drawing }, ask) => ask('DELETE', `${path}/drawings/${drawing['drawing_id']}`)),
+  ofLab('share a lab', ({ path }, ask) => ask('PUT', `${path}/sharing`, { body: { everybody: 'watch' } })),
+  ofThing('create a template', 'POST', '/v2/templates', template),
+  ofThing('change a template', 'PUT', aTemplate, () => ({ category: 'router' })),
+  ofThing('duplicate a template', 'POST', async (place) => `${await aTemplate(place)}/duplicate`),
+  ofThing('delete a template', 'DELETE', aTemplate),
+  ofThing('create an account', 'POST', '/v2/accounts', account),
+  ofThing('change an account', 'PUT', anAccount, () => ({ role: 'observer' })),
+  ofThing('delete an account', 'DELETE', anAccount),
+  {
+    name: 'create a token',
+    prepare: async (place) => {
+      await anAccount(place);
+      const headers = { Authorization: basic(account(place.prefix).name, PASSWORD) };
+      return () => place.ask('POST', '/v2/account/tokens', { headers, body: { name: 'now' } });
+    },
+  },
+  ofThing('create a group', 'POST', '/v2/groups', (prefix) => ({ name: `${prefix}g` })),
+  ofThing('delete a group', 'DELETE', aGroup),
+  ofThing('create a compute', 'POST', '/v2/computes', compute),
+  ofThing('change a compute', 'PUT', aCompute, (prefix) => ({ ...compute(prefix), user: 'now' })),
+  ofThing('delete a compute', 'DELETE', aCompute),
+  {
+    name: 'write a symbol',
+    prepare:
+      async ({ ask, prefix }) =>
+      () =>
+        ask('POST', `/v2/symbols/${prefix}s.svg/raw`, { body: SVG }),
+  },
+];
+
+/** Everything whose name begins with the prefix, without identifiers and times. */
+export async function viewOf(ask: Ask, prefix: string): Promise<string> {
+  const list = async (path: string): Promise<Members[]> => {
+    const answer = await ask('GET', path);
+    if (answer.status !== 200) throw new Error(`GET ${path}: ${answer.status} ${answer.text.slice(0, 200)}`);
+    return answer.json;
+  };
+  const own = async (path: string, member = 'name'): Promise<Members[]> =>
+    (await list(path)).filter((thing) => String(thing[member]).toLowerCase().startsWith(prefix.toLowerCase()));
+  const labs = [];
+  for (const project of await own('/v2/projects')) {
+    const path = `/v2/projects/${project['project_id']}`;
+    const { name, status, zoom, variables } = project;
+    const [nodes, links, drawings, snapshots] = await Promise.all(
+      ['nodes', 'links', 'drawings', 'snapshots'].map((kind) => list(`${path}/${kind}`)),
+    );
+    const notes = await ask('GET', `${path}/files/README.txt`);
+    const { everybody } = (await ask('GET', `${path}/sharing`)).json;
+    labs.push({
+      ...{ name, status, zoom, variables, everybody },
+      nodes: nodes!.map((node) => [node['name'], node['x'], node['status'], node['lost_reason']]),
+      links: links!.map((link) => [link['filters'], link['suspend'], link['nodes'].length]),
+      drawings: drawings!.map(({ x }) => x),
+      snapshots: snapshots!.map((snapshot) => snapshot['name']),
+      notes: notes.status === 200 ? notes.text : notes.status,
+    });
+  }
+  const templates = (await own('/v2/templates')).map(({ name, category }) => [name, category]);
+  const accounts = (await own('/v2/accounts')).map(({ name, role }) => [name, role]);
+  const tokens = await Promise.all(
+    accounts.map(async ([name]) => (await list(`/v2/account/tokens?account=${name}`)).length),
+  );
+  const groups = (await own('/v2/groups')).map(({ name }) => name);
+  const computes = (await own('/v2/computes')).map(({ name, user }) => [name, user]);
+  const symbols = (await own('/v2/symbols', 'filename')).map(({ filename }) => filename);
+  const sorted = <T>(things: T[]): string[] => things.map(textOf).sort();
+  const all = { templates, accounts, tokens, groups, computes, symbols };
+  const text = textOf({
+    labs: sorted(labs.map((lab) => ({ ...lab, nodes: sorted(lab.nodes), links: sorted(lab.links) }))),
+    ...Object.fromEntries(Object.entries(all).map(([kind, things]) => [kind, sorted(things)])),
+  });
+  return text.replaceAll(prefix, '').replaceAll(prefix.toLowerCase(), '');
+}
