@@ -1,12 +1,11 @@
 // A running container: its first process, interfaces and terminal, and reattaching it after a restart of the server.
-import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text as streamed } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { type ContainerInterface, giveInterfaces } from '../../../host/network/container-interfaces.ts';
-import type { ExitInfo, NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
+import { EndingRuntime, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import { AttachedConsole, ShellConsole } from './attached.ts';
 import { type ContainerInfo, inspect } from './container.ts';
 import type { DockerHost } from './docker-host.ts';
@@ -35,7 +34,7 @@ export interface ContainerStart {
 /** Exit code of a first process ended by SIGKILL. */
 const KILLED = 137;
 
-export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+export class DockerRuntime extends EndingRuntime implements NodeRuntime {
   readonly commandLine = '';
   readonly auxiliaryConsole: ShellConsole;
   isSuspended = false;
@@ -44,7 +43,6 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   readonly #start: ContainerStart;
   readonly #terminal: AttachedConsole;
   #pid = 0;
-  #ended: ExitInfo | undefined;
   /** It is being stopped or restarted, so its exit is expected. */
   #isStopping = false;
 
@@ -59,10 +57,6 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   get console() {
     return this.#start.offersTerminal ? this.#terminal.console : undefined;
-  }
-
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
   }
 
   /** Of its first process. */
@@ -192,7 +186,7 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   async #stop(): Promise<void> {
     this.#isStopping = true;
-    if (this.#ended) return;
+    if (this.ended) return;
     const { container } = this.#start;
     try {
       if (this.isSuspended) await this.resume();
@@ -255,10 +249,9 @@ export class DockerRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   }
 
   #die(how: string | undefined): void {
-    if (this.#isStopping || this.#ended) return;
+    if (this.#isStopping || this.ended) return;
     const fault = how === undefined ? undefined : `${how}. Last output: ${this.lastOutput.trim().slice(-500)}`;
-    this.#ended = { expected: false, fault };
-    this.emit('end', this.#ended);
+    this.finish({ expected: false, fault });
   }
 
   async #lookAfterAbsence(): Promise<void> {

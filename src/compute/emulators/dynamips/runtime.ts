@@ -1,11 +1,10 @@
 // A running router: its emulator's process, its consoles, and reattaching it after a restart of the server.
-import { EventEmitter } from 'node:events';
 import * as v from 'valibot';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { keepPort, takeFreePort } from '../../../host/network/free-ports.ts';
-import { type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
+import { EndingRuntime, type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord, SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import { ConsoleLine } from './console-line.ts';
 import type { Hypervisor } from './hypervisor.ts';
@@ -29,7 +28,7 @@ export interface RuntimeOptions {
   aux: boolean;
 }
 
-export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+export class RouterRuntime extends EndingRuntime implements NodeRuntime {
   readonly commandLine: string;
   readonly kept: RouterKept;
   readonly hypervisor: Hypervisor;
@@ -38,7 +37,6 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   readonly #process: EmulatorProcess;
   readonly #console: ConsoleLine | undefined;
   readonly #aux: ConsoleLine | undefined;
-  #ended: ExitInfo | undefined;
   #isStopping = false;
 
   private constructor(
@@ -66,10 +64,6 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   get auxiliaryConsole() {
     return this.#aux?.console;
-  }
-
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
   }
 
   get pid(): number | undefined {
@@ -141,7 +135,7 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
   /** Switches it off, if it still reacts; otherwise the end of its process does. */
   async switchOff(): Promise<void> {
     this.#isStopping = true;
-    if (this.#ended) return;
+    if (this.ended) return;
     try {
       await this.hypervisor.run('vm stop', [this.kept.vm_name], STOP_MS);
     } catch (error) {
@@ -165,14 +159,13 @@ export class RouterRuntime extends EventEmitter<{ end: [ExitInfo] }> implements 
 
   async #openConsoles(resources: AsyncDisposableStack): Promise<void> {
     for (const line of [this.#console, this.#aux]) {
-      await line?.open(() => this.#ended !== undefined);
+      await line?.open(() => this.ended !== undefined);
       resources.defer(() => line?.close());
     }
   }
 
   #end(exit: TerminalExit): void {
-    this.#ended = exitInfo({ ...exit, expected: exit.expected || this.#isStopping });
     this.hypervisor.close();
-    this.emit('end', this.#ended);
+    this.finish(exitInfo({ ...exit, expected: exit.expected || this.#isStopping }));
   }
 }

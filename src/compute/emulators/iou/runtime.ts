@@ -1,12 +1,17 @@
 // A running IOU image: its process, its console, and the socket between its ports and the fabric.
-import { EventEmitter } from 'node:events';
 import { lstat, rm, stat, symlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Console } from '../../../consoles/console.ts';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
-import { type ExitInfo, exitInfo, type NodeRuntime, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
+import {
+  EndingRuntime,
+  type ExitInfo,
+  exitInfo,
+  type NodeRuntime,
+  reattachProgram,
+} from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeProject } from '../../nodes/owner.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
@@ -44,13 +49,12 @@ export interface RouterStart {
   applicationId: number;
 }
 
-export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+export class IouRuntime extends EndingRuntime implements NodeRuntime {
   readonly commandLine: string;
   readonly console: Console;
   readonly kept: IouKept;
   readonly #node: RouterNode;
   readonly #terminal: Terminal;
-  #ended: ExitInfo | undefined;
 
   private constructor(node: RouterNode, start: RouterStart | undefined, record: ProgramRecord, kept: IouKept) {
     super();
@@ -78,10 +82,6 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
 
   get pid(): number | undefined {
     return this.#terminal.pid;
-  }
-
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
   }
 
   /** Starts the image; `resources` end it. @throws Failure `conflict` (`IOUError`) */
@@ -167,9 +167,8 @@ export class IouRuntime extends EventEmitter<{ end: [ExitInfo] }> implements Nod
     const info = exitInfo(exit);
     const hint =
       exit.signal === 'SIGSEGV' ? ' (a segmentation fault: images need the host that they were made for)' : '';
-    this.#ended = { ...info, fault: info.fault === undefined ? undefined : `${info.fault}${hint}` };
     this.console.closeClients(`${this.#node.name} has stopped`);
-    this.emit('end', this.#ended);
+    this.finish({ ...info, fault: info.fault === undefined ? undefined : `${info.fault}${hint}` });
   }
 }
 

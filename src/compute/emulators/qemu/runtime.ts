@@ -1,6 +1,5 @@
 // A running machine: its process, its connections, and reattaching it after a restart of the server.
 
-import { EventEmitter } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
@@ -14,7 +13,13 @@ import { quoted } from '../../../host/terminal/shell-word.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { SerialConsole } from '../../nodes/consoles/serial-console.ts';
 import { connectWhenThere } from '../../nodes/consoles/unix-sockets.ts';
-import { type ExitInfo, exitInfo, type NodeRuntime, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
+import {
+  EndingRuntime,
+  type ExitInfo,
+  exitInfo,
+  type NodeRuntime,
+  reattachProgram,
+} from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import { DiskErrors } from './disk-errors.ts';
 import { mustHoldBytes } from './disk-space.ts';
@@ -76,7 +81,7 @@ export interface MachineLeft {
 
 export type OnClose = 'power_off' | 'shutdown_signal' | 'save_vm_state';
 
-export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+export class QemuRuntime extends EndingRuntime implements NodeRuntime {
   readonly commandLine: string;
   readonly kept: QemuKept;
   /** Paused until resumed. */
@@ -94,7 +99,6 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   /** Of all files that it writes to. */
   #directories: readonly string[] = [];
   #qmp: Qmp | undefined;
-  #ended: ExitInfo | undefined;
   #isStopping = false;
 
   private constructor(
@@ -137,10 +141,6 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
     } catch (error) {
       log.debug('a Break was not sent', { node: this.#node.id, reason: messageOf(error) });
     }
-  }
-
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
   }
 
   get pid(): number | undefined {
@@ -208,7 +208,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
 
   /** @throws Failure `conflict` if the connection to the machine is lost */
   get qmp(): Qmp {
-    if (this.#qmp && !this.#ended) return this.#qmp;
+    if (this.#qmp && !this.ended) return this.#qmp;
     throw new Failure('conflict', `${this.#node.name} cannot be talked to: it has ended.`, { exception: 'QemuError' });
   }
 
@@ -265,13 +265,13 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   /** Ends the guest in the configured way, if it reacts. Otherwise the resources end it. */
   async close(how: OnClose): Promise<void> {
     this.#isStopping = true;
-    if (how === 'power_off' || this.#ended) return;
+    if (how === 'power_off' || this.ended) return;
     try {
       if (how === 'shutdown_signal') {
         if (this.isSuspended) await this.resume();
         await this.qmp.run('system_powerdown');
-        for (const end = performance.now() + CLOSE_MS; !this.#ended && performance.now() < end; ) await sleep(100);
-        if (!this.#ended) this.#warn('has not shut down within 120 s: it is switched off');
+        for (const end = performance.now() + CLOSE_MS; !this.ended && performance.now() < end; ) await sleep(100);
+        if (!this.ended) this.#warn('has not shut down within 120 s: it is switched off');
       } else {
         await this.pause();
         await this.mustHoldMemory()
@@ -299,13 +299,13 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   async #connect(disks: readonly string[], resources: AsyncDisposableStack): Promise<void> {
     const { directory } = this.#node;
     const deadline = performance.now() + START_MS;
-    const isOver = (): boolean => this.#ended !== undefined || performance.now() > deadline;
+    const isOver = (): boolean => this.ended !== undefined || performance.now() > deadline;
     const control = await connectWhenThere(directory, QMP_SOCKET, isOver);
     if (!control) throw this.#doesNotStart();
     this.#qmp = await Qmp.open(control).catch(async (error: unknown) => {
       // It closes its sockets before it ends: its last output follows.
-      for (const end = performance.now() + LAST_WORDS_MS; !this.#ended && performance.now() < end; ) await sleep(20);
-      throw this.#ended ? this.#doesNotStart() : error;
+      for (const end = performance.now() + LAST_WORDS_MS; !this.ended && performance.now() < end; ) await sleep(20);
+      throw this.ended ? this.#doesNotStart() : error;
     });
     resources.defer(() => this.#qmp?.close());
     this.#directories = [...new Set(disks.map((path) => dirname(path)))];
@@ -313,7 +313,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       node: this.#node,
       qmp: this.#qmp,
       directories: this.#directories,
-      isOver: () => this.#ended !== undefined || this.#isStopping,
+      isOver: () => this.ended !== undefined || this.#isStopping,
       isSuspended: () => this.isSuspended,
     });
     this.#qmp.on('event', (name) => {
@@ -357,7 +357,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
       this.onHalt?.();
     } catch (error) {
       // It is ending, which is reported.
-      if (!this.#ended) log.debug('qemu: the state is unknown', { node: id, reason: messageOf(error) });
+      if (!this.ended) log.debug('qemu: the state is unknown', { node: id, reason: messageOf(error) });
     }
   }
 
@@ -370,7 +370,7 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   }
 
   #doesNotStart(): Failure {
-    const why = this.#ended ? 'ended at once' : `does not answer within ${START_MS / 1000} s`;
+    const why = this.ended ? 'ended at once' : `does not answer within ${START_MS / 1000} s`;
     const words = ownWords(this.#terminal.lastOutput()).split('\n').slice(-3).join(' ');
     return new Failure('conflict', `QEMU of '${this.#node.name}' ${why}: ${words}`, { exception: 'QemuError' });
   }
@@ -378,9 +378,8 @@ export class QemuRuntime extends EventEmitter<{ end: [ExitInfo] }> implements No
   #end(exit: TerminalExit): void {
     const expected = exit.expected || this.#isStopping;
     const lastOutput = ownWords(exit.lastOutput);
-    this.#ended = { ...exitInfo({ ...exit, expected, lastOutput }), lastOutput };
     this.#qmp?.close();
-    this.emit('end', this.#ended);
+    this.finish({ ...exitInfo({ ...exit, expected, lastOutput }), lastOutput });
   }
 
   /** Sets the priority of every thread; new ones inherit it. A failure is only logged. */

@@ -1,24 +1,22 @@
 // A built-in PC: a device in the fabric's memory. This file has its console and its files.
-import { EventEmitter } from 'node:events';
 import { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import { messageOf } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { pcMac } from '../../../pc/mac.ts';
 import { readText } from '../../nodes/files.ts';
-import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
+import { EndingRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import type { PcRuntime, RuntimeNode } from './engine.ts';
 import { STARTUP_SCRIPT } from './script.ts';
 
 /** A PC handles each byte of input separately, whatever it means in UTF-8. */
 const BYTES = 'latin1';
 
-export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRuntime {
+export class BuiltInPc extends EndingRuntime implements PcRuntime {
   readonly console: Console;
   readonly commandLine: string;
   readonly #node: RuntimeNode;
   #device: MemoryDevice<'pc'> | undefined;
-  #ended: ExitInfo | undefined;
 
   constructor(node: RuntimeNode) {
     super();
@@ -39,7 +37,7 @@ export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRu
       { mac: pcMac(number).toString('hex'), script, waits: ethernet.hasNio },
       (message) => {
         if (message.kind === 'shown') this.console.output(Buffer.from(message.text, BYTES));
-        else if (message.kind === 'ended') this.#end({ expected: false, fault: message.fault });
+        else if (message.kind === 'ended') this.finish({ expected: false, fault: message.fault });
         else void this.#useFile(message);
       },
       project.id,
@@ -58,16 +56,6 @@ export class BuiltInPc extends EventEmitter<{ end: [ExitInfo] }> implements PcRu
 
   async addresses(): Promise<string[]> {
     return (await this.#device?.ask('addresses')) ?? [];
-  }
-
-  /** A script may end with `quit`: then it is over before anyone could listen. */
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
-  }
-
-  #end(end: ExitInfo): void {
-    this.#ended = end;
-    this.emit('end', end);
   }
 
   #type(bytes: Buffer): boolean {

@@ -1,10 +1,9 @@
 // A PC that the vpcs program runs: its ports, its process, and reattaching it after a restart of the server.
-import { EventEmitter } from 'node:events';
 import * as v from 'valibot';
 import type { Console } from '../../../consoles/console.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import { readText } from '../../nodes/files.ts';
-import { type ExitInfo, exitInfo, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
+import { EndingRuntime, type ExitInfo, exitInfo, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord, SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import { vpcsCommand } from './command.ts';
 import type { PcRuntime, RuntimeNode } from './engine.ts';
@@ -16,13 +15,12 @@ import { reserveUdpPorts } from './udp-ports.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements PcRuntime {
+export class ProgramRuntime extends EndingRuntime implements PcRuntime {
   readonly console: Console;
   readonly commandLine: string;
   readonly #node: RuntimeNode;
   readonly #kept: VpcsKept;
   readonly #process: VpcsProcess;
-  #ended: ExitInfo | undefined;
 
   private constructor(node: RuntimeNode, command: readonly string[], record: ProgramRecord) {
     super();
@@ -34,18 +32,11 @@ export class ProgramRuntime extends EventEmitter<{ end: [ExitInfo] }> implements
     this.#process = new VpcsProcess({ supervisor, name, command, directory, environment, record });
     this.console = this.#process.console;
     this.commandLine = record.command_line;
-    this.#process.on('exit', (exit) => {
-      this.#ended = exitInfo(exit);
-      this.emit('end', this.#ended);
-    });
+    this.#process.on('exit', (exit) => this.finish(exitInfo(exit)));
   }
 
   get pid(): number | undefined {
     return this.#process.pid;
-  }
-
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
   }
 
   /** Starts the program; `resources` end it and release its ports. */

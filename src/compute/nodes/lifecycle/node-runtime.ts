@@ -1,5 +1,5 @@
 // The running program of a node as the node sees it: console, command line, exit.
-import { type EventEmitter, once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Console } from '../../../consoles/console.ts';
 import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { memoryKills } from '../../../host/processes/memory-kills.ts';
@@ -15,7 +15,22 @@ export interface ExitInfo {
   lastOutput?: string;
 }
 
-export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
+/** Emits `end` once. */
+export abstract class EndingRuntime extends EventEmitter<{ end: [ExitInfo] }> {
+  #ended: ExitInfo | undefined;
+
+  /** Set when it has ended: `end` may have been emitted before anyone listened. */
+  get ended(): ExitInfo | undefined {
+    return this.#ended;
+  }
+
+  protected finish(end: ExitInfo): void {
+    this.#ended = end;
+    this.emit('end', end);
+  }
+}
+
+export interface NodeRuntime extends EndingRuntime {
   /** Undefined if it has none, or the program listens on the port itself (VNC, SPICE). */
   readonly console: Console | undefined;
   /** The second console, if the kind has one. */
@@ -24,8 +39,6 @@ export interface NodeRuntime extends EventEmitter<{ end: [ExitInfo] }> {
   readonly pid?: number | undefined;
   /** Whether the user has suspended it. */
   readonly isSuspended?: boolean;
-  /** Set when it has ended: `end` may have been emitted before anyone listened. */
-  readonly ended: ExitInfo | undefined;
   /** As clients see it. */
   readonly commandLine: string;
 }

@@ -1,27 +1,25 @@
 // A running machine of another program, such as VirtualBox. Its first serial port is its console, and shows when it has
 // ended.
-import { EventEmitter } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { openSerialConsole, type SerialConsole } from '../consoles/serial-console.ts';
-import type { ExitInfo, NodeRuntime } from '../lifecycle/node-runtime.ts';
+import { EndingRuntime, type ExitInfo, type NodeRuntime } from '../lifecycle/node-runtime.ts';
 
 export interface MachineOwner {
   readonly id: string;
   readonly name: string;
 }
 
-export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> implements NodeRuntime {
+export abstract class MachineRuntime extends EndingRuntime implements NodeRuntime {
   readonly commandLine = '';
   isSuspended = false;
   protected readonly node: MachineOwner;
   /** Directory of the sockets of serial ports. */
   readonly #pipes: string;
   #serial: SerialConsole | undefined;
-  #ended: ExitInfo | undefined;
   #isStopping = false;
 
   /** @param folder for the sockets of serial ports, below the directory for temporary files */
@@ -43,16 +41,12 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
     return this.#serial?.console;
   }
 
-  get ended(): ExitInfo | undefined {
-    return this.#ended;
-  }
-
   /** The machine was on when the server ended. Returns how it ended, if it did meanwhile. */
   async reattach(): Promise<ExitInfo | undefined> {
     const state = await this.look();
-    if (typeof state === 'object') this.#ended = state;
+    if (typeof state === 'object') this.finish(state);
     else if (state === 'paused') this.isSuspended = true;
-    return this.#ended;
+    return this.ended;
   }
 
   /**
@@ -86,8 +80,7 @@ export abstract class MachineRuntime extends EventEmitter<{ end: [ExitInfo] }> i
     try {
       const state = await this.look();
       if (typeof state === 'string' || this.#isStopping) return;
-      this.#ended = state;
-      this.emit('end', state);
+      this.finish(state);
     } catch (thrown) {
       log.warn('cannot find out whether a machine runs', { node: this.node.id, reason: messageOf(thrown) });
     }
