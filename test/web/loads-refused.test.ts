@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../controller/lab-server.ts';
-import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
+import { chooseFromMore, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { type Outcome, Refusing, sentenceOf } from './refusing.ts';
 import { serveInside } from './served.ts';
 
@@ -176,7 +176,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     loads: ['tasks/export-dialog.tsx {path}&check=yes'],
     request: /\/export$/,
     show: async () => {
-      await button('Export', row('Lab')).click();
+      await chooseFromMore(row('Lab'), 'Export');
       await button('Download', dialog).click();
     },
     again: () => button('Download', dialog).click(),
