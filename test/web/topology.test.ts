@@ -72,7 +72,8 @@ test('by keyboard alone: two PCs and a hub, linked, started, and one answers the
   // From each PC, whose only port needs no choice, to the hub, whose port is chosen.
   for (const name of ['PC1', 'PC2']) {
     await keys.press('Escape');
-    await keys.type(name);
+    // Without waiting for each: letters that come more than a second apart are no name.
+    await Promise.all([...name].map((letter) => keys.press(letter)));
     await page.locator(`.node.selected[aria-label^="${name}"]`).waitFor();
     await keys.press('l');
     await page.getByRole('status').filter({ hasText: 'Select the second node' }).waitFor();
