@@ -195,7 +195,7 @@ test('two browsers edit one node: neither loses its input, and each sees the cha
     await more(page);
   }
   await one.getByLabel('Start order', { exact: true }).fill('1');
-  await one.getByLabel('Delay s', { exact: true }).fill('2.5');
+  await one.getByLabel('Wait before starting s', { exact: true }).fill('2.5');
   await other.getByLabel('Start order', { exact: true }).fill('9');
   await save(other);
   await one.getByText('Another user has changed this meanwhile to 9.').waitFor();
