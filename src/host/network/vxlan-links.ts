@@ -322,11 +322,12 @@ export class VxlanLinks {
       }
       return areKnown ? { tunnels, notes: notes! } : undefined;
     });
+    // Before the maps: if the port is taken, each further link tries again.
+    if (left === undefined) this.#make(keeper);
     const { tunnels, notes } = left ?? {
       tunnels: BpfMap.create(MAPS[0], 'hash', TUNNEL_BYTES, MOST_TUNNELS),
       notes: BpfMap.create(MAPS[1], 'hash', NOTE_BYTES, MOST_TUNNELS),
     };
-    if (left === undefined) this.#make(keeper);
     return inNetworkOf(keeper, () => {
       const { index } = getLink(VXLAN_NAME);
       const maps = { tunnels: tunnels.descriptor, notes: notes.descriptor };
