@@ -39,5 +39,9 @@ for (const format of ['pax', 'gnu', 'ustar']) {
 
     const cut = Readable.from([all.subarray(0, all.indexOf(Buffer.from('smallsmall')) + 100)]);
     await assert.rejects(buffer(Readable.from(tarEntries(cut, () => true))), /archive of the container is damaged/);
+
+    const ended = Readable.from(pieces(all));
+    for await (const entry of tarEntries(ended, () => true)) if (entry.length > 0) break;
+    assert.ok(ended.destroyed, 'the Engine would go on sending');
   });
 }

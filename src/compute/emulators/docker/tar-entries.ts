@@ -14,7 +14,7 @@ export async function* tarEntries(
   archive: AsyncIterable<Buffer>,
   isWanted: (path: string) => boolean,
 ): AsyncGenerator<Buffer> {
-  const reader = new BlockReader(archive);
+  await using reader = new BlockReader(archive);
   let headers: Buffer[] = [];
   let extended = new Map<string, string>();
   for (;;) {
@@ -48,7 +48,7 @@ export async function* tarEntries(
   yield Buffer.alloc(2 * BLOCK);
 }
 
-class BlockReader {
+class BlockReader implements AsyncDisposable {
   readonly #pieces: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
@@ -95,6 +95,11 @@ class BlockReader {
   /** Reads to the end, so that an error there is not missed. */
   async drain(): Promise<void> {
     while (!(await this.#pieces.next()).done);
+  }
+
+  /** The Engine sends no more of an archive that is not read to its end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pieces.return?.();
   }
 }
 
