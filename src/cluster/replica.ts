@@ -25,6 +25,7 @@ const ANSWER_MS = 2_000;
 const RECENT_MS = 15_000;
 /** The same for the rest of the log, which the next controller reads. */
 const REST_ANSWER_MS = 500;
+const REST_AGAIN_MS = 100;
 /** Of files and copies of the database together. The log has the rest of what NATS may store. */
 const MOST_OBJECT_BYTES = 640 * 2 ** 20;
 /** Time limit (ms) for fetching a copy of the database. */
@@ -234,6 +235,8 @@ export class Replica {
       if (message === null) return database;
       if (message && message.seq !== next.seq) throw new Error('the log was shortened beyond the copy of this host');
       if (message) await this.#apply(database, { seq: message.seq, data: message.data, headers: message.header });
+      // A request over a closed connection fails at once.
+      else await sleep(REST_AGAIN_MS);
     }
     throw new Error('this host holds the key of the controller no more');
   }

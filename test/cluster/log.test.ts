@@ -331,6 +331,24 @@ test('a full log refuses changes as a whole with the reason, and takes them agai
   assert.equal(await ids(), `${before},last`);
 });
 
+test('a next controller that cannot read the rest of the log lets the server work meanwhile', async (t) => {
+  const parts = await bench(t);
+  await controllerOf(t, parts);
+  const replica = await parts.follower('next');
+  await parts.nats.close();
+  let turns = 0;
+  const ticking = setInterval(() => {
+    turns += 1;
+  }, 20);
+  t.after(() => clearInterval(ticking));
+  const end = performance.now() + 500;
+  await assert.rejects(
+    replica.finish(() => performance.now() < end),
+    /holds the key of the controller no more/,
+  );
+  assert.ok(turns >= 3, `${turns} turns`);
+});
+
 test('a cluster that ends leaves its labs to the host where it began', async (t) => {
   const parts = await bench(t);
   const { database, store } = await controllerOf(t, parts);
