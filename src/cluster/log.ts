@@ -28,6 +28,8 @@ const MOST_BYTES = 192 * 2 ** 20;
 const PART_BYTES = 512 * 1024;
 /** The answer of NATS to a message that does not follow the last one. */
 const WRONG_SEQUENCE = 10_071;
+/** The answer of NATS 2.11 and newer to a repeated message while it still stores the first one. */
+const BEING_STORED = 10_158;
 /** Headers: the change that a message belongs to, and how many more of its messages follow. */
 const CHANGE = 'Labwire-Change';
 const FOLLOWING = 'Labwire-Following';
@@ -154,12 +156,14 @@ export class LogWriter implements ChangeLog {
         this.#last = stored.seq;
         return;
       } catch (error) {
-        if (error instanceof JetStreamApiError && error.code === WRONG_SEQUENCE) {
+        const code = error instanceof JetStreamApiError ? error.code : undefined;
+        if (code === WRONG_SEQUENCE) {
           const reason = 'another host has changed the labs';
           this.fellBehind(reason);
           throw new Error(`This host is the controller no more: ${reason}. Try again.`);
         }
-        if (error instanceof JetStreamApiError || performance.now() + AGAIN_MS > end) throw notKept(messageOf(error));
+        const isUnknown = code === undefined || code === BEING_STORED;
+        if (!isUnknown || performance.now() + AGAIN_MS > end) throw notKept(messageOf(error));
       }
       await sleep(AGAIN_MS);
       if (this.#refusal !== undefined) throw new Error(this.#refusal);
