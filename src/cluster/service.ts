@@ -86,7 +86,7 @@ export interface Cluster {
   /** Keeps files for the next controller; returns how many are too large. */
   keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
   /** Forgets the files that are kept and belong to none of these, such as those of a deleted lab. */
-  forgetFiles(listing: FileListing, shared: readonly Shared[]): Promise<void>;
+  forgetFiles(listing: FileListing, shared: () => Promise<readonly Shared[]>): Promise<void>;
   /** Makes the files of labs here as the last controller kept them. */
   restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void>;
   /** A line of the audit trail that this host has noted as the controller. */
@@ -251,7 +251,7 @@ class Service implements Cluster {
     return this.#shared.keep(await this.#objects(), listing, shared);
   }
 
-  async forgetFiles(listing: FileListing, shared: readonly Shared[]): Promise<void> {
+  async forgetFiles(listing: FileListing, shared: () => Promise<readonly Shared[]>): Promise<void> {
     await this.#shared.forget(() => this.#objects(), listing, shared);
   }
 

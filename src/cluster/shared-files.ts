@@ -109,6 +109,8 @@ export class SharedFiles {
       failure === undefined || !shared.some((one) => one.last !== undefined && this.#covers(one, path));
     for (const path of listed.keys()) {
       if (found.has(path) || !mayGo(path)) continue;
+      // It may have been made again, and kept, while others were stored.
+      if ((await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) continue;
       known.delete(path);
       await listing.delete(KIND, path);
     }
@@ -119,9 +121,14 @@ export class SharedFiles {
   }
 
   /** Forgets files that are in none of these places, such as those of a deleted lab. */
-  async forget(objects: () => Promise<ObjectStore>, listing: FileListing, shared: readonly Shared[]): Promise<void> {
-    const places = shared.map(({ path }) => ({ path }));
+  async forget(
+    objects: () => Promise<ObjectStore>,
+    listing: FileListing,
+    shared: () => Promise<readonly Shared[]>,
+  ): Promise<void> {
     const known = await entriesOf(listing);
+    // Asked for after that: files of a new lab may just have been listed.
+    const places = (await shared()).map(({ path }) => ({ path }));
     const gone = [...known].filter(([path]) => !places.some((one) => this.#covers(one, path)));
     for (const [path] of gone) {
       known.delete(path);

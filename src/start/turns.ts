@@ -114,7 +114,7 @@ class Turn implements Turns {
     const { keepsNodes, store } = this.#parts;
     const cluster = this.#cluster as Cluster;
     const labs = store.withDatabase(database);
-    await cluster.forgetFiles(labs.documents, await this.#sharedOf(labs));
+    await cluster.forgetFiles(labs.documents, () => this.#sharedOf(labs));
     if ((await localHost(database)) !== own.id) await cluster.restoreFiles(labs.documents);
     await becomeLocal(database, own.id);
     const known = await labs.documents.list('cluster-hosts');
@@ -148,8 +148,10 @@ class Turn implements Turns {
 
   /** Keeps the files of labs for the next controller, now and every so often. */
   async #keepFiles(): Promise<void> {
+    const labs = this.#labs;
     await this.#keepFilesNow();
-    if (!this.#labs || !this.#control) return;
+    // The role may have ended meanwhile, and begun again with other labs.
+    if (!this.#control || this.#labs !== labs) return;
     const { Cluster: settings } = this.#parts.host.config;
     this.#keeping = setTimeout(() => void this.#keepFiles(), settings.checkpoint_seconds * 1_000).unref();
   }
@@ -158,9 +160,8 @@ class Turn implements Turns {
     const labs = this.#labs;
     if (!labs || !this.#cluster?.isCertain) return;
     try {
-      const shared = await this.#sharedOf(labs);
-      const left = await this.#cluster.keepFiles(labs.documents, shared);
-      await this.#cluster.forgetFiles(labs.documents, shared);
+      const left = await this.#cluster.keepFiles(labs.documents, await this.#sharedOf(labs));
+      await this.#cluster.forgetFiles(labs.documents, () => this.#sharedOf(labs));
       this.#report(left === 0 ? '' : `${left} files are too large`);
     } catch (error) {
       this.#report(messageOf(error));

@@ -61,7 +61,21 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   assert.deepEqual(await readFile(join(there, 'projects/lab/second')), await readFile(join(lab, 'second')));
 
   // A lab that was deleted: its files are in none of the places.
-  await kept.forget(async () => objects, listing, [{ path: copies }]);
+  await kept.forget(
+    async () => objects,
+    listing,
+    async () => {
+      await writeFile(join(here, 'new'), 'a lab that is made meanwhile');
+      await kept.keep(objects, listing, [{ path: join(here, 'new') }]);
+      return [{ path: copies }];
+    },
+  );
+  assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'new']);
+  await kept.forget(
+    async () => objects,
+    listing,
+    async () => [{ path: copies }],
+  );
   assert.deepEqual(await listed(), ['checkpoints/manifest.json']);
   const named = (await objects.list()).length;
   await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
