@@ -88,7 +88,7 @@ export class StoredEvents {
     { isComplete, cut }: { isComplete: boolean; cut: ReadonlySet<string> },
   ): Promise<void> {
     const covers = isComplete && this.#isUncovered;
-    if (events.length === 0 && !covers) return;
+    if (events.length === 0 && cut.size === 0 && !covers) return;
     this.#sincePruned += events.length;
     const prunes = this.#sincePruned >= PRUNED_EVERY;
     if (prunes) this.#sincePruned = 0;
