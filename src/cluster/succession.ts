@@ -146,7 +146,7 @@ export class Succession {
   async #lead(): Promise<void> {
     const { log, successor } = this.#parts;
     const [nats, replica] = [this.#nats, this.#replica];
-    if (!nats || !replica?.database || this.#database) return;
+    if (!nats || !replica || this.#database) return;
     const { schema } = successor;
     const isHeld = (): boolean => this.isCertain && !this.#ending.signal.aborted;
     let [database, writer]: [Database?, LogWriter?] = [];
