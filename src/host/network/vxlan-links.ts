@@ -218,12 +218,11 @@ export class VxlanLinks {
     if (opened === undefined) return;
     const now = performance.now();
     const due = [...this.#tunnels.values()].filter((tunnel) => tunnel.due <= now + TOGETHER_MS);
-    for (const tunnel of due) {
-      this.#judge(tunnel, now);
-      tunnel.due = now + tunnel.path.waitMs;
-      tunnel.path.sent++;
-    }
     try {
+      for (const tunnel of due) {
+        this.#judge(tunnel, now);
+        tunnel.path.sent++;
+      }
       inNetworkOf(opened.keeper, () => {
         for (const { remote, path } of due)
           runTrafficProgram(opened.probe, encodeProbe(remote, this.#server, path.sent));
@@ -233,6 +232,7 @@ export class VxlanLinks {
       if (!(error instanceof SystemError)) throw error;
       log.debug('vxlan: probes not sent', { reason: messageOf(error) });
     }
+    for (const tunnel of due) tunnel.due = now + tunnel.path.waitMs;
     this.#wait();
   }
 
