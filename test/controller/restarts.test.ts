@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Failure } from '../../src/failures.ts';
+import { Labs } from '../../src/store/labs.ts';
 import { Projects as StoredProjects } from '../../src/store/projects.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { LabServer, until } from './lab-server.ts';
@@ -49,6 +50,27 @@ test('after a kill nodes have their console ports again, whichever lab opens fir
     const { console } = await node(last, randomUUID().slice(0, 8), 'vpcs');
     return console > 0;
   }, 'another port');
+});
+
+test('a change with a rename that a kill interrupts is made as a whole at the next start', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const hub = await server.hub(project, 'H1');
+  const path = `/v2/projects/${project.project_id}/nodes/${hub.node_id}`;
+  const copy = join(await scratchDirectory(t), 'state');
+  // The compute has the new name, the record has not.
+  const apply = t.mock.method(Labs.prototype, 'apply', function (this: Labs, ...given: Parameters<Labs['apply']>) {
+    apply.mock.restore();
+    execFileSync('cp', ['-a', server.state, copy]);
+    return this.apply(...given);
+  });
+  await server.expect(200, 'PUT', path, { name: 'H2', x: 77 });
+  await server.stop();
+  await rm(server.state, { recursive: true });
+  execFileSync('cp', ['-a', copy, server.state]);
+  await server.start();
+  const { name, x } = await server.expect(200, 'GET', path);
+  assert.deepEqual({ name, x }, { name: 'H2', x: 77 });
 });
 
 test('right after a start everything of a lab that was open is there, also by its own address', async (t) => {

@@ -79,16 +79,16 @@ export class NodeUpdates {
   }
 
   /**
-   * Finishes renames that the end of the previous run interrupted; part of opening the lab. Their files may already
-   * have the new names. A rename that is now rejected is dropped.
+   * Finishes changes with a rename that the end of the previous run interrupted; part of opening the lab. Their files may
+   * already have the new names. A change that is now rejected is dropped.
    * @returns the nodes' ids, for `endRenames` once the lab is recorded
    */
   async finishRenames(project: Project): Promise<readonly string[]> {
     const pending = await this.#pending.of(project.id);
-    for (const { id, name } of pending) {
+    for (const { id, change } of pending) {
       if (!project.nodes.has(id)) continue;
-      await this.#updateNow(project, id, { name }).catch((error: unknown) => {
-        log.warn('an interrupted renaming is not done', { node: id, name, error: messageOf(error) });
+      await this.#updateNow(project, id, change).catch((error: unknown) => {
+        log.warn('an interrupted renaming is not done', { node: id, name: change.name, error: messageOf(error) });
       });
     }
     return pending.map(({ id }) => id);
@@ -116,7 +116,7 @@ export class NodeUpdates {
       // Rejects invalid changes before the compute is called.
       portsOf(change(node.record));
       if (node.absent === undefined && concernsCompute(node.record, given, name)) {
-        if (name !== node.name) await this.#pending.begin(project.id, id, name);
+        if (name !== node.name) await this.#pending.begin(project.id, id, { ...given, name });
         await this.#updateOnCompute(project, node, given, change, renaming);
       }
       // The compute checks the properties of a missing node when it starts.

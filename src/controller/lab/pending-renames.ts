@@ -1,5 +1,6 @@
-// Records renames in progress. A compute renames a node's files before the new name is recorded here, so after a crash
-// the next start must repeat the rename.
+// Records changes in progress that rename a node. A compute renames the node's files before the new name is recorded here,
+// so after a crash the next start must repeat the change.
+import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -13,9 +14,9 @@ export class PendingRenames {
     this.#documents = documents;
   }
 
-  /** Records that the node is about to get this name. */
-  async begin(projectId: string, id: string, name: string): Promise<void> {
-    await this.#documents.put(KIND, id, { project_id: projectId, name });
+  /** Records that the node is about to change so. */
+  async begin(projectId: string, id: string, change: NodeUpdate): Promise<void> {
+    await this.#documents.put(KIND, id, { project_id: projectId, change });
   }
 
   /** The renames are done or have failed; other nodes are ignored. */
@@ -27,10 +28,14 @@ export class PendingRenames {
     }
   }
 
-  async of(projectId: string): Promise<{ id: string; name: string }[]> {
+  async of(projectId: string): Promise<{ id: string; change: NodeUpdate }[]> {
     const noted = await this.#documents.list(KIND);
     return noted
       .filter(({ body }) => body['project_id'] === projectId)
-      .map(({ id, body }) => ({ id, name: String(body['name']) }));
+      .map(({ id, body: { change, name } }) => ({
+        id,
+        // Earlier versions recorded the name alone.
+        change: (change as NodeUpdate | undefined) ?? { name: String(name) },
+      }));
   }
 }
