@@ -11,7 +11,7 @@ import { Pair } from './controller-pair.ts';
 import { FULL, rig, seeded, seedOfRun } from './rig.ts';
 import { type Place, stopped, VERBS, type Verb, viewOf } from './takeover-verbs.ts';
 
-const ROUNDS = FULL ? 30 : 2;
+const ROUNDS = FULL ? 30 : 1;
 /** A verb begins at most so many times its own length before the kill, and so many milliseconds. */
 const LENGTHS = 8;
 const BEFORE_MS = 150;
