@@ -38,6 +38,7 @@ test('what is wrong with a filter is said', () => {
     ['ip.ttl > many', /"many" is no number/],
     ['ip.addr ==', /A value behind "==" is missing/],
     ['arp icmp', /Join "icmp"/],
+    ['arp constructor', /Join "constructor"/],
     ['arp "unfinished', /closing " is missing/],
     ['icmp.type = 8', /Use == instead of =\.$/],
     ['icmp.type =>8', /Use >= instead of =>\.$/],
@@ -78,8 +79,12 @@ test('names and operators are completed at the caret', () => {
   ])
     assert.deepEqual(offers(text), [], text);
   assert.ok(offers('', true).includes('bgp'));
-  // Whatever is offered is understood.
-  for (const name of offers('', true)) assert.ok(filterOf(`${name} or arp`), name);
+  // Whatever is offered is understood: a protocol alone, a field with its operators.
+  for (const name of offers('', true)) {
+    const operators = offers(`${name} `);
+    for (const text of operators.length > 0 ? operators.map((operator) => `${name} ${operator} 1`) : [name])
+      assert.ok(filterOf(text), text);
+  }
 });
 
 test('frames are the same however the capture is cut, in every format', () => {

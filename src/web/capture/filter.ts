@@ -27,21 +27,23 @@ const LAYERS: ReadonlySet<string> = new Set(PROTOCOLS);
 const NAMES = [...Object.keys(EITHER), ...PROTOCOLS, ...FIELD_NAMES];
 
 /** Words of other filters, and what is written here instead. */
-const FOREIGN: Readonly<Record<string, string>> = {
-  '=': '==',
-  '=>': '>=',
-  '=<': '<=',
-  '&': 'and',
-  '|': 'or',
-  '~': 'contains',
-  matches: 'contains',
-  in: '== for each value, joined by or',
-  host: 'ip.addr ==',
-  net: 'ip.addr ==',
-  src: 'ip.src ==',
-  dst: 'ip.dst ==',
-  port: 'tcp.port == or udp.port ==',
-};
+const FOREIGN: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '=': '==',
+    '=>': '>=',
+    '=<': '<=',
+    '&': 'and',
+    '|': 'or',
+    '~': 'contains',
+    matches: 'contains',
+    in: '== for each value, joined by or',
+    host: 'ip.addr ==',
+    net: 'ip.addr ==',
+    src: 'ip.src ==',
+    dst: 'ip.dst ==',
+    port: 'tcp.port == or udp.port ==',
+  }),
+);
 const MOST_TOKENS = 200;
 
 interface Token {
@@ -68,7 +70,7 @@ function tokensOf(text: string): Token[] {
     if (!found) {
       const rest = text.slice(at).trim();
       const [sign = ''] = /^(=[<>]|[=&|])/.exec(rest) ?? [];
-      if (FOREIGN[sign]) throw new BadFilter(`Use ${FOREIGN[sign]} instead of ${sign}.`);
+      rejectForeign(sign);
       throw new BadFilter(`The closing " is missing behind ${rest.slice(0, 20)}.`);
     }
     at = pattern.lastIndex;
@@ -78,6 +80,12 @@ function tokensOf(text: string): Token[] {
     );
   }
   return tokens;
+}
+
+/** @throws BadFilter */
+function rejectForeign(word: string): void {
+  const own = FOREIGN.get(word.toLowerCase());
+  if (own !== undefined) throw new BadFilter(`Use ${own} instead of ${word}.`);
 }
 
 class Parser {
@@ -90,12 +98,10 @@ class Parser {
 
   whole(): Filter {
     const filter = this.#or();
-    const [former, left] = this.#tokens.slice(Math.max(0, this.#at - 1), this.#at + 1);
-    for (const each of [left, former])
-      if (left && each && !each.isQuoted && FOREIGN[each.text.toLowerCase()])
-        throw new BadFilter(`Use ${FOREIGN[each.text.toLowerCase()]} instead of ${each.text}.`);
-    if (left) throw new BadFilter(`Join "${left.text}" with what is before it by "and" or "or".`);
-    return filter;
+    const left = this.#tokens[this.#at];
+    if (!left) return filter;
+    for (const { text, isQuoted } of [left, this.#tokens[this.#at - 1]!]) if (!isQuoted) rejectForeign(text);
+    throw new BadFilter(`Join "${left.text}" with what is before it by "and" or "or".`);
   }
 
   #is(...words: string[]): boolean {
@@ -204,7 +210,7 @@ function networkOf(word: string): ((text: string) => boolean) | undefined {
   const network = numberOf(address);
   const length = Number(bits);
   if (length > 32) throw new BadFilter(`/${bits} is too long: a prefix of IPv4 has 0 to 32 bits.`);
-  if (/^[\da-f]*:[\da-f:]*\/\d+$/.test(word)) throw new BadFilter('Prefixes of IPv6 are not known: use contains.');
+  if (/^[\da-f]*:[\da-f:]*\/\d+$/.test(word)) throw new BadFilter('IPv6 prefixes are not supported: use contains.');
   if (network === undefined) return undefined;
   const size = 2 ** (32 - length);
   return (text) => {
