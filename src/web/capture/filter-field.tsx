@@ -1,13 +1,12 @@
 // The display filter: a field that completes the names of protocols, fields and operators at its caret.
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
+import { MOST_OFFERS, Offers, offerId } from '../panels/offers.tsx';
 import { WORDS } from '../words.ts';
 import { completionAt } from './filter.ts';
 
 const words = WORDS.capture;
-/** Most names shown; more typing narrows them. */
-const MOST_SHOWN = 50;
 
 interface FilterFieldProps {
   field: RefObject<HTMLInputElement | null>;
@@ -21,11 +20,7 @@ export function FilterField({ field, isWrong, describedBy, filter }: FilterField
   const offers = useSignal<readonly string[]>([]);
   /** Index of the offer that Enter takes; none until an arrow key is pressed. */
   const picked = useSignal(-1);
-  const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  useEffect(() => {
-    list.current?.children[picked.value]?.scrollIntoView({ block: 'nearest' });
-  }, [picked.value]);
   const completion = (isAsked = false) =>
     completionAt(field.current!.value, field.current!.selectionStart ?? 0, isAsked);
   const close = (): void => {
@@ -33,7 +28,7 @@ export function FilterField({ field, isWrong, describedBy, filter }: FilterField
     picked.value = -1;
   };
   const open = (isAsked: boolean): void => {
-    offers.value = completion(isAsked).offers.slice(0, MOST_SHOWN);
+    offers.value = completion(isAsked).offers.slice(0, MOST_OFFERS);
     picked.value = -1;
   };
   const take = (offer: string): void => {
@@ -72,8 +67,8 @@ export function FilterField({ field, isWrong, describedBy, filter }: FilterField
           role="combobox"
           aria-autocomplete="list"
           aria-expanded={offers.value.length > 0}
-          aria-controls={`${id}-offers`}
-          aria-activedescendant={picked.value < 0 ? undefined : `${id}-${picked.value}`}
+          aria-controls={id}
+          aria-activedescendant={picked.value < 0 ? undefined : offerId(id, picked.value)}
           placeholder="arp or ip.addr == 10.0.0.1"
           aria-invalid={isWrong}
           aria-describedby={describedBy}
@@ -87,30 +82,15 @@ export function FilterField({ field, isWrong, describedBy, filter }: FilterField
           onBlur={close}
         />
       </label>
-      <div
-        id={`${id}-offers`}
-        class="offers"
-        role="listbox"
-        aria-label={words.names}
-        ref={list}
-        hidden={offers.value.length === 0}
-      >
-        {offers.value.map((offer, index) => (
-          <button
-            type="button"
-            tabIndex={-1}
-            key={offer}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === picked.value}
-            onClick={() => take(offer)}
-            // Keep the focus in the field.
-            onPointerDown={(event) => event.preventDefault()}
-          >
-            {offer}
-          </button>
-        ))}
-      </div>
+      <Offers
+        id={id}
+        label={words.names}
+        offers={offers.value}
+        chosen={picked.value}
+        keyOf={(offer) => offer}
+        show={(offer) => offer}
+        take={take}
+      />
     </span>
   );
 }

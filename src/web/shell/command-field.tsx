@@ -7,6 +7,7 @@ import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject, TemplateObject } from '../model/server/types.ts';
 import { Message } from '../panels/message.tsx';
+import { MOST_OFFERS, Offers, offerId } from '../panels/offers.tsx';
 import { Reading } from '../panels/reading.tsx';
 import { isUsable, VERBS, wordsOf } from '../verbs.ts';
 import { WORDS } from '../words.ts';
@@ -16,8 +17,8 @@ import { keyText } from './key-text.ts';
 import { type Early, shownLab } from './shown-lab.ts';
 
 const words = WORDS.command;
-/** Most results shown; more typing narrows them. */
-const MOST_SHOWN = 50;
+/** Id of the list. */
+const LIST = 'commands';
 
 /** The commands available now: verbs, then objects of the shown lab, then screens. Reads signals, so that it can follow changes. */
 function commandsHere(): Command[] {
@@ -79,22 +80,19 @@ export function CommandField({ early, close }: CommandFieldProps) {
   /** Enter was pressed before the matching commands were loaded. */
   const isAsked = useSignal(early?.isAsked ?? false);
   const { value: elsewhere, problem, again } = useLoaded(commandsElsewhere, []);
-  const list = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
   const here = useComputed(commandsHere);
   const found = useComputed(() =>
-    matching([...here.value, ...(elsewhere.value ?? [])], typed.value).slice(0, MOST_SHOWN),
+    matching([...here.value, ...(elsewhere.value ?? [])], typed.value).slice(0, MOST_OFFERS),
   );
   const chosen = Math.max(
     0,
     found.value.findIndex((command) => keyOf(command) === picked.value),
   );
   const isComplete = elsewhere.value !== undefined || problem.value !== '';
-  useEffect(() => {
-    list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
-  }, [chosen]);
   const run = (command: Command): void => {
     // Close first: the command may open a window or take the focus.
-    list.current?.closest('dialog')?.close();
+    field.current?.closest('dialog')?.close();
     close();
     command.run();
   };
@@ -120,12 +118,13 @@ export function CommandField({ early, close }: CommandFieldProps) {
   return (
     <Dialog title={words.button} close={close} class="command">
       <input
+        ref={field}
         type="text"
         role="combobox"
         aria-label={words.button}
         aria-expanded="true"
-        aria-controls="commands"
-        aria-activedescendant={found.value.length > 0 ? `command-${chosen}` : undefined}
+        aria-controls={LIST}
+        aria-activedescendant={found.value.length > 0 ? offerId(LIST, chosen) : undefined}
         autocomplete="off"
         placeholder={words.hint}
         defaultValue={early?.text ?? ''}
@@ -138,24 +137,20 @@ export function CommandField({ early, close }: CommandFieldProps) {
       />
       <Message text={problem.value} again={again} />
       {found.value.length === 0 && (isComplete ? <p class="empty">{words.none}</p> : <Reading />)}
-      <div id="commands" class="offers" role="listbox" aria-label={words.found} ref={list}>
-        {found.value.map((command, index) => (
-          <button
-            type="button"
-            tabIndex={-1}
-            key={keyOf(command)}
-            id={`command-${index}`}
-            role="option"
-            aria-selected={index === chosen}
-            onClick={() => run(command)}
-            // Keep the focus in the field.
-            onPointerDown={(event) => event.preventDefault()}
-          >
-            <span>{command.text}</span> <small>{command.kind}</small>
-            {command.key && <kbd>{keyText(command.key)}</kbd>}
-          </button>
-        ))}
-      </div>
+      <Offers
+        id={LIST}
+        label={words.found}
+        offers={found.value}
+        chosen={chosen}
+        keyOf={keyOf}
+        show={({ text, kind, key }) => (
+          <>
+            <span>{text}</span> <small>{kind}</small>
+            {key && <kbd>{keyText(key)}</kbd>}
+          </>
+        )}
+        take={run}
+      />
     </Dialog>
   );
 }
