@@ -4,7 +4,7 @@ import { useCallback, useEffect } from 'preact/hooks';
 import { readAccount } from '../model/account/account.ts';
 import { readShares, whyNotChange } from '../model/account/permissions.ts';
 import { api } from '../model/server/api.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
+import { attempted } from '../model/server/attempt.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { Link } from '../panels/link.tsx';
 import { Message } from '../panels/message.tsx';
@@ -17,7 +17,6 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
   const lab = `/projects/${projectId}`;
   const begin = useCallback((): void => {
     const read = async (): Promise<void> => {
-      message.value = '';
       const [link] = await Promise.all([
         api.get<LinkObject>(`${lab}/links/${linkId}`),
         // Viewers get no button to stop the capture.
@@ -32,9 +31,7 @@ export function CaptureScreen({ ids: [projectId = '', linkId = ''] }: { ids: rea
       title.value = nodes.map(({ name }) => name).join(' – ');
       document.title = `${title.value} - Labwire`;
     };
-    read().catch((error: unknown) => {
-      message.value = sentenceOf(error);
-    });
+    void attempted(message, read);
   }, [lab, projectId, linkId, title, message]);
   useEffect(begin, [begin]);
   return (

@@ -4,8 +4,8 @@ import { useRef } from 'preact/hooks';
 import { whyNotChange } from '../model/account/permissions.ts';
 import { copyText } from '../model/browser/clipboard.ts';
 import { api } from '../model/server/api.ts';
+import { attempted } from '../model/server/attempt.ts';
 import { wiresharkLine } from '../model/server/capture-line.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
@@ -27,10 +27,7 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
   const message = useSignal('');
   const line = wiresharkLine(path);
   const stop = (): void => {
-    message.value = '';
-    api.post(`${path}/stop_capture`).catch((error: unknown) => {
-      message.value = sentenceOf(error);
-    });
+    void attempted(message, () => api.post(`${path}/stop_capture`));
   };
   const source = { name: title, path: `${path}/pcap/ws`, query: { last: String(LAST_BYTES) } };
   return (

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { CaptureFileEntry } from '../../api/routes/links.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
+import { attempted } from '../model/server/attempt.ts';
 import { downloadFrom } from '../model/transfer/save-file.ts';
 import { WORDS } from '../words.ts';
 
@@ -16,25 +16,17 @@ export function Download({ path }: { path: string }) {
   const [project = '', link] = path.split('/links/');
   const address = ({ name }: CaptureFileEntry): string => `/v2${project}/captures/${encodeURIComponent(name)}`;
   const load = async (): Promise<void> => {
-    message.value = '';
     files.value = [];
-    try {
-      const all = await api.get<CaptureFileEntry[]>(`${project}/captures`);
-      const own = all.filter(({ link_id: id }) => id === link);
-      const [only, ...others] = own;
-      if (!only) throw new Error(words.noFile);
-      if (others.length > 0) {
-        files.value = own;
-        return;
-      }
-      downloadFrom(address(only), only.name);
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
+    const all = await api.get<CaptureFileEntry[]>(`${project}/captures`);
+    const own = all.filter(({ link_id: id }) => id === link);
+    const [only, ...others] = own;
+    if (!only) throw new Error(words.noFile);
+    if (others.length > 0) files.value = own;
+    else downloadFrom(address(only), only.name);
   };
   return (
     <>
-      <button type="button" aria-expanded={files.value.length > 0} onClick={() => void load()}>
+      <button type="button" aria-expanded={files.value.length > 0} onClick={() => void attempted(message, load)}>
         {words.download}
       </button>
       <span role="status">{message}</span>
@@ -58,18 +50,13 @@ export function Download({ path }: { path: string }) {
 export function DownloadMerged({ path, name }: { path: string; name: string }) {
   const message = useSignal('');
   const load = async (): Promise<void> => {
-    message.value = '';
-    try {
-      // A failed download shows no reason, so this asks first.
-      await api.mustHave(`${path}/merged-captures`);
-      downloadFrom(`/v2${path}/merged-captures`, name);
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
+    // A failed download shows no reason, so this asks first.
+    await api.mustHave(`${path}/merged-captures`);
+    downloadFrom(`/v2${path}/merged-captures`, name);
   };
   return (
     <>
-      <button type="button" onClick={() => void load()}>
+      <button type="button" onClick={() => void attempted(message, load)}>
         {words.download}
       </button>
       <span role="status">{message}</span>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { keepOpen, leftLab } from '../model/lab/leave-lab.ts';
-import { sentenceOf } from '../model/server/sentence.ts';
+import { attempted } from '../model/server/attempt.ts';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 
@@ -15,21 +15,12 @@ export function LeftLabNotice() {
   useEffect(() => {
     message.value = '';
   }, [lab, message]);
-  const keep = async (): Promise<void> => {
-    if (!lab) return;
-    try {
-      await keepOpen(lab);
-      message.value = '';
-    } catch (error) {
-      message.value = sentenceOf(error);
-    }
-  };
   return (
     <div class="notice" role="status" hidden={!lab}>
       {lab && (
         <>
           {words.leftLab(lab.name)}{' '}
-          <button type="button" onClick={() => void keep()}>
+          <button type="button" onClick={() => void attempted(message, () => keepOpen(lab))}>
             {words.keepLab}
           </button>{' '}
           <button

@@ -4,8 +4,8 @@ import { useId } from 'preact/hooks';
 import type { FilterDescription } from '../../../../api/routes/links.ts';
 import type { LabContext } from '../../../lab-context.ts';
 import { api } from '../../../model/server/api.ts';
+import { attempted } from '../../../model/server/attempt.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
-import { sentenceOf } from '../../../model/server/sentence.ts';
 import type { LinkObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
 import { Message } from '../../message.tsx';
@@ -26,7 +26,6 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
     typed.value[type]?.[index] ?? String((link.filters[type] as unknown[] | undefined)?.[index] ?? '');
   const apply = async (event: Event): Promise<void> => {
     event.preventDefault();
-    problem.value = '';
     const wanted: Record<string, unknown[]> = { ...(link.filters as Record<string, unknown[]>) };
     for (const { type, parameters } of filters) {
       if (!typed.value[type]) continue;
@@ -34,12 +33,10 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
       if (values.every((value) => value === '')) delete wanted[type];
       else wanted[type] = values.map((value, index) => (value === '' && parameters[index]!.type === 'int' ? 0 : value));
     }
-    try {
+    await attempted(problem, async () => {
       await history.update([{ kind: 'link', id: link.link_id, fields: { filters: wanted } }]);
       typed.value = {};
-    } catch (error) {
-      problem.value = sentenceOf(error);
-    }
+    });
   };
   if (filters.length === 0) return <Message text={loaded.problem.value} again={loaded.again} />;
   const changes = Object.keys(typed.value).length;
