@@ -11,6 +11,7 @@ import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { isBelow, relativeBelow } from '../host/files/relative-path.ts';
 import { isReservedName } from '../host/files/reserved-names.ts';
 import { eachOf } from '../host/values/each-of.ts';
+import { KeyedLock } from '../host/values/keyed-lock.ts';
 import type { Documents } from '../store/documents.ts';
 import { fetchObject } from './replica.ts';
 
@@ -22,6 +23,7 @@ const AT_ONCE = 8;
 /** Time limit (ms) for fetching a file, beside others. */
 const FETCHED_MS = 60_000;
 const KIND = 'files';
+const REMOVAL = 'removal';
 /** In the directory of the copy of the database: the paths of the shared files that are on this host. */
 const HERE = 'files.json';
 
@@ -45,6 +47,12 @@ export class SharedFiles {
   readonly #state: string;
   readonly #roots: readonly string[];
   readonly #here: string;
+  /** Removals run alone: a file that is being stored may have a content that was found in the list. */
+  readonly #turns = new KeyedLock();
+  /** Calls that store files now. */
+  #storing = 0;
+  /** Contents that a file had, and perhaps none has now. */
+  readonly #unused = new Set<string>();
 
   /**
    * @param state the state directory
@@ -62,9 +70,25 @@ export class SharedFiles {
    * @throws the reason why not all were stored; the next call goes on
    */
   async keep(objects: ObjectStore, listing: FileListing, shared: readonly Shared[]): Promise<number> {
+    await this.#turns.run(REMOVAL, () => {
+      this.#storing += 1;
+    });
+    const { left, failure } = await this.#store(objects, listing, shared).finally(() => {
+      this.#storing -= 1;
+    });
+    await this.#removeUnused(async () => objects, listing);
+    if (failure !== undefined) throw failure;
+    return left;
+  }
+
+  async #store(
+    objects: ObjectStore,
+    listing: FileListing,
+    shared: readonly Shared[],
+  ): Promise<{ left: number; failure: unknown }> {
     const known = await entriesOf(listing);
     const listed = new Map([...known].filter(([path]) => shared.some((one) => this.#covers(one, path))));
-    const stored = new Set([...known.values()].map(({ sha256 }) => sha256));
+    const stored = contentsOf(known);
     const found = new Map<string, Stats>();
     for (const { path, without } of shared) await this.#find(path, found, without);
     let left = 0;
@@ -114,10 +138,10 @@ export class SharedFiles {
       known.delete(path);
       await listing.delete(KIND, path);
     }
-    await removeUnused(async () => objects, listing, { contents: stored, known });
+    const used = contentsOf(known);
+    for (const sha256 of stored) if (!used.has(sha256)) this.#unused.add(sha256);
     await this.#noteHere(known.keys());
-    if (failure !== undefined) throw failure;
-    return left;
+    return { left, failure };
   }
 
   /** Forgets files that are in none of these places, such as those of a deleted lab. */
@@ -130,11 +154,23 @@ export class SharedFiles {
     // Asked for after that: files of a new lab may just have been listed.
     const places = (await shared()).map(({ path }) => ({ path }));
     const gone = [...known].filter(([path]) => !places.some((one) => this.#covers(one, path)));
-    for (const [path] of gone) {
-      known.delete(path);
+    for (const [path, { sha256 }] of gone) {
       await listing.delete(KIND, path);
+      this.#unused.add(sha256);
     }
-    await removeUnused(objects, listing, { contents: new Set(gone.map(([, { sha256 }]) => sha256)), known });
+    await this.#removeUnused(objects, listing);
+  }
+
+  /** Leaves it to the last of the calls that store files now. */
+  async #removeUnused(objects: () => Promise<ObjectStore>, listing: FileListing): Promise<void> {
+    await this.#turns.run(REMOVAL, async () => {
+      if (this.#storing > 0 || this.#unused.size === 0) return;
+      const used = contentsOf(await entriesOf(listing));
+      for (const sha256 of this.#unused) {
+        if (!used.has(sha256)) await (await objects()).delete(objectOf(sha256));
+        this.#unused.delete(sha256);
+      }
+    });
   }
 
   /** Makes the files here as they are listed; writes nothing any more after `signal`. */
@@ -214,20 +250,8 @@ export class SharedFiles {
   }
 }
 
-/** Removes those of these contents that no file has, also none that was kept meanwhile. */
-async function removeUnused(
-  objects: () => Promise<ObjectStore>,
-  listing: FileListing,
-  { contents, known }: { contents: ReadonlySet<string>; known: ReadonlyMap<string, Entry> },
-): Promise<void> {
-  const contentsOf = (entries: ReadonlyMap<string, Entry>) =>
-    new Set([...entries.values()].map(({ sha256 }) => sha256));
-  const used = contentsOf(known);
-  const unused = [...contents].filter((sha256) => !used.has(sha256));
-  if (unused.length === 0) return;
-  const [store, usedNow] = [await objects(), contentsOf(await entriesOf(listing))];
-  for (const sha256 of unused) if (!usedNow.has(sha256)) await store.delete(objectOf(sha256));
-}
+const contentsOf = (entries: ReadonlyMap<string, Entry>): Set<string> =>
+  new Set([...entries.values()].map(({ sha256 }) => sha256));
 
 async function entriesOf(listing: FileListing): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { jetstream } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connectMember } from '../../src/cluster/connection.ts';
-import { SharedFiles } from '../../src/cluster/shared-files.ts';
+import { type FileListing, SharedFiles } from '../../src/cluster/shared-files.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
@@ -19,9 +19,8 @@ import { Nats } from './nats.ts';
 
 const MIB = 2 ** 20;
 
-test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
-  skip: missing('nats-server', 'openssl'),
-}, async (t) => {
+/** A server with an object store, a database for the list of files, and the state directories of two hosts. */
+async function stores(t: TestContext) {
   const { files, members } = await threeMembers(t);
   await new Nats(t, files.path('nats.conf')).start();
   const nats = await connectMember(files, members[0]!);
@@ -33,6 +32,13 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   const listing = new Documents(database);
   const [lab, copies] = [join(here, 'projects/lab'), join(here, 'checkpoints')];
   for (const folder of [lab, copies]) await mkdir(folder, { recursive: true });
+  return { objects, listing, here, there, lab, copies };
+}
+
+test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, listing, here, there, lab, copies } = await stores(t);
   const shared = [{ path: lab }, { path: copies, last: 'manifest.json' }];
   const kept = new SharedFiles({ state: here, roots: [], directory: here });
   const write = (path: string, mebibytes: number): Promise<void> => writeFile(path, randomBytes(mebibytes * MIB));
@@ -83,4 +89,32 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
     [named, existsSync(join(there, 'projects/lab')), existsSync(join(there, 'projects'))],
     [1, false, true],
   );
+});
+
+test('a content stays while a file with it is being kept', { skip: missing('nats-server', 'openssl') }, async (t) => {
+  const { objects, listing, here, there, lab, copies } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  await writeFile(join(lab, 'first'), 'a content that two files have in turn');
+  await kept.keep(objects, listing, [{ path: lab }]);
+  await rm(join(lab, 'first'));
+  await writeFile(join(copies, 'part'), 'another content');
+  await writeFile(join(copies, 'manifest.json'), 'a content that two files have in turn');
+  const meanwhile: FileListing = {
+    list: (kind) => listing.list(kind),
+    delete: (kind, id) => listing.delete(kind, id),
+    put: async (kind, id, body) => {
+      if (id === 'checkpoints/part') await kept.keep(objects, listing, [{ path: lab }]);
+      await listing.put(kind, id, body);
+    },
+  };
+  await kept.keep(objects, meanwhile, [{ path: copies, last: 'manifest.json' }]);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
+  for (const name of ['part', 'manifest.json'])
+    assert.deepEqual(await readFile(join(there, 'checkpoints', name)), await readFile(join(copies, name)));
+
+  // Contents that no file has any more are removed.
+  await rm(join(copies, 'manifest.json'));
+  await writeFile(join(copies, 'part'), 'a third content');
+  await kept.keep(objects, listing, [{ path: copies }]);
+  assert.equal((await objects.list()).length, 1);
 });
