@@ -143,9 +143,9 @@ export class LogWriter implements ChangeLog {
     labels.set(CHANGE, change);
     labels.set(FOLLOWING, String(following));
     const end = performance.now() + limit;
-    for (;;) {
+    for (let mayBeStored = false; ; ) {
       // A message that waits for a connection could be stored after its change was refused.
-      if (!this.isReached) throw notKept('NATS is not reached');
+      if (!this.isReached) throw notKept('NATS is not reached', mayBeStored);
       try {
         const stored = await this.#jetstream.publish(CHANGES, bytes, {
           headers: labels,
@@ -163,7 +163,8 @@ export class LogWriter implements ChangeLog {
           throw new Error(`This host is the controller no more: ${reason}. Try again.`);
         }
         const isUnknown = code === undefined || code === BEING_STORED;
-        if (!isUnknown || performance.now() + AGAIN_MS > end) throw notKept(messageOf(error));
+        mayBeStored ||= isUnknown;
+        if (!isUnknown || performance.now() + AGAIN_MS > end) throw notKept(messageOf(error), mayBeStored);
       }
       await sleep(AGAIN_MS);
       if (this.#refusal !== undefined) throw new Error(this.#refusal);
@@ -171,10 +172,11 @@ export class LogWriter implements ChangeLog {
   }
 }
 
-function notKept(reason: string): Error {
-  return new Error(
-    `The change is not made: the cluster cannot keep it (${reason}). Labs run on; try again when most servers of NATS are reached.`,
-  );
+function notKept(reason: string, mayBeStored = false): Error {
+  const said = mayBeStored
+    ? `The cluster has not confirmed the change, which may still be made (${reason}). Labs run on; look whether it is made`
+    : `The change is not made: the cluster cannot keep it (${reason}). Labs run on; try again`;
+  return new Error(`${said} when most servers of NATS are reached.`);
 }
 
 export interface LogMessage {

@@ -282,6 +282,25 @@ test('a change that the log may not have is refused as a whole, and readers drop
   assert.deepEqual(await contentOf(replica.database!), await contentOf(database));
 });
 
+test('a change without an answer of NATS is refused as one that may still be made', async (t) => {
+  const parts = await bench(t);
+  const { store } = await controllerOf(t, parts);
+  const replica = await parts.follower('b');
+  await store.documents.put('settings', 'one', {});
+  process.kill(parts.server.pid, 'SIGSTOP');
+  const change = store.documents.put('settings', 'two', {});
+  await assert.rejects(change, {
+    code: 'unavailable',
+    message: /has not confirmed the change, which may still be made/,
+  });
+  process.kill(parts.server.pid, 'SIGCONT');
+  await eventually(
+    'the change',
+    () => replica.database!.all("SELECT id FROM document WHERE id = 'two'"),
+    (rows) => rows.length === 1,
+  );
+});
+
 function halfHeaders(): MsgHdrs {
   const labels = headers();
   labels.set('Labwire-Change', 'half');

@@ -73,7 +73,10 @@ for (const { delay, isBorne } of [
     }
     t.diagnostic(`${acknowledged.length} acknowledged; ${refused}; ${a.said.slice(3)}`);
     for (const reason of refused)
-      assert.match(reason, /cluster cannot keep it|is the controller no more|no controller/);
+      assert.match(
+        reason,
+        /cluster cannot keep it|has not confirmed the change|is the controller no more|no controller/,
+      );
     const rows = await (await controller.leads()).all<{ id: string }>('SELECT id FROM document');
     const kept = new Set(rows.map(({ id }) => id));
     assert.deepEqual(
