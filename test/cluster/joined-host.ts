@@ -99,6 +99,20 @@ export async function first(t: Cleanup, more: Command = {}): Promise<{ a: Host; 
   return { a, nats, line };
 }
 
+/** A controller, and a host that has joined it. @param accept serves its streams */
+export async function two(
+  t: Cleanup,
+  accept?: (stream: Duplex) => void,
+): Promise<{ a: Host; b: Host; nats: Nats; line: string }> {
+  const { a, nats, line } = await first(t);
+  await a.takePart();
+  const b = new Host(t, 'b');
+  await b.run('join', line);
+  await b.start(accept);
+  await eventually('b', () => a.held.has('b'));
+  return { a, b, nats, line };
+}
+
 export const refused = (work: Promise<unknown>, reason: RegExp): Promise<void> =>
   assert.rejects(
     work,

@@ -18,7 +18,7 @@ import { newJoinLine } from '../../src/cluster/registry.ts';
 import { CONTROLLER_BUCKET, CONTROLLER_KEY, JOIN_INBOX, JOIN_SUBJECT } from '../../src/cluster/subjects.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import { eventually } from '../system/daemon.ts';
-import { first, Host, refused } from './joined-host.ts';
+import { first, Host, refused, two } from './joined-host.ts';
 import { PUT, TurnHost } from './turn-host.ts';
 
 /** Gives NATS a certificate of the cluster's CA that was valid until yesterday. */
@@ -120,12 +120,7 @@ test('a host joins by a token that is used once; every refusal says its reason',
 });
 
 test('a host with an expired certificate of NATS, or a second host of one name, does not take part and says why', async (t) => {
-  const { a, line } = await first(t);
-  await a.takePart();
-  const b = new Host(t, 'b');
-  await b.run('join', line);
-  await b.start();
-  await eventually('b', () => a.held.has('b'));
+  const { a, b } = await two(t);
   const copy = new Host(t, 'b');
   await copy.files.create();
   for (const name of ['ca.pem', 'membership.json'])
@@ -154,12 +149,7 @@ test('a host with an expired certificate of NATS, or a second host of one name, 
 });
 
 test('NATS goes down and comes back: streams end, and leases are held again', async (t) => {
-  const { a, nats, line } = await first(t);
-  await a.takePart();
-  const b = new Host(t, 'b');
-  await b.run('join', line);
-  await b.start((stream) => void stream.pipe(stream));
-  await eventually('b', () => a.held.has('b'));
+  const { a, nats } = await two(t, (stream) => void stream.pipe(stream));
   const stream = a.cluster!.dial('b');
   stream.write('before');
   assert.equal(String((await once(stream, 'data'))[0]), 'before');
@@ -183,12 +173,7 @@ test('NATS goes down and comes back: streams end, and leases are held again', as
 });
 
 test('a NATS that stalls again and again, as on a slow disk, loses neither a lease nor an acknowledged change', async (t) => {
-  const { a, nats, line } = await first(t);
-  await a.takePart();
-  const b = new Host(t, 'b');
-  await b.run('join', line);
-  await b.start();
-  await eventually('b', () => a.held.has('b'));
+  const { a, nats } = await two(t);
   const controller = new TurnHost(t, 'a', a.files, await a.files.member());
   await controller.connect();
   const database = await controller.leads();
@@ -213,13 +198,8 @@ test('a NATS that stalls again and again, as on a slow disk, loses neither a lea
 });
 
 test('a stream carries any number of bytes in order, and a reader that waits makes the writer wait', async (t) => {
-  const { a, line } = await first(t);
-  await a.takePart();
-  const b = new Host(t, 'b');
-  await b.run('join', line);
   const accepted = Promise.withResolvers<Duplex>();
-  await b.start((stream) => accepted.resolve(stream));
-  await eventually('b', () => a.held.has('b'));
+  const { a } = await two(t, (stream) => accepted.resolve(stream));
   const near = a.cluster!.dial('b');
   const piece = Buffer.alloc(1 << 20, 7);
   let written = 0;

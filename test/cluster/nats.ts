@@ -5,6 +5,20 @@ import { once } from 'node:events';
 import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../system/daemon.ts';
 
+/** Resolves when a program has said this on its standard error; fails with all that it has said if it ends. */
+export async function ready(child: ChildProcess, name: string, text: string): Promise<void> {
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece;
+  });
+  await eventually(
+    name,
+    () => said,
+    () => said.includes(text) || child.exitCode !== null,
+  );
+  assert.equal(child.exitCode, null, said);
+}
+
 export class Nats {
   readonly #command: readonly string[];
   #child: ChildProcess | undefined;
@@ -24,16 +38,7 @@ export class Nats {
     const [program, ...words] = this.#command;
     const child = spawn(program!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
-    let log = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      log += text;
-    });
-    await eventually(
-      'NATS',
-      () => log,
-      (text) => /Server is ready/.test(text) || child.exitCode !== null,
-    );
-    assert.equal(child.exitCode, null, log);
+    await ready(child, 'NATS', 'Server is ready');
     return this;
   }
 

@@ -7,7 +7,8 @@ import { messageOf } from '../../src/failures.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
-import { first, Host } from './joined-host.ts';
+import { two } from './joined-host.ts';
+import { ready } from './nats.ts';
 import { PUT, TurnHost } from './turn-host.ts';
 
 const CHANGES = 8;
@@ -21,16 +22,7 @@ async function slowed(t: Cleanup, pid: number, milliseconds: number): Promise<()
   const strace = spawn('strace', words, { stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = once(strace, 'exit');
   t.after(() => strace.kill('SIGKILL'));
-  let said = '';
-  strace.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  await eventually(
-    'strace',
-    () => said,
-    (text) => text.includes(' attached') || strace.exitCode !== null,
-  );
-  assert.equal(strace.exitCode, null, said);
+  await ready(strace, 'strace', ' attached');
   return async () => {
     strace.kill('SIGTERM');
     await ended;
@@ -45,12 +37,7 @@ for (const { delay, isBorne } of [
   test(`a disk on which each write takes ${delay} ms loses no acknowledged change`, {
     skip: missing('strace', 'nats-server'),
   }, async (t) => {
-    const { a, nats, line } = await first(t);
-    await a.takePart();
-    const b = new Host(t, 'b');
-    await b.run('join', line);
-    await b.start();
-    await eventually('b', () => a.held.has('b'));
+    const { a, nats } = await two(t);
     const controller = new TurnHost(t, 'a', a.files, await a.files.member());
     await controller.connect();
     await controller.leads();
