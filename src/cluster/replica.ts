@@ -4,13 +4,13 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { type ObjectStore, Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
+import { answered } from './answered.ts';
 import { ChangeReader, type LogMessage } from './log.ts';
-import { replicasFor } from './replicas.ts';
-import { CHANGES, CHANGES_STREAM, DATABASE_OBJECT, OBJECTS } from './subjects.ts';
+import { fetchObject, objectsOf } from './objects.ts';
+import { CHANGES, CHANGES_STREAM, DATABASE_OBJECT } from './subjects.ts';
 
 /** How long (ms) until the next attempt to follow, after a failed one. */
 const AGAIN_MS = 1_000;
@@ -23,13 +23,6 @@ const PULL_MS = 2_000;
 const ANSWER_MS = 2_000;
 /** How long (ms) a copy that could follow the log is good for the next controller, which reads the rest by itself. */
 const RECENT_MS = 15_000;
-/** The same for the rest of the log, which the next controller reads. */
-const REST_ANSWER_MS = 500;
-const REST_AGAIN_MS = 100;
-/** Of files and copies of the database together. The log has the rest of what NATS may store. */
-const MOST_OBJECT_BYTES = 640 * 2 ** 20;
-/** Time limit (ms) for fetching a copy of the database. */
-const FETCHED_MS = 20_000;
 const DATABASE = 'labwire.db';
 
 export interface ReplicaParts {
@@ -44,40 +37,13 @@ export interface ReplicaParts {
   failed: (reason: string) => void;
 }
 
-/** The objects of the cluster; the controller creates the bucket. */
-export function objectsOf(nats: NatsConnection, create: boolean): Promise<ObjectStore> {
-  const manager = new Objm(jetstream(nats));
-  return create
-    ? manager.create(OBJECTS, { max_bytes: MOST_OBJECT_BYTES, replicas: replicasFor(nats) })
-    : manager.open(OBJECTS);
-}
-
-/** Undefined if there is no such object. @throws Failure `unavailable` if NATS does not send it in time */
-export async function fetchObject(
-  objects: ObjectStore,
-  name: string,
-  limit = FETCHED_MS,
-): Promise<Uint8Array | undefined> {
-  const fetched = new AbortController();
-  // It waits for ever if the server that sends it dies.
-  const late = sleep(limit, undefined, { ref: false, signal: fetched.signal }).then(() => {
-    throw new Failure('unavailable', `NATS has not sent the object ${name} in time.`);
-  });
-  late.catch(ignore);
-  try {
-    return (await Promise.race([objects.getBlob(name), late])) ?? undefined;
-  } finally {
-    fetched.abort();
-  }
-}
-
 /** Puts a copy of the database into the object store, and shortens the log by what the copy has. */
 export async function storeCopy(nats: NatsConnection, database: Database, directory: string): Promise<void> {
   const path = join(directory, 'copy.unfinished');
   await rm(path, { force: true });
   try {
     const position = await database.copyTo(path);
-    const objects = await objectsOf(nats, true);
+    const objects = await objectsOf(nats);
     await objects.putBlob({ name: DATABASE_OBJECT, metadata: { position: String(position) } }, await readFile(path));
     if (position > 0) await (await jetstreamManager(nats)).streams.purge(CHANGES_STREAM, { seq: position + 1 });
   } finally {
@@ -140,7 +106,7 @@ export class Replica {
   async createFrom(begin: ((path: string) => Promise<unknown>) | undefined): Promise<void> {
     const { directory, nats } = this.#parts;
     if (!begin || existsSync(this.path)) return;
-    if (await (await objectsOf(nats, true)).info(DATABASE_OBJECT)) return;
+    if (await (await objectsOf(nats)).info(DATABASE_OBJECT)) return;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const unfinished = join(directory, 'begin.unfinished');
     await rm(unfinished, { force: true });
@@ -228,15 +194,17 @@ export class Replica {
     await this.stop();
     const database = this.#database;
     if (!database) throw new Error('this host has no copy of the database yet');
-    const { streams } = await jetstreamManager(this.#parts.nats, { timeout: REST_ANSWER_MS, checkAPI: false });
+    const { nats } = this.#parts;
     while (isHeld()) {
       const next = { next_by_subj: CHANGES, seq: this.#seen + 1 };
-      const message = await streams.getMessage(CHANGES_STREAM, next).catch(ignore);
+      const message = await answered(isHeld, async (timeout) => {
+        const { streams } = await jetstreamManager(nats, { timeout, checkAPI: false });
+        return streams.getMessage(CHANGES_STREAM, next);
+      }).catch(ignore);
+      if (message === undefined) break;
       if (message === null) return database;
-      if (message && message.seq !== next.seq) throw new Error('the log was shortened beyond the copy of this host');
-      if (message) await this.#apply(database, { seq: message.seq, data: message.data, headers: message.header });
-      // A request over a closed connection fails at once.
-      else await sleep(REST_AGAIN_MS);
+      if (message.seq !== next.seq) throw new Error('the log was shortened beyond the copy of this host');
+      await this.#apply(database, { seq: message.seq, data: message.data, headers: message.header });
     }
     throw new Error('this host holds the key of the controller no more');
   }
@@ -250,8 +218,7 @@ export class Replica {
 
   /** Replaces the copy by the one in the object store. */
   async #fetch(): Promise<Database> {
-    const objects = await this.#unlessEnded(objectsOf(this.#parts.nats, false));
-    const bytes = await this.#unlessEnded(fetchObject(objects, DATABASE_OBJECT));
+    const bytes = await this.#unlessEnded(fetchObject(this.#parts.nats, DATABASE_OBJECT));
     if (!bytes) throw new Failure('conflict', 'The controller has not stored its database yet.');
     await this.#database?.close();
     this.#database = undefined;

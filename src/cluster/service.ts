@@ -17,12 +17,12 @@ import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
 import { serverIdOf } from './nats-configuration.ts';
 import { isJoined } from './nats-users.ts';
+import { fetchObject, objectsOf } from './objects.ts';
 import { completeKeys, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
 import { replacedBy, requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
 import { FrameRelay } from './relay.ts';
-import { objectsOf } from './replica.ts';
 import { raiseReplicas } from './replicas.ts';
-import { type FileListing, type Shared, SharedFiles } from './shared-files.ts';
+import { type FileListing, type Restored, type Shared, SharedFiles } from './shared-files.ts';
 import { Succession, type Successor } from './succession.ts';
 
 /** How long (ms) until the next attempt to take part, after a failed one. */
@@ -88,7 +88,7 @@ export interface Cluster {
   /** Forgets the files that are kept and belong to none of these, such as those of a deleted lab. */
   forgetFiles(listing: FileListing, shared: () => Promise<readonly Shared[]>): Promise<void>;
   /** Makes the files of labs here as the last controller kept them. */
-  restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void>;
+  restoreFiles(listing: FileListing, restored?: Restored): Promise<void>;
   /** A line of the audit trail that this host has noted as the controller. */
   sendAudit(line: object): void;
   /** This host does not become the controller any more; resolves when it neither becomes it nor stops being it. */
@@ -255,8 +255,9 @@ class Service implements Cluster {
     await this.#shared.forget(() => this.#objects(), listing, shared);
   }
 
-  async restoreFiles(listing: FileListing, signal?: AbortSignal): Promise<void> {
-    await this.#shared.restore(() => this.#objects(), listing, signal);
+  async restoreFiles(listing: FileListing, restored?: Restored): Promise<void> {
+    const fetch = (name: string, limit: number) => fetchObject(this.#requireNats(), name, limit);
+    await this.#shared.restore(fetch, listing, restored);
   }
 
   #requireNats(): NatsConnection {
@@ -266,7 +267,7 @@ class Service implements Cluster {
   }
 
   async #objects(): Promise<ObjectStore> {
-    return objectsOf(this.#requireNats(), true);
+    return objectsOf(this.#requireNats());
   }
 
   sendAudit(line: object): void {

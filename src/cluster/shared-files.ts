@@ -6,14 +6,13 @@ import { lstat, mkdir, readdir, readFile, rm, rmdir, stat, utimes } from 'node:f
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { ObjectStore } from '@nats-io/obj';
 import * as v from 'valibot';
-import { systemCode } from '../failures.ts';
+import { ignore, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { isBelow, relativeBelow } from '../host/files/relative-path.ts';
 import { isReservedName } from '../host/files/reserved-names.ts';
 import { eachOf } from '../host/values/each-of.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
 import type { Documents } from '../store/documents.ts';
-import { fetchObject } from './replica.ts';
 
 const MIB = 2 ** 20;
 /** Larger files, such as disks, stay on their host. */
@@ -40,6 +39,13 @@ export interface Shared {
 }
 
 export type FileListing = Pick<Documents, 'list' | 'put' | 'delete'>;
+
+export interface Restored {
+  /** Files that are listed elsewhere belong to nothing any more. */
+  places?: readonly Shared[];
+  /** After it nothing is written any more. */
+  signal?: AbortSignal;
+}
 
 const objectOf = (sha256: string): string => `file-${sha256}`;
 
@@ -152,8 +158,8 @@ export class SharedFiles {
   ): Promise<void> {
     const known = await entriesOf(listing);
     // Asked for after that: files of a new lab may just have been listed.
-    const places = (await shared()).map(({ path }) => ({ path }));
-    const gone = [...known].filter(([path]) => !places.some((one) => this.#covers(one, path)));
+    const places = await shared();
+    const gone = [...known].filter(([path]) => !this.#isIn(places, path));
     for (const [path, { sha256 }] of gone) {
       await listing.delete(KIND, path);
       this.#unused.add(sha256);
@@ -161,9 +167,9 @@ export class SharedFiles {
     await this.#removeUnused(objects, listing);
   }
 
-  /** Leaves it to the last of the calls that store files now. */
+  /** Leaves it to the last of the calls that store files now. What NATS does not remove goes with a later call. */
   async #removeUnused(objects: () => Promise<ObjectStore>, listing: FileListing): Promise<void> {
-    await this.#turns.run(REMOVAL, async () => {
+    const removal = this.#turns.run(REMOVAL, async () => {
       if (this.#storing > 0 || this.#unused.size === 0) return;
       const used = contentsOf(await entriesOf(listing));
       for (const sha256 of this.#unused) {
@@ -171,12 +177,20 @@ export class SharedFiles {
         this.#unused.delete(sha256);
       }
     });
+    await removal.catch(ignore);
   }
 
-  /** Makes the files here as they are listed; writes nothing any more after `signal`. */
-  async restore(objects: () => Promise<ObjectStore>, listing: FileListing, signal?: AbortSignal): Promise<void> {
-    const known = await entriesOf(listing);
-    let store: Promise<ObjectStore> | undefined;
+  /**
+   * Makes the files here as they are listed.
+   * @param fetch reads an object, with a time limit (ms); not called if all files are here
+   */
+  async restore(
+    fetch: (name: string, limit: number) => Promise<Uint8Array | undefined>,
+    listing: FileListing,
+    { places, signal }: Restored = {},
+  ): Promise<void> {
+    const listed = [...(await entriesOf(listing))];
+    const known = new Map(places ? listed.filter(([path]) => this.#isIn(places, path)) : listed);
     signal?.throwIfAborted();
     for (const path of await this.#pathsHere()) if (!known.has(path) && this.#isAllowed(path)) await this.#remove(path);
     await eachOf([...known], AT_ONCE, async ([path, { sha256, size, modified, mode }]) => {
@@ -184,9 +198,7 @@ export class SharedFiles {
       const absolute = this.#absolute(path);
       const present = await stat(absolute).catch(ignoreMissing);
       if (present?.size === size && Math.trunc(present.mtimeMs) === modified) return;
-      // NATS is not asked if all files are here.
-      store ??= objects();
-      const content = await fetchObject(await store, objectOf(sha256), FETCHED_MS);
+      const content = await fetch(objectOf(sha256), FETCHED_MS);
       if (!content) return;
       signal?.throwIfAborted();
       await mkdir(dirname(absolute), { recursive: true, mode: 0o700 });
@@ -194,6 +206,11 @@ export class SharedFiles {
       await utimes(absolute, modified / 1000, modified / 1000);
     });
     await this.#noteHere(known.keys());
+  }
+
+  /** Whether a file is in one of these places, also where it is left out. */
+  #isIn(places: readonly Shared[], listed: string): boolean {
+    return places.some(({ path }) => this.#covers({ path }, listed));
   }
 
   #covers({ path, without = [] }: Shared, listed: string): boolean {

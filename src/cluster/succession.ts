@@ -10,7 +10,8 @@ import type { ClusterLog } from './cluster-log.ts';
 import { Election, type Holder } from './election.ts';
 import type { NamedHost } from './hosts.ts';
 import { changesStream, LogWriter } from './log.ts';
-import { objectsOf, Replica, storeCopy } from './replica.ts';
+import { createObjects, objectsOf } from './objects.ts';
+import { Replica, storeCopy } from './replica.ts';
 import { moveLeaders } from './stream-leaders.ts';
 import { DATABASE_OBJECT } from './subjects.ts';
 
@@ -118,7 +119,7 @@ export class Succession {
     if (this.#database && this.#nats !== nats) this.#lose('its connection to NATS was closed');
     this.#nats = nats;
     await changesStream(nats);
-    await objectsOf(nats, true);
+    await createObjects(nats);
     if (!this.#database) this.#next(() => this.#follow());
     const looking = setInterval(() => this.#next(() => this.#look()), LOOK_MS);
     try {
@@ -266,7 +267,7 @@ export class Succession {
     const [nats, writer] = [this.#nats, this.#writer];
     if (!nats || !writer) return;
     try {
-      this.#isStored ||= (await (await objectsOf(nats, true)).info(DATABASE_OBJECT)) !== null;
+      this.#isStored ||= (await (await objectsOf(nats)).info(DATABASE_OBJECT)) !== null;
       if (this.#isStored && writer.bytes <= MOST_BYTES) return;
       await storeCopy(nats, database, this.#parts.directory);
       this.#isStored = true;

@@ -114,8 +114,8 @@ class Turn implements Turns {
     const { keepsNodes, store } = this.#parts;
     const cluster = this.#cluster as Cluster;
     const labs = store.withDatabase(database);
-    await cluster.forgetFiles(labs.documents, () => this.#sharedOf(labs));
-    if ((await localHost(database)) !== own.id) await cluster.restoreFiles(labs.documents);
+    if ((await localHost(database)) !== own.id)
+      await cluster.restoreFiles(labs.documents, { places: await this.#sharedOf(labs) });
     await becomeLocal(database, own.id);
     const known = await labs.documents.list('cluster-hosts');
     if (!known.some(({ id }) => id === own.id)) await labs.documents.put('cluster-hosts', own.id, { name: own.name });
@@ -211,7 +211,7 @@ class Turn implements Turns {
   async #follow(database: Database, own: NamedHost, signal: AbortSignal): Promise<void> {
     const local = await localHost(database);
     if (local === undefined || local === own.id) return;
-    await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents, signal);
+    await this.#cluster?.restoreFiles(this.#parts.store.withDatabase(database).documents, { signal });
   }
 
   async #step(isOrderly: boolean): Promise<void> {

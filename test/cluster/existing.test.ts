@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nkeys } from '@nats-io/transport-node';
-import { objectsOf } from '../../src/cluster/replica.ts';
+import { objectsOf } from '../../src/cluster/objects.ts';
 import { DATABASE_OBJECT } from '../../src/cluster/subjects.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
@@ -138,7 +138,7 @@ test('hosts take turns at being the controller with the documented permissions',
   await other.connect();
   await eventually('b to know the controller', () => other.succession.controller?.id === 'a');
   // Without it b could not take over.
-  const isStored = async () => (await (await objectsOf(one.nats!, false)).info(DATABASE_OBJECT)) !== null;
+  const isStored = async () => (await (await objectsOf(one.nats!)).info(DATABASE_OBJECT)) !== null;
   await eventually('a copy of the database', () => isStored().catch(() => false));
   await one.nats?.close();
   assert.deepEqual(await (await other.leads()).all('SELECT id FROM document'), [{ id: 'one' }]);

@@ -9,6 +9,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { changesStream, LogWriter } from '../../src/cluster/log.ts';
+import { createObjects } from '../../src/cluster/objects.ts';
 import { Replica, storeCopy } from '../../src/cluster/replica.ts';
 import { Database } from '../../src/store/database.ts';
 import { becomeLocal, localHost } from '../../src/store/host-change.ts';
@@ -52,6 +53,7 @@ async function bench(t: TestContext): Promise<Bench> {
   t.after(() => nats.close());
   const directory = mkdtempSync(join(tmpdir(), 'labwire-log-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
+  await createObjects(nats);
   await changesStream(nats);
   const open = (path: string): Promise<Database> => Database.open(path, MIGRATIONS);
   const said: string[] = [];

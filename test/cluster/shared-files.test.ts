@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { jetstream } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connectMember } from '../../src/cluster/connection.ts';
+import { fetchObject } from '../../src/cluster/objects.ts';
 import { type FileListing, SharedFiles } from '../../src/cluster/shared-files.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
@@ -32,13 +33,14 @@ async function stores(t: TestContext) {
   const listing = new Documents(database);
   const [lab, copies] = [join(here, 'projects/lab'), join(here, 'checkpoints')];
   for (const folder of [lab, copies]) await mkdir(folder, { recursive: true });
-  return { objects, listing, here, there, lab, copies };
+  const fetch = (name: string) => fetchObject(nats, name);
+  return { objects, fetch, listing, here, there, lab, copies };
 }
 
 test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
   skip: missing('nats-server', 'openssl'),
 }, async (t) => {
-  const { objects, listing, here, there, lab, copies } = await stores(t);
+  const { objects, fetch, listing, here, there, lab, copies } = await stores(t);
   const shared = [{ path: lab }, { path: copies, last: 'manifest.json' }];
   const kept = new SharedFiles({ state: here, roots: [], directory: here });
   const write = (path: string, mebibytes: number): Promise<void> => writeFile(path, randomBytes(mebibytes * MIB));
@@ -63,7 +65,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   await kept.keep(objects, listing, shared).catch(() => {});
   assert.equal(await kept.keep(objects, listing, shared), 0);
   assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'projects/lab/second']);
-  await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   assert.deepEqual(await readFile(join(there, 'projects/lab/second')), await readFile(join(lab, 'second')));
 
   // A lab that was deleted: its files are in none of the places.
@@ -84,7 +86,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
   );
   assert.deepEqual(await listed(), ['checkpoints/manifest.json']);
   const named = (await objects.list()).length;
-  await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   assert.deepEqual(
     [named, existsSync(join(there, 'projects/lab')), existsSync(join(there, 'projects'))],
     [1, false, true],
@@ -92,7 +94,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
 });
 
 test('a content stays while a file with it is being kept', { skip: missing('nats-server', 'openssl') }, async (t) => {
-  const { objects, listing, here, there, lab, copies } = await stores(t);
+  const { objects, fetch, listing, here, there, lab, copies } = await stores(t);
   const kept = new SharedFiles({ state: here, roots: [], directory: here });
   await writeFile(join(lab, 'first'), 'a content that two files have in turn');
   await kept.keep(objects, listing, [{ path: lab }]);
@@ -108,7 +110,7 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
     },
   };
   await kept.keep(objects, meanwhile, [{ path: copies, last: 'manifest.json' }]);
-  await new SharedFiles({ state: there, roots: [], directory: there }).restore(async () => objects, listing);
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   for (const name of ['part', 'manifest.json'])
     assert.deepEqual(await readFile(join(there, 'checkpoints', name)), await readFile(join(copies, name)));
 
