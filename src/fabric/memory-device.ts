@@ -1,5 +1,6 @@
 // Main-thread handles of the devices in memory in the worker.
 
+import { ignore } from '../failures.ts';
 import type { FabricThread } from './fabric-thread.ts';
 import type { Answers, DeviceKind, DeviceSettings, Input, Output, Question, Settings } from './model.ts';
 
@@ -42,9 +43,9 @@ export class MemoryDevice<Kind extends DeviceKind> {
     return (await this.thread.request('askDevice', { device: this.id, question })) as Answers<Kind>[Asked];
   }
 
-  /** Sends input to the device; a closed device ignores it. */
-  tell(message: Input<Kind>): void {
-    this.thread.request('tellDevice', { device: this.id, message }).catch(() => {});
+  /** Sends input to the device; a closed device ignores it. Resolves when the device has it. */
+  async tell(message: Input<Kind>): Promise<void> {
+    await this.thread.request('tellDevice', { device: this.id, message }).catch(ignore);
   }
 
   /** Removes the device. Its ports and their cables stay, without a device. */

@@ -251,7 +251,7 @@ test('a cleared table, a suspended link and an unplugged one take effect with th
   const [a, b] = containers as [Plugged, Plugged];
   await inKernel(a, b);
   const before = await throughFabric();
-  await device.tell(undefined as never);
+  await device.tell({ kind: 'clear' });
   await ping(a, b.address);
   assert.ok((await throughFabric()) > before);
   await inKernel(a, b);

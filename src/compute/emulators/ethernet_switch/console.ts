@@ -18,7 +18,7 @@ export interface PortRow extends SwitchPort {
 export interface ConsoleSwitch {
   readonly name: string;
   macTable(): Promise<MacTableRow[]>;
-  clearMacTable(): void;
+  clearMacTable(): Promise<void>;
   listPorts(): Promise<PortRow[]>;
 }
 
@@ -51,8 +51,8 @@ export class SwitchConsole {
     },
     'clear mac': {
       help: 'Forget the addresses',
-      run: () => {
-        this.#switch.clearMacTable();
+      run: async () => {
+        await this.#switch.clearMacTable();
         return '';
       },
     },

@@ -143,8 +143,8 @@ export class SwitchNode extends Node {
     }));
   }
 
-  clearMacTable(): void {
-    this.#device.tell({ kind: 'clear' });
+  async clearMacTable(): Promise<void> {
+    await this.#device.tell({ kind: 'clear' });
   }
 
   /** Those of `ports_mapping`, and others that have a link. */

@@ -18,9 +18,7 @@ export function switchRoutes(find: FindNode<SwitchNode>): Route[] {
     route(
       `DELETE ${TABLE}`,
       { status: 204, summary: 'Have an Ethernet switch forget its MAC addresses' },
-      async ({ params }) => {
-        find(params).clearMacTable();
-      },
+      ({ params }) => find(params).clearMacTable(),
     ),
   ];
 }
