@@ -122,6 +122,8 @@ export async function connectMember(
     name: host,
     maxReconnectAttempts: -1,
     reconnectTimeWait: AGAIN_MS,
+    // A question that only this host listens for has no answer at once, and not after its time limit.
+    noEcho: true,
     noRandomize: server !== undefined,
     ignoreClusterUpdates: false,
     ...options,

@@ -428,7 +428,6 @@ class Service implements Cluster {
 
   /**
    * The NATS of a host that comes back may reach the others only after its server has begun to take part. The next session says the reason.
-   * While no other host answers, the question ends by its time limit: this host's own subscription gets it, too.
    */
   async #endIfReplaced(nats: NatsConnection): Promise<void> {
     const { controller, host } = this.#membership;

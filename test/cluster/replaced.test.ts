@@ -3,14 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { readLeases } from '../../src/cluster/leases.ts';
+import { replacedBy, serveRegistry } from '../../src/cluster/registry-copies.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { first, Host, refused } from './joined-host.ts';
 import { Nats } from './nats.ts';
 
+const skip = missing('nats-server', 'openssl');
+
 test('a host that runs NATS replaces the first one when that is gone, and not before', {
-  skip: missing('nats-server', 'openssl'),
+  skip,
 }, async (t) => {
   const { a, nats, line } = await first(t, { servers: '3' });
   await a.start();
@@ -75,4 +78,17 @@ test('a host that runs NATS replaces the first one when that is gone, and not be
   );
   assert.match(await a.run('leave'), /has left the cluster/);
   assert.deepEqual([await b.files.hostNames(), await c.files.hostNames()], Array(2).fill(['b', 'c', 'd']));
+});
+
+test('the first host learns at once that no other host has replaced it, though it listens itself', {
+  skip,
+}, async (t) => {
+  const { a } = await first(t, { servers: '3' });
+  const own = await connectMember(a.files, await a.files.member());
+  t.after(() => own.close());
+  serveRegistry(own, a.files, 'a');
+  await own.flush();
+  const begin = performance.now();
+  assert.equal(await replacedBy(own, a.files, 'a'), undefined);
+  assert.ok(performance.now() - begin < 1_000);
 });
