@@ -314,7 +314,9 @@ export class Controller {
     });
     this.metrics = controllerMetrics({ projects, computes });
     const exports = new Exports({ computes, writer, announcer, version });
-    const imports = new Imports({ projects, computes, placement, announcer, projectsPath, imagesPath, version });
+    const imports = new Imports({
+      ...{ projects, computes, placement, announcer, remoteChanges, projectsPath, imagesPath, version },
+    });
     const duplicates = new Duplicates({ projects, writer, exports, imports, projectsPath, version });
     const restores = new Restores({ projects, computes, projectsPath, announcer, version });
     const snapshots = new Snapshots({ exports, restores, announcer });

@@ -40,9 +40,9 @@ export async function becomeLocal(database: Database, id: string): Promise<void>
       await run('UPDATE remote_object SET compute_id = ?2 WHERE compute_id = ?1', from, to);
       await run("UPDATE document SET id = ?2 WHERE kind = 'draining' AND id = ?1", from, to);
     }
-    // Whole projects are noted for other hosts only.
+    // Open projects are noted for other hosts only.
     await run(
-      "DELETE FROM remote_object WHERE compute_id = 'local' AND path LIKE '/projects/%' AND path NOT LIKE '/projects/%/%'",
+      "DELETE FROM remote_object WHERE compute_id = 'local' AND path LIKE '/projects/%' AND path NOT LIKE '/projects/%/%' AND NOT deleted",
     );
     await run('UPDATE lab SET written = -1, fingerprint = NULL, coming = NULL');
   });

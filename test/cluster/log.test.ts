@@ -404,6 +404,9 @@ test('another host is local after a change of the controller, and the files of o
   assert.equal((await store.labs.state(id))?.dirty, false);
   for (const compute_id of ['local', 'b'])
     await store.remoteObjects.note({ compute_id, project_id: id, path: `/projects/${id}/vpcs/nodes/n` });
+  const onB = { compute_id: 'b', project_id: id };
+  await store.remoteObjects.note({ ...onB, path: '/projects/open' });
+  await store.remoteObjects.note({ ...onB, path: '/projects/deleted', deleted: true });
   await becomeLocal(database, 'b');
   const lab = await store.labs.load(id);
   assert.deepEqual(
@@ -415,5 +418,9 @@ test('another host is local after a change of the controller, and the files of o
     ],
   );
   assert.deepEqual([lab?.dirty, lab?.fingerprint], [true, undefined]);
-  assert.deepEqual((await store.remoteObjects.list()).map(({ compute_id }) => compute_id).sort(), ['a', 'local']);
+  assert.deepEqual((await store.remoteObjects.list()).map(({ compute_id, path }) => `${compute_id} ${path}`).sort(), [
+    `a /projects/${id}/vpcs/nodes/n`,
+    'local /projects/deleted',
+    `local /projects/${id}/vpcs/nodes/n`,
+  ]);
 });

@@ -262,3 +262,25 @@ test('a machine of the dead controller runs on the next one, with its disk and t
   const read = execFileSync('qemu-io', ['-f', 'qcow2', '-c', 'read -P 90 4M 100k', disk(b)], { encoding: 'utf8' });
   assert.doesNotMatch(read, /failed/);
 });
+
+test('the files of a lab that was deleted while a host was away go when that host is the controller', {
+  skip,
+}, async (t) => {
+  const { a, b, idOfB, onA } = await pair(t);
+  const lab = await Lab.create(a, 'Deleted');
+  await lab.pc('There', { compute_id: idOfB });
+  await a.post(`${lab.path}/close`);
+  const folder = join(b.state, 'projects', lab.project.project_id);
+  assert.ok(existsSync(folder));
+  await b.kill();
+  await eventually(
+    'b to be away',
+    async () => (await onA('GET', `/v2/computes/${idOfB}`)).body,
+    (compute) => compute?.connected === false,
+  );
+  await a.delete(lab.path);
+  await a.kill();
+  await b.start();
+  await controls(b, 1);
+  await eventually('no folder', () => !existsSync(folder));
+});

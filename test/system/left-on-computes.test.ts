@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Daemon, eventually, startDaemon } from './daemon.ts';
 import { FROM_SOURCE } from './executable.ts';
@@ -195,6 +197,26 @@ test('a lab that was being opened is closed after a kill, here and there', async
   assert.equal((await controller.get(url)).status, 'closed');
   await controller.post(`${url}/open`);
   assert.equal(await there(node.id), 200);
+});
+
+test('a lab that was being imported leaves no folder there after a kill', async (t) => {
+  const both = await pair(t);
+  const { controller, compute, between, make, url } = both;
+  await make().made;
+  const { headers } = controller;
+  const archive = await (await fetch(`${controller.url}${url}/export?keep_compute_ids=yes`, { headers })).bytes();
+  between.holds = 'answers';
+  const id = randomUUID();
+  controller.ask('POST', `/v2/projects/${id}/import?name=imported`, { body: archive }).catch(() => {});
+  const folder = join(compute.state, 'projects', id);
+  await eventually('the folder', () => existsSync(folder));
+  await killed(both);
+  await eventually('no folder', () => !existsSync(folder));
+  const projects: { name: string }[] = await controller.get('/v2/projects');
+  assert.deepEqual(
+    projects.map(({ name }) => name),
+    ['lab'],
+  );
 });
 
 test('a node whose making failed because the compute was cut off goes when it is there again', async (t) => {

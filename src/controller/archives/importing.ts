@@ -15,6 +15,7 @@ import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';
 import { hostMeanwhile } from '../computes/project-files.ts';
 import type { Announcer } from '../events.ts';
+import type { PendingRemoteChanges, Trace } from '../lab/pending-remote-changes.ts';
 import type { Project } from '../lab/project.ts';
 import { type GivenSettings, newSettings } from '../lab/settings.ts';
 import type { Placement } from '../placement/placement.ts';
@@ -34,6 +35,7 @@ export interface ImportsOptions {
   computes: Computes;
   placement: Placement;
   announcer: Announcer;
+  remoteChanges: PendingRemoteChanges;
   /** Directories of projects and images. */
   projectsPath: string;
   imagesPath: string;
@@ -136,7 +138,7 @@ export class Imports {
     const images = plan.addsImages ? await placeImages(brought, imagesPath, undo) : new Map<string, string>();
     progress.check();
     await repackSnapshots(directory, identity, (message) => this.#warn(plan.id, message));
-    await this.#moveToComputes(directory, topology, held, undo);
+    const traces = await this.#moveToComputes(directory, topology, held, undo);
     const filename = fileNameOf(name);
     await writeTopologyFile(join(directory, filename), withPlacedImages(topology, images));
     progress.commit();
@@ -146,6 +148,7 @@ export class Imports {
     const reasons = [...choices].map(([old, choice]) => [nodeIds.get(old) ?? old, choice] as const);
     await this.#options.placement.keep(project, new Map(reasons));
     undo.move();
+    for (const trace of traces) await trace.settle();
     return project;
   }
 
@@ -154,20 +157,25 @@ export class Imports {
     topology: Topology,
     held: AsyncDisposableStack,
     undo: AsyncDisposableStack,
-  ): Promise<void> {
+  ): Promise<Trace[]> {
+    const traces: Trace[] = [];
     const computes = computesOf(this.#options.computes, topology);
     const { project_id: id, name } = topology;
     for (const compute of computes.values()) {
+      const trace = held.use(await this.#options.remoteChanges.importing(compute, id));
+      traces.push(trace);
       try {
         await hostMeanwhile(compute, { id, name }, held);
-        undo.defer(() => removeFrom(compute, id));
+        undo.defer(() => removeFrom(compute, id, trace));
       } catch (error) {
+        await trace.failed(error);
         // An unreachable host is no obstacle if there are no files for it.
         if (compute.connected || (await hasFilesFor(compute, directory, topology))) throw error;
         computes.delete(compute.id);
       }
     }
     await moveNodeFolders(directory, topology, computes);
+    return traces;
   }
 
   #warn(projectId: string, message: string): void {
@@ -193,14 +201,15 @@ async function hasFilesFor(compute: Compute, directory: string, { topology }: To
   return false;
 }
 
-async function removeFrom(compute: Compute, projectId: string): Promise<void> {
-  await compute.delete(`/projects/${projectId}`, { connect: false }).catch((error: unknown) => {
-    log.warn('files of a failed import stay on a compute', {
-      compute: compute.id,
-      project: projectId,
-      error: String(error),
+async function removeFrom(compute: Compute, projectId: string, trace: Trace): Promise<void> {
+  try {
+    await compute.delete(`/projects/${projectId}`, { connect: false });
+    await trace.settle();
+  } catch (error) {
+    log.warn('files of a failed import stay on a compute until it is back', {
+      ...{ compute: compute.id, project: projectId, error: String(error) },
     });
-  });
+  }
 }
 
 /** Writes the stream to a file without holding it in memory. */

@@ -1,7 +1,8 @@
 // Records what a crash of this server, or the loss of a compute, may leave on computes: nodes being created, moved or
-// removed, NIOs of removed links, projects that were open or are deleted. An entry is on disk before the compute is
-// called and deleted once the outcome is known. The others are cleaned up when the compute is back and the project is
-// open, or closed for good. The compute of this process ends with it, so it can leave only nodes' folders.
+// removed, NIOs of removed links, projects that were open, are deleted, or are being imported. An entry is on disk
+// before the compute is called and deleted once the outcome is known. The others are cleaned up when the compute is back
+// and the project is open, or closed for good. The compute of this process ends with it, so it can leave only nodes'
+// folders.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../failures.ts';
@@ -45,17 +46,21 @@ export class PendingRemoteChanges {
    * Records that a compute is about to be asked to create or remove a node. Until the result is disposed of, nothing
    * else cleans up the object. Only a removal, which `makesRoom`, may use the reserved disk space.
    */
-  async begin(
-    { id: compute }: Compute,
-    projectId: string,
-    path: string,
-    { makesRoom = false }: { makesRoom?: boolean } = {},
-  ): Promise<Trace> {
-    const object: RemoteObject = { compute_id: compute, project_id: projectId, path };
+  begin({ id: compute }: Compute, projectId: string, path: string, options?: { makesRoom?: boolean }): Promise<Trace> {
+    return this.#begin({ compute_id: compute, project_id: projectId, path }, options);
+  }
+
+  /** Records that a compute is about to get files of a project that is being imported. */
+  importing({ id: compute }: Compute, projectId: string): Promise<Trace> {
+    // If the import is interrupted, the project is deleted there.
+    return this.#begin({ ...hosted(compute, projectId), deleted: true });
+  }
+
+  async #begin(object: RemoteObject, options?: { makesRoom?: boolean }): Promise<Trace> {
     const key = keyOf(object);
     this.#busy.set(key, object);
     try {
-      await this.#objects.note(object, { makesRoom });
+      await this.#objects.note(object, options);
     } catch (error) {
       this.#busy.delete(key);
       throw error;
@@ -139,6 +144,15 @@ export class PendingRemoteChanges {
         // The nodes of a closed project are checked when it is opened.
         else if (isProject(object) || !project) await this.#settle(object);
       },
+    );
+  }
+
+  /** Deletes on this host's compute what was deleted while another host was the controller. Never rejects. */
+  async deleteHere(local: Compute, projects: readonly Project[]): Promise<void> {
+    await this.#each(
+      (object) => object.compute_id === local.id && object.deleted === true,
+      (object) =>
+        projects.some(({ id }) => id === object.project_id) ? this.#settle(object) : this.#delete(local, object),
     );
   }
 

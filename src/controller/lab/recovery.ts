@@ -69,7 +69,7 @@ export class Recovery {
     // Projects that a previous run left open and that did not reopen.
     const leftOpen = projects.filter((project) => project.leftOpen && project.state === 'closed');
     // The compute of this process ends with it.
-    if (compute.id === 'local') return;
+    if (compute.id === 'local') return this.#remoteChanges.deleteHere(compute, projects);
     for (const project of coming) void this.#followOpening(project, compute);
     try {
       if (open.length === 0 && leftOpen.length === 0 && !(await this.#remoteChanges.concern(compute))) return;
