@@ -425,7 +425,7 @@ async function replacing(files: ClusterFiles, name: string): Promise<Membership>
     if (error instanceof RequestError && error.isNoResponders()) return becomeRegistrar(files, membership);
     throw new Failure(
       'conflict',
-      `${name} is connected to NATS, and does not answer (${messageOf(error)}): stop its server first. If the host is dead, try again when NATS has noticed that, after some minutes.`,
+      `${name} is connected to NATS, and does not answer (${messageOf(error)}): stop its server first. If the host is dead, try again in 10 seconds, when NATS has noticed that.`,
     );
   }
   throw new Failure(

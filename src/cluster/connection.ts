@@ -20,6 +20,14 @@ import { fingerprintOf } from './token.ts';
 const TIMEOUT_MS = 5_000;
 /** How long (ms) between attempts after a connection was lost. */
 const AGAIN_MS = 500;
+/**
+ * How often (ms) both ends of a connection look for each other, and how many times without an answer. An end that is gone without a word, as
+ * when its machine loses power, is noticed within 8 s; the defaults of NATS are 6 minutes.
+ */
+export const PING_MS = 2_000;
+export const MOST_PINGS = 3;
+/** How long (ms) the client may take to send what is left to an end that is gone. With full buffers the system would try for minutes. */
+const LAST_MS = 500;
 
 /** The name in the certificate of a cluster's NATS; hosts check it instead of an address, which may change. */
 export const serverNameOf = (cluster: string): string => `${cluster}.labwire.internal`;
@@ -103,7 +111,7 @@ export async function connectExisting(
 }
 
 /**
- * Connects as this host, and again after each loss, for ever.
+ * Connects as this host, and again after each loss. The connection is closed only if its other end is gone and much is left to send.
  * @param failures of former connections: each begins with another server
  */
 export async function connectMember(
@@ -112,7 +120,7 @@ export async function connectMember(
   options: ConnectionOptions = {},
   failures = 0,
 ): Promise<NatsConnection> {
-  const { servers, server, cluster, seed, claim, host, existing } = membership;
+  const { servers, server, host, existing } = membership;
   // Its own first: messages take the shortest way.
   const nearest = server === undefined ? servers : [server, ...servers.filter((other) => other !== server)];
   const first = failures % nearest.length;
@@ -122,20 +130,42 @@ export async function connectMember(
     name: host,
     maxReconnectAttempts: -1,
     reconnectTimeWait: AGAIN_MS,
+    pingInterval: PING_MS,
+    maxPingOut: MOST_PINGS,
     // A question that only this host listens for has no answer at once, and not after its time limit.
     noEcho: true,
     noRandomize: server !== undefined,
     ignoreClusterUpdates: false,
     ...options,
   };
-  if (existing) return connectExisting(servers, await files.credentials(), kept);
+  const nats = existing
+    ? await connectExisting(servers, await files.credentials(), kept)
+    : await connectOwn(files, { ...membership, servers: ordered }, kept);
+  void closeIfStuck(nats);
+  return nats;
+}
+
+/** To the cluster's own NATS. @throws Failure `conflict` with the reason */
+async function connectOwn(
+  files: ClusterFiles,
+  { servers, cluster, seed, claim }: Membership,
+  options: ConnectionOptions,
+): Promise<NatsConnection> {
   if (claim === undefined)
     throw new Failure(
       'conflict',
       `The cluster "${cluster}" was begun by an older release: leave it with "labwired cluster leave", and begin it again.`,
     );
   const user = { authenticator: authenticator(claim, seed) };
-  return connectNats(ordered, cluster, await files.authorityCertificate(), { ...user, ...kept });
+  return connectNats(servers, cluster, await files.authorityCertificate(), { ...user, ...options });
+}
+
+async function closeIfStuck(nats: NatsConnection): Promise<void> {
+  let closing: NodeJS.Timeout | undefined;
+  for await (const { type } of nats.status()) {
+    if (type === 'staleConnection') closing = setTimeout(() => void nats.close(), LAST_MS);
+    else if (type === 'disconnect') clearTimeout(closing);
+  }
 }
 
 /** Connects as the user that manages NATS itself; on hosts that run one. */

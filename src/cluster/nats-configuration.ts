@@ -1,6 +1,6 @@
 // The configuration of a NATS of the cluster, written again when one that runs NATS comes, and when any goes: TLS with a certificate of the
 // cluster's CA, who signs the claims of its users, routes to the other NATS, and limits for what JetStream stores.
-import { addressOf } from './connection.ts';
+import { addressOf, MOST_PINGS, PING_MS } from './connection.ts';
 import type { ClusterFiles, HostRecord, Storage } from './layout.ts';
 import { type CompleteKeys, userConfiguration } from './nats-users.ts';
 
@@ -37,6 +37,8 @@ export function natsConfiguration(files: ClusterFiles, { cluster, host, server, 
     listen: `0.0.0.0:${addressOf(server).port}`,
     pid_file: files.path('nats.pid'),
     max_payload: MESSAGE_LIMIT_BYTES,
+    ping_interval: `${PING_MS / 1_000}s`,
+    ping_max: MOST_PINGS,
     tls,
     ...userConfiguration(storage.keys, storage.revoked),
   };

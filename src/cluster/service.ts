@@ -144,8 +144,8 @@ class Service implements Cluster {
   #isAsking = false;
   /** Names of hosts that were reported because their leases have the id of another host. */
   readonly #taken = new Set<string>();
-  /** Sessions that failed. A server of NATS that does not answer some requests is passed over by the next one. */
-  #failures = 0;
+  /** Sessions that ended. A server of NATS that does not answer is passed over by the next one. */
+  #sessions = 0;
   readonly #admissions: Admissions;
 
   constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership, known: readonly NamedHost[]) {
@@ -311,8 +311,8 @@ class Service implements Cluster {
         await this.#session();
       } catch (error) {
         this.#report(messageOf(error));
-        this.#failures += 1;
       }
+      this.#sessions += 1;
       this.#calls.break('the connection to NATS ended');
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
     }
@@ -326,7 +326,7 @@ class Service implements Cluster {
 
   async #session(): Promise<void> {
     const { host, controller, cluster } = this.#membership;
-    const nats = await connectMember(this.#files, this.#membership, {}, this.#failures);
+    const nats = await connectMember(this.#files, this.#membership, {}, this.#sessions);
     try {
       this.#calls.nats = nats;
       void this.#follow(nats);

@@ -37,6 +37,10 @@ export class KillableHost {
     return this.host.name;
   }
 
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   /** How often it has become the controller. */
   get turns(): number {
     return this.told.filter(({ what }) => what === CONTROLS).length;

@@ -8,6 +8,7 @@ import { freeTcpPort } from '../free-tcp-port.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { first, Host, refused } from './joined-host.ts';
+import { KillableHost } from './killable-hosts.ts';
 import { Nats } from './nats.ts';
 
 const skip = missing('nats-server', 'openssl');
@@ -91,4 +92,28 @@ test('the first host learns at once that no other host has replaced it, though i
   const begin = performance.now();
   assert.equal(await replacedBy(own, a.files, 'a'), undefined);
   assert.ok(performance.now() - begin < 1_000);
+});
+
+test('the first host begins again although its former connection is still open, as after a cut of its machine', {
+  skip,
+}, async (t) => {
+  const former = new KillableHost(t, 'a');
+  const { host } = former;
+  await host.run('init', undefined, { name: 'lab', address: `127.0.0.1:${await freeTcpPort()}`, servers: '3' });
+  await new Nats(t, host.files.path('nats.conf')).start();
+  former.start();
+  const waits = /most of the cluster's NATS servers must run/;
+  await eventually(
+    'the former server',
+    () => former.told.map(({ reason }) => reason).join(),
+    (said) => waits.test(said),
+  );
+  process.kill(former.pid, 'SIGSTOP');
+  await host.start();
+  await eventually(
+    'the new one',
+    () => host.said.join(),
+    (said) => waits.test(said),
+  );
+  assert.match(host.said.join(), /does not answer, and may have replaced this one/);
 });

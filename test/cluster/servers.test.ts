@@ -98,7 +98,8 @@ test('three hosts run NATS: leases, streams and a new host go on when one of the
   );
   await eventually('the list of servers on d', async () => (await d.files.member()).servers.length === 3);
 
-  await servers[0]!.stop();
+  // Without a word, as when its machine loses power: connections to it stay open.
+  process.kill(servers[0]!.pid, 'SIGSTOP');
   const echo = async (host: string): Promise<string> => {
     try {
       const stream = a.cluster!.dial(host);
@@ -117,6 +118,7 @@ test('three hosts run NATS: leases, streams and a new host go on when one of the
       (text) => text === 'over',
     );
   assert.deepEqual(a.absent, [], 'no host counts as gone');
+  await servers[0]!.stop();
   // Hosts come and go while one NATS is away, which learns of it later.
   const e = new Host(t, 'e');
   const served = (await a.run('token')).trim().replace(/\/\/[^#]+/, `//${(await b.files.member()).server}`);
@@ -160,4 +162,15 @@ test('three hosts run NATS: leases, streams and a new host go on when one of the
   assert.match(await a.run('forget', 'c'), /c is forgotten/);
   await eventually('a without both', () => a.forgotten.includes('c') && a.forgotten.includes('e'));
   assert.match(await lineOf(a), /\.storage$/);
+});
+
+test('a connection to a NATS that is gone without a word ends, however much is left to send', async (t) => {
+  const { a, nats } = await first(t);
+  const connection = await connectMember(a.files, await a.files.member());
+  t.after(() => connection.close());
+  process.kill(nats.pid, 'SIGSTOP');
+  for (let count = 0; count < 32; count += 1) connection.publish('labwire.x', new Uint8Array(1_000_000));
+  const signal = AbortSignal.timeout(20_000);
+  await Promise.race([connection.closed(), once(signal, 'abort')]);
+  assert.ok(!signal.aborted);
 });
