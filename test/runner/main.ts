@@ -40,7 +40,7 @@ const root = process.cwd();
 const extent: Extent = options.quick ? 'quick' : options.all ? 'all' : 'usual';
 const testTimeoutMs = Number(options['test-timeout']);
 const started = performance.now();
-const PRELOADED = ['./test/own-group.ts', './test/keep-compiled.ts', './test/own-network.ts'];
+const PRELOADED = ['./test/own-group.ts', './test/report-hangs.ts', './test/keep-compiled.ts', './test/own-network.ts'];
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);

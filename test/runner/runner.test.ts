@@ -85,11 +85,11 @@ test('a script counts by its last line; one that fails without such a line is on
 });
 
 test('a test that hangs ends at the time limit, and a file that does not end is killed', async (t) => {
-  const hangs = `import { test } from 'node:test'; test('hangs', () => new Promise((end) => setTimeout(end, 9000)));`;
+  const hangs = `import { test } from 'node:test'; process.stderr.write('busy elsewhere'); test('hangs', () => new Promise((end) => setTimeout(end, 9000)));`;
   const lingers = `import { test } from 'node:test'; test('passes', () => void setInterval(() => {}, 1000));`;
   const words = ['--test-timeout', '1000', '--silence', '2000'];
   const { text } = await ran(t, { 'hangs.test.ts': hangs, 'lingers.test.ts': lingers }, { words });
-  assert.match(text, /^hangs\n +test timed out after 1000ms$/m);
+  assert.match(text, /^hangs\n +test timed out after 1000ms\n +busy elsewhere$/m);
   assert.match(text, /^test\/lingers\.test\.ts\n +no event for 3 s: the process was killed$/m);
 });
 

@@ -121,6 +121,10 @@ class TestFile {
     if (this.failure !== undefined && this.result.failed.length === 0) {
       const error = `${this.failure}\n${this.stderr}`.trim();
       this.result.failed.push({ title: this.result.file, error });
+    } else if (this.stderr !== '') {
+      // What the process did meanwhile.
+      const late = this.result.failed.find(({ error }) => error.includes('timed out'));
+      if (late) late.error += `\n${this.stderr.trim()}`;
     }
     return this.result;
   }
