@@ -14,7 +14,7 @@ export { FrameCalls } from './system-calls/frame-calls.ts';
 export { OFFLOAD_WORDS, SEGMENT_SLOTS, SLOT_BYTES, SLOTS } from './system-calls/frame-memory.ts';
 export { disableOffload, hasOffload } from './system-calls/interface-request.ts';
 export { EBADFD, SystemError, trimAllocator } from './system-calls/libc.ts';
-export { inNetworkOf, inNetworkOfAny, inNewNetwork } from './system-calls/namespaces.ts';
+export { inNetworkOf, inNetworkOfAny, inNewNetwork, networkNamespace } from './system-calls/namespaces.ts';
 export { NETLINK_HEADER_BYTES, netlinkRequest, netlinkRequestsElsewhere } from './system-calls/netlink.ts';
 export { connectInNetworkOf } from './system-calls/network-socket.ts';
 export { pathMtu, probePath } from './system-calls/path-mtu.ts';

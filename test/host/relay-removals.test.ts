@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { fstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { findLink, getLink, links, removeLink } from '../../src/host/network/kernel-interfaces.ts';
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
 import { type Relay, removeRelay } from '../../src/host/network/relay-removals.ts';
-import { inNetworkOf, inNetworkOfAny, makeProgramTap } from '../../src/host/system-calls.ts';
+import { inNetworkOf, inNetworkOfAny, makeProgramTap, networkNamespace } from '../../src/host/system-calls.ts';
 import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 
 const COUNT = 24;
@@ -15,8 +15,19 @@ function makeRelay(network?: number): Relay & { name: string } {
   const name = uniqueName();
   return inNetworkOfAny(network, () => {
     const descriptor = makeProgramTap(name);
-    return { name, descriptor, index: getLink(name).index, network };
+    return { name, descriptor, index: getLink(name).index, network, namespace: networkNamespace() };
   });
+}
+
+/** Returns a process with a network namespace of its own. */
+function makeNetwork(t: TestContext): number {
+  const directory = mkdtempSync(join(tmpdir(), 'labwire-network-'));
+  const nodes = new NodeNetwork(directory, 'relays', true);
+  t.after(() => {
+    nodes.close();
+    rmSync(directory, { recursive: true });
+  });
+  return nodes.open()!;
 }
 
 async function millisecondsOf(task: () => Promise<unknown>): Promise<number> {
@@ -47,13 +58,7 @@ test('relays are removed together, in the time of a few', { skip: cannotMakeInte
 test('relays of several network namespaces are removed, also if one is gone', {
   skip: cannotMakeInterfaces,
 }, async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-network-'));
-  const nodes = new NodeNetwork(directory, 'relays', true);
-  t.after(() => {
-    nodes.close();
-    rmSync(directory, { recursive: true });
-  });
-  const network = nodes.open()!;
+  const network = makeNetwork(t);
   const [here, there, gone] = [makeRelay(), makeRelay(network), makeRelay(network)];
   inNetworkOf(network, () => removeLink(gone.name));
   const ended = { ...makeRelay(), network: 2 ** 22 };
@@ -64,4 +69,20 @@ test('relays of several network namespaces are removed, also if one is gone', {
     inNetworkOf(network, links).map(({ name }) => name),
     ['lo'],
   );
+});
+
+test('an interface with the same index in another network namespace stays when the id of the process is reused', {
+  skip: cannotMakeInterfaces,
+}, async (t) => {
+  const [first, second] = [makeNetwork(t), makeNetwork(t)];
+  const [relay, other] = [makeRelay(first), makeRelay(second)];
+  assert.equal(relay.index, other.index);
+  await removeRelay({ ...relay, network: second });
+  assert.ok(inNetworkOf(second, () => findLink(other.name)));
+  assert.equal(
+    inNetworkOf(first, () => findLink(relay.name)),
+    undefined,
+    'its last descriptor is closed',
+  );
+  await removeRelay(other);
 });

@@ -7,7 +7,7 @@ import { keepFromHost } from '../../host/network/interface-programs.ts';
 import { relayName } from '../../host/network/interfaces.ts';
 import { changeLink, droppedBy, findLink, getLink } from '../../host/network/kernel-interfaces.ts';
 import type { Relay } from '../../host/network/relay-removals.ts';
-import { hasOffload, SystemError } from '../../host/system-calls.ts';
+import { hasOffload, networkNamespace, SystemError } from '../../host/system-calls.ts';
 import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';
 import type { KernelEnd, KernelLinks, KernelPort } from './kernel-links.ts';
@@ -20,6 +20,7 @@ const QUEUE_FRAMES = 4096;
 export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   nodeIndex = 0;
   relayIndex = 0;
+  #namespace = '';
   readonly #links: KernelLinks;
   readonly #node: string;
   readonly #port: KernelPort;
@@ -76,6 +77,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
     try {
       this.#dropped = 0;
       this.there(() => {
+        this.#namespace = networkNamespace();
         this.relayIndex = getLink(this.interface).index;
         changeLink(this.interface, { mtu: MTU_BYTES, queueFrames: QUEUE_FRAMES });
         this.#links.add(this, this.#port, this.#node, this.interface);
@@ -101,7 +103,7 @@ export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   }
 
   #relay(descriptor: number): Relay {
-    return { descriptor, index: this.relayIndex, network: this.network };
+    return { descriptor, index: this.relayIndex, network: this.network, namespace: this.#namespace };
   }
 
   protected override reopenDescriptor(): number {

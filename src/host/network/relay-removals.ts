@@ -2,7 +2,7 @@
 // that come meanwhile are removed together.
 
 import { close } from 'node:fs';
-import { inNetworkOfAny } from '../system-calls.ts';
+import { inNetworkOfAny, networkNamespace } from '../system-calls.ts';
 import { removeLinks } from './kernel-interfaces.ts';
 
 /** The most that are removed together: some 40 ms, during which no other change of the host's interfaces begins. */
@@ -14,6 +14,8 @@ export interface Relay {
   index: number;
   /** Id of the process whose network namespace has it; undefined for this one's. */
   network: number | undefined;
+  /** What {@link networkNamespace} returned there. */
+  namespace: string;
 }
 
 let waiting: Relay[] = [];
@@ -30,12 +32,15 @@ async function removeAll(): Promise<void> {
   // Those of the same turn come together.
   await undefined;
   for (let [first] = waiting; first !== undefined; [first] = waiting) {
-    const { network } = first;
-    const batch = waiting.filter((relay) => relay.network === network).slice(0, MOST);
+    const { network, namespace } = first;
+    const batch = waiting.filter((relay) => relay.namespace === namespace).slice(0, MOST);
     const taken = new Set(batch);
     waiting = waiting.filter((relay) => !taken.has(relay));
     try {
-      await inNetworkOfAny(network, () => removeLinks(batch.map(({ index }) => index)));
+      await inNetworkOfAny(network, () => {
+        // The id of an ended process may be reused: the index is another interface's there.
+        if (networkNamespace() === namespace) return removeLinks(batch.map(({ index }) => index));
+      });
     } catch {
       // The namespace may be gone. With its last descriptor the kernel removes each one by itself.
     }

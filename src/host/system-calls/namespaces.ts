@@ -19,7 +19,7 @@ export function inNetworkOf<T>(process: number, task: () => T): T {
     const other = check('namespace', open(`/proc/${process}/ns/net`, CLOEXEC));
     try {
       // The pid of an ended process may be reused. Nothing meant for another network may happen in ours.
-      if (readlinkSync(`/proc/self/fd/${other}`) === readlinkSync(OWN))
+      if (readlinkSync(`/proc/self/fd/${other}`) === networkNamespace())
         throw new SystemError('namespace', constants.errno.EEXIST);
       check('setns', setns(other, CLONE_NEWNET));
     } finally {
@@ -50,6 +50,11 @@ function elsewhere<T>(enter: () => void, task: () => T): T {
   } finally {
     close(own);
   }
+}
+
+/** Identifies this thread's network namespace. No other one has the same while a process, a socket or a TAP of it exists. */
+export function networkNamespace(): string {
+  return readlinkSync(OWN);
 }
 
 /** Runs `task` in the network namespace of a process, or in this thread's if there is none. */
