@@ -161,6 +161,22 @@ test('the node of a closed port reaches no other', { skip }, async (t) => {
   await assert.rejects(a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2'));
 });
 
+test('a new link works at once at the interfaces and UDP ports of one that was just removed', { skip }, async (t) => {
+  const fabric = await startFabric(t);
+  const [a, b] = [await container(t, fabric, '10.99.0.1/24'), await container(t, fabric, '10.99.0.2/24')];
+  const cables = await ends();
+  let ports = [a.port, b.port];
+  for (let round = 0; round < 10; round++) {
+    for (const [index, cable] of cables.entries()) await ports[index]!.connect(cable);
+    assert.deepEqual((await ports[0]!.statistics()).path, KERNEL);
+    await a.namespace.run('ping', '-c', '1', '-W', '1', '10.99.0.2');
+    await Promise.all(ports.map((port) => port.close()));
+    ports = [];
+    for (const { link } of [a, b])
+      ports.push(await fabric.createPort({ kind: 'packet', interface: link, kernel: true }));
+  }
+});
+
 const relays = () => links().filter(({ name }) => name.startsWith('lwr'));
 
 for (const way of ['its ports are closed', 'it stops'] as const)
