@@ -1,6 +1,8 @@
 // Links between computes: what each of them is told, in which order, and what is left when one of them refuses (interface, 8 and 15.7).
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { MOST_VNI } from '../../src/api/routes/compute-nodes.ts';
+import { nextVni } from '../../src/controller/links/wiring.ts';
 import { type Answering, refusing, StandIn } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -336,4 +338,13 @@ test('a capture whose compute vanishes breaks off, and does not look complete', 
   await parts.read();
   await it.b.close();
   await assert.rejects(parts.read(), /terminated/);
+});
+
+test('no two links get the same VXLAN network identifier', () => {
+  const given = new Set(Array.from({ length: 100_000 }, nextVni));
+  assert.equal(given.size, 100_000);
+  assert.deepEqual(
+    [...given].filter((vni) => vni < 1 || vni > MOST_VNI),
+    [],
+  );
 });

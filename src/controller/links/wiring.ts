@@ -57,9 +57,14 @@ function maySendByVxlan(one: Node, other: Node): boolean {
   return [one, other].every(({ type }) => nodeKind(type).kernelForwards === true);
 }
 
-/** A random one cannot be guessed. */
-function randomVni(): number {
-  return randomInt(1, MOST_VNI + 1);
+/** Random and odd: the identifiers of all links differ, and one of them does not reveal another. */
+const VNI_STEP = 2 * randomInt(MOST_VNI >> 1) + 1;
+let lastVni = randomInt(MOST_VNI);
+
+export function nextVni(): number {
+  do lastVni = (lastVni + VNI_STEP) & MOST_VNI;
+  while (lastVni === 0);
+  return lastVni;
 }
 
 /** Wires the first two ends; a failure rolls back. */
@@ -68,7 +73,7 @@ export async function wire(link: Link): Promise<void> {
   await using undo = new AsyncDisposableStack();
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
   const areAddresses = isIP(host) !== 0 && isIP(host) === isIP(otherHost);
-  const vni = areAddresses && maySendByVxlan(one.node, other.node) ? randomVni() : undefined;
+  const vni = areAddresses && maySendByVxlan(one.node, other.node) ? nextVni() : undefined;
   /** Ends whose port has no NIO yet: removing a NIO releases its port. */
   const reserved = new Set<LinkEnd>();
   undo.defer(async () => {
