@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -64,6 +64,27 @@ test('a process that has the noted id by chance is neither used nor ended', { sk
   writeFileSync(join(directory, 'node-network'), `${stranger.pid}`);
   assert.notEqual(network.open(), stranger.pid);
   assert.equal(stranger.exitCode ?? stranger.signalCode, null);
+});
+
+/** Processes that keep a namespace of this state directory. */
+function keepersOf(instance: string): string[] {
+  return readdirSync('/proc').filter((entry) => {
+    try {
+      return /^\d+$/.test(entry) && readFileSync(`/proc/${entry}/environ`, 'utf8').includes(instance);
+    } catch {
+      return false; // it has ended
+    }
+  });
+}
+
+test('a namespace that cannot be noted for the next server is not kept', { skip }, async (t) => {
+  const { directory, instance, network } = networkFor(t);
+  symlinkSync(join(directory, 'missing', 'file'), join(directory, 'node-network'));
+  assert.equal(network.open(), undefined);
+  await until(async () => keepersOf(instance).length === 0);
+  rmSync(join(directory, 'node-network'));
+  const keeper = network.open();
+  assert.deepEqual(keepersOf(instance), [`${keeper}`]);
 });
 
 interface Node {

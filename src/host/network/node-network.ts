@@ -111,21 +111,23 @@ export class NodeNetwork {
   #start(): void {
     const [name = '', instance = ''] = this.#mark.split('=');
     try {
-      const { pid } = inNewNetwork(() => {
+      using undo = new DisposableStack();
+      const child = inNewNetwork(() => {
         disableIpv6();
-        const child = spawn('sleep', ['infinity'], {
+        return spawn('sleep', ['infinity'], {
           cwd: this.#directory,
           env: childEnvironment({ [name]: instance }),
           detached: true,
           stdio: 'ignore',
         });
-        child.on('error', () => {});
-        child.unref();
-        return child;
       });
-      if (pid === undefined) throw new Failure('conflict', 'the program sleep is missing');
-      writeFileSync(join(this.#directory, FILE), `${pid}`, { mode: 0o600 });
-      this.#process = pid;
+      undo.defer(() => child.kill('SIGKILL'));
+      child.on('error', () => {});
+      child.unref();
+      if (child.pid === undefined) throw new Failure('conflict', 'the program sleep is missing');
+      writeFileSync(join(this.#directory, FILE), `${child.pid}`, { mode: 0o600 });
+      this.#process = child.pid;
+      undo.move();
     } catch (error) {
       log.warn("nodes' interfaces are in the host's own network", { reason: messageOf(error) });
     }
