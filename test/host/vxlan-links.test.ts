@@ -3,16 +3,23 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { programAt } from '../../src/host/network/interface-programs.ts';
+import { VXLAN_NAME } from '../../src/host/network/interfaces.ts';
 import { NodeNetwork, nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import { VxlanLinks } from '../../src/host/network/vxlan-links.ts';
+import { TUNNEL_BYTES } from '../../src/host/network/vxlan-programs.ts';
+import { inNetworkOf, openMapsOf } from '../../src/host/system-calls.ts';
+import { until } from '../fabric/peers.ts';
 
 const PORT = 14_789;
+const HOST = '127.0.0.1';
+const [NAME, OTHER] = ['lwt00000001-0', 'lwt00000002-0'];
+const skip = nodeNetworkUnavailable() ?? false;
 
-test('a server does not take its own answer for that of another server at the same address', {
-  skip: nodeNetworkUnavailable() ?? false,
-}, async (t) => {
+/** The links of a host, of which {@link NAME} is one; undefined if its kernel has no VXLAN. */
+async function linksFor(t: TestContext): Promise<{ links: VxlanLinks; network: NodeNetwork } | undefined> {
   const directory = mkdtempSync(join(tmpdir(), 'labwire-vxlan-'));
   const network = new NodeNetwork(directory, 'test', true);
   const links = new VxlanLinks(network, PORT);
@@ -21,10 +28,91 @@ test('a server does not take its own answer for that of another server at the sa
     network.close();
     rmSync(directory, { recursive: true });
   });
-  const [name, host] = ['lwt00000001-0', '127.0.0.1'];
-  const link = { vni: 1, host, used: () => assert.fail('the link is used'), fragmented: () => {} };
-  if (links.add(name, 'owner', link) === undefined) return t.skip('this kernel makes no VXLAN interfaces');
+  if (await isMade(links, NAME, 1)) return { links, network };
+  t.skip('this kernel makes no VXLAN interfaces');
+  return undefined;
+}
+
+/** Makes a link. The kernel needs a moment to free the UDP port of a network namespace that has ended. */
+async function isMade(links: VxlanLinks, name: string, vni: number): Promise<boolean> {
+  return await until(async () => {
+    if (links.add(name, 'owner', link(vni)) !== undefined) return 'made';
+    return !/another VXLAN interface of this host has UDP port 14789/.test(links.refusal(name) ?? '') && 'refused';
+  }).then((what) => what === 'made');
+}
+
+function link(vni: number) {
+  const used = (isUsed: boolean) => assert.equal(isUsed, false);
+  return { vni, host: HOST, used, fragmented: () => {} };
+}
+
+/** The maps of all links of the host. */
+function mapsOf(t: TestContext, network: NodeNetwork) {
+  const maps = openMapsOf(inNetworkOf(network.open()!, () => programAt(VXLAN_NAME)!.id));
+  t.after(() => {
+    for (const map of maps.values()) map.close();
+  });
+  return { tunnels: maps.get('tunnels')!, notes: maps.get('notes')! };
+}
+
+test('a server does not take its own answer for that of another server at the same address', { skip }, async (t) => {
+  const { links } = (await linksFor(t)) ?? {};
+  if (links === undefined) return;
   // Longer than the first probes take.
   await sleep(3_000);
-  assert.deepEqual([links.state(name)?.isUsed, /does not answer/.test(links.state(name)?.reason ?? '')], [false, true]);
+  assert.deepEqual([links.state(NAME)?.isUsed, /does not answer/.test(links.state(NAME)?.reason ?? '')], [false, true]);
+});
+
+test('a link that cannot be made leaves nothing behind, and says why', { skip }, async (t) => {
+  const { links, network } = (await linksFor(t)) ?? {};
+  if (links === undefined || network === undefined) return;
+  const { tunnels, notes } = mapsOf(t, network);
+  let full = 0;
+  const fill = () => {
+    for (;;) tunnels.set(1_000 + full++, Buffer.alloc(TUNNEL_BYTES));
+  };
+  assert.throws(fill, { code: 'E2BIG' });
+  assert.equal(links.add(OTHER, 'owner', link(2)), undefined);
+  assert.equal(network.find(OTHER), undefined);
+  assert.deepEqual([tunnels.get(2), notes.get(2)], [undefined, undefined]);
+  assert.match(links.refusal(OTHER) ?? '', /E2BIG/);
+  // An interface that cannot be removed does not hide the reason.
+  assert.equal(links.add('lo', 'owner', link(3)), undefined);
+  assert.match(links.refusal('lo') ?? '', /E2BIG/);
+
+  tunnels.delete(1_000);
+  assert.notEqual(links.add(OTHER, 'owner', link(2)), undefined);
+  links.remove(OTHER);
+  assert.deepEqual([network.find(OTHER), tunnels.get(2), notes.get(2)], [undefined, undefined, undefined]);
+});
+
+test('a link whose identifier another link has does not take its frames over', { skip }, async (t) => {
+  const { links, network } = (await linksFor(t)) ?? {};
+  if (links === undefined || network === undefined) return;
+  const { tunnels } = mapsOf(t, network);
+  const entry = tunnels.get(1);
+  assert.equal(links.add(OTHER, 'owner', link(1)), undefined);
+  assert.match(links.refusal(OTHER) ?? '', /another link of this host has the VXLAN network identifier 1$/);
+  links.remove(OTHER);
+  assert.equal(links.refusal(OTHER), undefined);
+  assert.deepEqual(tunnels.get(1), entry);
+  // The next server takes the link over with its identifier.
+  const next = new VxlanLinks(network, PORT);
+  t.after(() => next.stop());
+  assert.equal(next.add(OTHER, 'owner', link(1)), undefined);
+  assert.notEqual(next.add(NAME, 'owner', link(1)), undefined);
+  next.remove(NAME);
+  assert.notEqual(next.add(OTHER, 'owner', link(1)), undefined);
+});
+
+test('each link without VXLAN has its own reason, which another link does not change', { skip }, async (t) => {
+  const { links, network } = (await linksFor(t)) ?? {};
+  if (links === undefined || network === undefined) return;
+  assert.equal(links.add(OTHER, 'owner', { ...link(2), host: '::ffff:192.0.2.1' }), undefined);
+  network.close();
+  const third = 'lwt00000003-0';
+  assert.ok(await isMade(links, third, 3));
+  assert.match(links.refusal(OTHER) ?? '', /address of this kind/);
+  assert.match(links.refusal(NAME) ?? '', /namespace of nodes' interfaces has ended/);
+  assert.equal(links.refusal(third), undefined);
 });

@@ -3,7 +3,7 @@
 // server, and plain links with it. Probes show which links work; the others use UDP.
 
 import { randomInt } from 'node:crypto';
-import { messageOf } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
 import {
   BpfMap,
@@ -22,6 +22,7 @@ import { VxlanPath } from './vxlan-path.ts';
 import {
   arrivalProgram,
   decodeNote,
+  decodeTunnel,
   departureProgram,
   encodeProbe,
   encodeTunnel,
@@ -45,6 +46,8 @@ const MTU_MS = 5_000;
 /** Links whose probes are due within this time (ms) of each other are probed together. */
 const TOGETHER_MS = 50;
 
+const NO_ADDRESS = 'VXLAN does not reach an address of this kind';
+const NETWORK_ENDED = "the network namespace of nodes' interfaces has ended; remove the link and make it again";
 const LONGER = 'the link has frames that VXLAN with IPv6 cannot carry, as the kernel does not fragment them';
 
 /** What a link by VXLAN says about itself. */
@@ -101,7 +104,10 @@ export class VxlanLinks {
   readonly #server = randomInt(1, 2 ** 31);
   /** Hosts of which the log says that they do not answer. */
   readonly #silent = new Set<string>();
+  /** Why links do not use VXLAN, by the names of their interfaces. */
+  readonly #refusals = new Map<string, string>();
   #opened: Opened | undefined;
+  /** The last one that the log has. */
   #failure: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -113,38 +119,52 @@ export class VxlanLinks {
 
   /** The UDP port by which links of other hosts may come; undefined for none. */
   get port(): number | undefined {
-    return this.#wanted === 0 || this.#network.unavailable !== undefined ? undefined : this.#wanted;
+    return this.unavailable === undefined ? this.#wanted : undefined;
   }
 
   /** Why this host has no links by VXLAN; undefined if it may have some. */
   get unavailable(): string | undefined {
     if (this.#wanted === 0) return 'vxlan_port in section [Server] of this host is 0';
-    return this.#network.unavailable ?? this.#failure;
+    return this.#network.unavailable;
+  }
+
+  /** Why the link of this interface does not use VXLAN: {@link add} has returned undefined, or it has ended. */
+  refusal(name: string): string | undefined {
+    return this.#refusals.get(name);
   }
 
   /**
    * Makes the interface of a link, or takes over the one that an earlier server has left. Returns the process whose
-   * network namespace has it; undefined if this host has no VXLAN now, or cannot send to that address.
+   * network namespace has it; undefined for a link that cannot use VXLAN now ({@link refusal}).
    * @param owner a note at the interface, without digits at its end
    */
   add(name: string, owner: string, link: VxlanLink): number | undefined {
+    if (this.unavailable !== undefined) return undefined;
     const remote = remoteOf(link.vni, link.host);
-    const opened = this.#open();
-    if (opened === undefined || remote === undefined) return undefined;
-    const { keeper, tunnels, notes, index: vxlan } = opened;
+    if (remote === undefined) {
+      this.#refusals.set(name, NO_ADDRESS);
+      return undefined;
+    }
     try {
+      const { keeper, tunnels, notes, index: vxlan } = this.#open();
       const mtu = measure(link.host);
       const left = inNetworkOf(keeper, () => findLink(name));
+      const present = tunnels.get(link.vni);
+      // Its frames would go into the other link.
+      if (present !== undefined && decodeTunnel(present).index !== left?.index)
+        throw new Failure('conflict', `another link of this host has the VXLAN network identifier ${link.vni}`);
       if (left === undefined) makeBridge(name, keeper);
       else this.#forget(left.alias, link.vni);
-      notes.set(link.vni, Buffer.alloc(NOTE_BYTES));
       const index = inNetworkOf(keeper, () => {
         const { index: own } = getLink(name);
+        // First: removal finds the entries of the maps by the alias.
+        changeLink(name, { alias: `${owner} ${link.vni}`, mtu: MTU_BYTES });
+        notes.set(link.vni, Buffer.alloc(NOTE_BYTES));
         tunnels.set(link.vni, encodeTunnel(remote, own, longestWhole(remote, mtu)));
         const maps = { tunnels: tunnels.descriptor, notes: notes.descriptor };
         attachProgram(name, { ...PROGRAM, instructions: departureProgram(remote, maps, vxlan), hook: 'egress' });
         keepFromHost(name);
-        changeLink(name, { alias: `${owner} ${link.vni}`, mtu: MTU_BYTES, up: true });
+        changeLink(name, { up: true });
         return own;
       });
       const now = performance.now();
@@ -155,10 +175,11 @@ export class VxlanLinks {
       });
       this.#wait();
       this.#failure = undefined;
+      this.#refusals.delete(name);
       return keeper;
     } catch (error) {
-      this.remove(name);
-      this.#fail(error);
+      this.#removeFailed(name);
+      this.#fail(name, error);
       return undefined;
     }
   }
@@ -181,9 +202,14 @@ export class VxlanLinks {
 
   remove(name: string): void {
     this.#tunnels.delete(name);
+    this.#refusals.delete(name);
     const keeper = this.#network.find(name);
     if (keeper === undefined) return;
-    this.#open();
+    try {
+      if (this.port !== undefined) this.#open();
+    } catch (error) {
+      log.debug('vxlan: maps not opened', { interface: name, reason: messageOf(error) });
+    }
     inNetworkOf(keeper, () => {
       this.#forget(getLink(name).alias);
       removeLink(name);
@@ -192,7 +218,16 @@ export class VxlanLinks {
     });
   }
 
-  /** Sends no more probes. */
+  /** What cannot be removed now is taken over with the next link of this interface, or removed with its lab. */
+  #removeFailed(name: string): void {
+    try {
+      this.remove(name);
+    } catch (error) {
+      log.debug('vxlan: interface not removed', { interface: name, reason: messageOf(error) });
+    }
+  }
+
+  /** Sends no more probes. The links stay. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#tunnels.clear();
@@ -283,31 +318,31 @@ export class VxlanLinks {
     return decodeNote(this.#opened!.notes.get(vni) ?? Buffer.alloc(NOTE_BYTES));
   }
 
-  #open(): Opened | undefined {
-    if (this.port === undefined) return undefined;
+  /** @throws when another program has the UDP port, and whatever else the kernel refuses */
+  #open(): Opened {
     if (this.#opened !== undefined && this.#opened.keeper === this.#network.open()) return this.#opened;
     // Without its process the namespace is gone with all that was in it.
-    for (const tunnel of this.#tunnels.values()) tunnel.used(false);
+    for (const [name, tunnel] of this.#tunnels) {
+      this.#refusals.set(name, NETWORK_ENDED);
+      tunnel.used(false);
+    }
     this.#tunnels.clear();
     this.#opened = undefined;
-    try {
-      this.#opened = this.#openVxlan();
-    } catch (error) {
-      this.#fail(error);
-    }
+    this.#opened = this.#openVxlan();
     return this.#opened;
   }
 
   /** What is in the way may be gone when the next link is made. */
-  #fail(error: unknown): void {
+  #fail(name: string, error: unknown): void {
     const reason = messageOf(error);
-    if (reason !== this.#failure) log.warn('links to other hosts do not use VXLAN', { reason });
+    if (reason !== this.#failure) log.warn('a link to another host does not use VXLAN', { reason });
     this.#failure = reason;
+    this.#refusals.set(name, reason);
   }
 
-  #openVxlan(): Opened | undefined {
+  #openVxlan(): Opened {
     const keeper = this.#network.open();
-    if (keeper === undefined) return undefined;
+    if (keeper === undefined) throw new Failure('conflict', "nodes' interfaces have no network namespace: see the log");
     const port = `port ${this.#wanted}`;
     const left = inNetworkOf(keeper, () => {
       const link = findLink(VXLAN_NAME);
@@ -341,7 +376,13 @@ export class VxlanLinks {
 
   /** The kernel takes the UDP port when the interface is brought up. */
   #make(keeper: number): void {
-    makeVxlan(VXLAN_NAME, this.#wanted, keeper);
+    try {
+      makeVxlan(VXLAN_NAME, this.#wanted, keeper);
+    } catch (error) {
+      if (!(error instanceof Failure && error.cause instanceof SystemError && error.cause.code === 'EEXIST'))
+        throw error;
+      throw new Failure('conflict', `another VXLAN interface of this host has UDP port ${this.#wanted}`);
+    }
     inNetworkOf(keeper, () => {
       try {
         disableIpv6(VXLAN_NAME);

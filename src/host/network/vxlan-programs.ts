@@ -55,6 +55,10 @@ export function encodeTunnel({ address }: Remote, index: number, longestWhole: n
   return bytes;
 }
 
+export function decodeTunnel(tunnel: Buffer): { index: number } {
+  return { index: tunnel.readUInt32LE(INDEX_AT) };
+}
+
 /** The last probe that was answered, and how many longer frames were sent. */
 export const NOTE_BYTES = 16;
 const UNFIT_AT = 8;

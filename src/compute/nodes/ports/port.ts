@@ -47,7 +47,6 @@ interface Attached {
 
 const NOT_OFFERED =
   'the other host has no VXLAN on the same UDP port, or an end of the link is of a kind whose frames the kernel does not forward';
-const NO_ADDRESS = 'VXLAN does not reach an address of this kind';
 
 export class NodePort {
   readonly #label: string;
@@ -177,7 +176,7 @@ export class NodePort {
         ...statisticsAnswer(cable),
         capture: capture ?? null,
         path: relayPath(nio) ?? path,
-        tunnel: tunnelAnswer(tunnel, this.#services.vxlanLinks.state(this.#tunnelName), this.#withoutVxlan(nio)),
+        tunnel: tunnelAnswer(tunnel, this.#services.vxlanLinks.state(this.#tunnelName), this.#withoutVxlan()),
       };
     });
   }
@@ -249,10 +248,9 @@ export class NodePort {
   }
 
   /** Why a link by UDP has no way by VXLAN. */
-  #withoutVxlan(nio: PluggableNio): string {
-    const { unavailable } = this.#services.vxlanLinks;
-    if (unavailable !== undefined) return unavailable;
-    return nio.type === 'nio_udp' && nio.vni !== undefined ? NO_ADDRESS : NOT_OFFERED;
+  #withoutVxlan(): string {
+    const { vxlanLinks } = this.#services;
+    return vxlanLinks.unavailable ?? vxlanLinks.refusal(this.#tunnelName) ?? NOT_OFFERED;
   }
 
   #notifyUnfit({ unfit, host, pathMtu, longestWhole }: TunnelNotice): void {
