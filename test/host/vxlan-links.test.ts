@@ -1,6 +1,6 @@
 // Links by VXLAN of one host alone; those of two hosts are in test/system/vxlan-links.test.ts.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -115,4 +115,39 @@ test('each link without VXLAN has its own reason, which another link does not ch
   assert.match(links.refusal(OTHER) ?? '', /address of this kind/);
   assert.match(links.refusal(NAME) ?? '', /namespace of nodes' interfaces has ended/);
   assert.equal(links.refusal(third), undefined);
+});
+
+/** Descriptors of maps and programs that this process has open. */
+function openDescriptors(): number {
+  const targets = readdirSync('/proc/self/fd').map((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return ''; // that of the directory itself
+    }
+  });
+  return targets.filter((target) => /bpf-(map|prog)/.test(target)).length;
+}
+
+test('maps and programs are closed when their network namespace is gone, and when the server stops', {
+  skip,
+}, async (t) => {
+  const before = openDescriptors();
+  const { links, network } = (await linksFor(t)) ?? {};
+  if (links === undefined || network === undefined) return;
+  const open = openDescriptors();
+  assert.ok(open > before);
+  for (let round = 0; round < 3; round++) {
+    network.close();
+    assert.ok(await isMade(links, NAME, 1));
+    assert.equal(openDescriptors(), open);
+  }
+  links.stop();
+  assert.equal(openDescriptors(), before);
+  // Of each further server, too, which takes over what is there.
+  const next = new VxlanLinks(network, PORT);
+  next.add(NAME, 'owner', link(1));
+  assert.equal(openDescriptors(), open);
+  next.stop();
+  assert.equal(openDescriptors(), before);
 });

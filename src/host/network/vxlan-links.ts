@@ -3,6 +3,7 @@
 // server, and plain links with it. Probes show which links work; the others use UDP.
 
 import { randomInt } from 'node:crypto';
+import { closeSync } from 'node:fs';
 import { Failure, messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
 import {
@@ -93,6 +94,8 @@ interface Opened {
   index: number;
   /** Descriptor of the program that sends probes. */
   probe: number;
+  /** Closes the maps and the program. */
+  close(): void;
 }
 
 export class VxlanLinks {
@@ -230,7 +233,13 @@ export class VxlanLinks {
   /** Sends no more probes. The links stay. */
   stop(): void {
     clearTimeout(this.#timer);
+    this.#close();
+  }
+
+  #close(): void {
     this.#tunnels.clear();
+    this.#opened?.close();
+    this.#opened = undefined;
   }
 
   /** Lets no more frames in by the number of a link that an interface had. */
@@ -326,8 +335,7 @@ export class VxlanLinks {
       this.#refusals.set(name, NETWORK_ENDED);
       tunnel.used(false);
     }
-    this.#tunnels.clear();
-    this.#opened = undefined;
+    this.#close();
     this.#opened = this.#openVxlan();
     return this.#opened;
   }
@@ -343,6 +351,8 @@ export class VxlanLinks {
   #openVxlan(): Opened {
     const keeper = this.#network.open();
     if (keeper === undefined) throw new Failure('conflict', "nodes' interfaces have no network namespace: see the log");
+    using undo = new DisposableStack();
+    const closeLater = (map: BpfMap): BpfMap => undo.adopt(map, () => map.close());
     const port = `port ${this.#wanted}`;
     const left = inNetworkOf(keeper, () => {
       const link = findLink(VXLAN_NAME);
@@ -351,17 +361,18 @@ export class VxlanLinks {
       const [tunnels, notes] = MAPS.map((name) => maps?.get(name));
       // Those of another release may look different.
       const areKnown = tunnels?.valueBytes === TUNNEL_BYTES && notes?.valueBytes === NOTE_BYTES;
-      if (link !== undefined && !areKnown) {
-        removeLink(VXLAN_NAME);
-        for (const map of maps?.values() ?? []) map.close();
+      for (const map of maps?.values() ?? []) {
+        if (areKnown) closeLater(map);
+        else map.close();
       }
+      if (link !== undefined && !areKnown) removeLink(VXLAN_NAME);
       return areKnown ? { tunnels, notes: notes! } : undefined;
     });
     // Before the maps: if the port is taken, each further link tries again.
     if (left === undefined) this.#make(keeper);
     const { tunnels, notes } = left ?? {
-      tunnels: BpfMap.create(MAPS[0], 'hash', TUNNEL_BYTES, MOST_TUNNELS),
-      notes: BpfMap.create(MAPS[1], 'hash', NOTE_BYTES, MOST_TUNNELS),
+      tunnels: closeLater(BpfMap.create(MAPS[0], 'hash', TUNNEL_BYTES, MOST_TUNNELS)),
+      notes: closeLater(BpfMap.create(MAPS[1], 'hash', NOTE_BYTES, MOST_TUNNELS)),
     };
     return inNetworkOf(keeper, () => {
       const { index } = getLink(VXLAN_NAME);
@@ -369,8 +380,9 @@ export class VxlanLinks {
       attachProgram(VXLAN_NAME, { ...PROGRAM, instructions: arrivalProgram(maps, this.#server, index) });
       disableIpv6(VXLAN_NAME);
       changeLink(VXLAN_NAME, { alias: port });
-      const probe = loadTrafficProgram('labwire_probe', probeProgram(index));
-      return { keeper, tunnels, notes, index, probe };
+      const probe = undo.adopt(loadTrafficProgram('labwire_probe', probeProgram(index)), closeSync);
+      const opened = undo.move();
+      return { keeper, tunnels, notes, index, probe, close: () => opened.dispose() };
     });
   }
 
