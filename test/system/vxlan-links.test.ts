@@ -105,13 +105,13 @@ async function across(t: TestContext, { settings = '', prepare = async () => {},
     eventually(wanted, async () => (await tunnelsOf()).every(({ by }) => by === wanted));
   const tunnels = () =>
     [controller, compute].flatMap(({ state }) => nodeLinks(state).filter(({ name }) => name.startsWith('lwt')));
-  return { ...pair, here, there, lab, path, ping, replied, ends, paths, tunnelsOf, sentBy, tunnels };
+  return { ...pair, here, there, lab, link, path, ping, replied, ends, paths, tunnelsOf, sentBy, tunnels };
 }
 
 test('a link between two hosts is forwarded by their kernels, counted, and loses nothing when it is impaired', {
   skip,
 }, async (t) => {
-  const { controller, compute, here, there, path, ping, ends, paths, tunnelsOf, sentBy, tunnels, hosts } =
+  const { controller, compute, lab, here, there, link, path, ping, ends, paths, tunnelsOf, sentBy, tunnels, hosts } =
     await across(t);
   await sentBy('vxlan');
   assert.deepEqual(await paths(), ['kernel', 'kernel']);
@@ -172,6 +172,14 @@ test('a link between two hosts is forwarded by their kernels, counted, and loses
   assert.equal(tunnels().length, 2);
   await controller.delete(path);
   assert.deepEqual(tunnels(), []);
+  // Another one at the same ports works at once.
+  const { link_id }: LinkObject = await controller.post(`${lab.path}/links`, { nodes: link.nodes });
+  await ping('-c', '1', '-W', '1');
+  await eventually('vxlan again', async () => {
+    const { ends: both } = await controller.get(`${lab.path}/links/${link_id}/statistics`);
+    return both.every(({ statistics }: { statistics: { tunnel: Tunnel } }) => statistics.tunnel.by === 'vxlan');
+  });
+  await ping('-c', '3');
 });
 
 const FRAME_BYTES = 1000;
