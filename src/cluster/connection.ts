@@ -21,8 +21,8 @@ const TIMEOUT_MS = 5_000;
 /** How long (ms) between attempts after a connection was lost. */
 const AGAIN_MS = 500;
 /**
- * How often (ms) both ends of a connection look for each other, and how many times without an answer. An end that is gone without a word, as
- * when its machine loses power, is noticed within 8 s; the defaults of NATS are 6 minutes.
+ * How often (ms) both ends of a connection send a ping, and how many may have no answer. A machine that loses power is noticed within 8 s; by
+ * the defaults of NATS it takes 6 minutes.
  */
 export const PING_MS = 2_000;
 export const MOST_PINGS = 3;

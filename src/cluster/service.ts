@@ -1,52 +1,35 @@
-// The cluster's part of a running server: keeps the connection to NATS and this host's lease, and on the controller follows the leases of the
-// others.
+// The cluster of a running server: what the other parts of the server ask of it.
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KV } from '@nats-io/kv';
 import type { ObjectStore } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { HeldLease } from '../api/leases.ts';
-import { Failure, ignore, messageOf } from '../failures.ts';
-import { Admissions } from './admissions.ts';
+import { Failure, ignore } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
-import { addressToward, connectMember } from './connection.ts';
 import { HostCalls } from './host-calls.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
 import { ClusterFiles, type Membership } from './layout.ts';
-import { type Lease, LeaseWatch, leasesOf, ownEntry, RENEWAL_MS, readLeases, renewLease } from './leases.ts';
+import { type Lease, readLeases } from './leases.ts';
 import { serverIdOf } from './nats-configuration.ts';
 import { isJoined } from './nats-users.ts';
 import { fetchObject, objectsOf } from './objects.ts';
-import { completeKeys, reloadNats, serverCounts, writeConfiguration } from './registry.ts';
-import { replacedBy, requireRegistrar, serveRegistry, updateCopy } from './registry-copies.ts';
+import { Participation, type ParticipationEvents } from './participation.ts';
 import { FrameRelay } from './relay.ts';
-import { raiseReplicas } from './replicas.ts';
 import { type FileListing, type Restored, type Shared, SharedFiles } from './shared-files.ts';
 import { Succession, type Successor } from './succession.ts';
 
-/** How long (ms) until the next attempt to take part, after a failed one. */
-const AGAIN_MS = 2_000;
-/** How long (ms) to wait at one NATS server until most of them run. */
-const MAJORITY_MS = 30_000;
 const NO_STANDBY =
   'No other host can be the controller: let one join with --standby, and restart labwired on the host of "init".';
 
-export interface ClusterParts {
+export interface ClusterParts extends ParticipationEvents {
   state: string;
   /** `name` of section `[Cluster]`: the only cluster in which this host may take part; empty for the one that it joined. */
   cluster: string;
   log: ClusterLog;
-  /** What the lease says of this host. */
-  describe: () => Promise<Omit<Lease, 'id' | 'run' | 'name' | 'address' | 'outside_address' | 'runs_nats' | 'standby'>>;
-  /** This host's lease was renewed: since when that was tried, and whether it had been held until then. */
-  renewed: (since: number, isContinued: boolean) => void;
   /** Serves a stream as a connection of HTTP to this host's compute. */
   accept: (stream: Duplex) => void;
   /** Serves a stream as a connection of clients that another host passes on. */
   acceptClient: (stream: Duplex, host: string) => void;
-  /** A host holds a lease, this one included; called again with every renewal. */
-  held: (lease: HeldLease) => void;
   /** How long a host has held no lease, while this one was connected to NATS, until `absent` is called; 0: never. */
   failoverMs: number;
   absent: HostEvents['absent'];
@@ -121,38 +104,26 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
   }
   const known = membership.controller ? (await files.hosts()).filter(({ id }) => id !== membership.id) : [];
   const service = new Service(parts, files, membership, known);
-  void service.run();
+  service.begin();
   return service;
 }
 
 class Service implements Cluster {
   readonly #parts: ClusterParts;
-  readonly #files: ClusterFiles;
-  #membership: Membership;
+  /** Which host of which cluster this is. */
+  readonly #membership: Membership;
   readonly #run = randomUUID();
-  readonly #ending = new AbortController();
   readonly #hosts: Hosts;
   readonly #calls: HostCalls;
   readonly relay: FrameRelay;
   readonly known: readonly NamedHost[];
   readonly #shared: SharedFiles;
   readonly #succession: Succession | undefined;
-  #leave: (() => Promise<void>) | undefined;
-  /** From which NATS sees this host. */
-  #outsideAddress: string | undefined;
-  #reason = '';
-  #isAsking = false;
-  /** Names of hosts that were reported because their leases have the id of another host. */
-  readonly #taken = new Set<string>();
-  /** Sessions that ended. A server of NATS that does not answer is passed over by the next one. */
-  #sessions = 0;
-  readonly #admissions: Admissions;
+  readonly #participation: Participation;
 
   constructor(parts: ClusterParts, files: ClusterFiles, membership: Membership, known: readonly NamedHost[]) {
     this.#parts = parts;
-    this.#files = files;
     this.#membership = membership;
-    this.#admissions = new Admissions({ files, membership: () => this.#membership, log: parts.log });
     this.known = known;
     const { state, roots = [] } = parts;
     this.#shared = new SharedFiles({ state, roots, directory: files.path('replica') });
@@ -191,6 +162,14 @@ class Service implements Cluster {
           },
         },
       });
+    this.#participation = new Participation(membership, {
+      ...{ files, run: this.#run, log, events: parts },
+      ...{ hosts: this.#hosts, calls: this.#calls, relay: this.relay, succession: this.#succession },
+    });
+  }
+
+  begin(): void {
+    void this.#participation.run();
   }
 
   get isController(): boolean {
@@ -234,7 +213,7 @@ class Service implements Cluster {
         'conflict',
         `compute_id: only the host of "labwired cluster init" can forget hosts: run "labwired cluster forget ${name}" there.`,
       );
-    await this.#admissions.forget(name);
+    await this.#participation.forget(name);
   }
 
   async handOver(to?: string): Promise<string> {
@@ -278,11 +257,6 @@ class Service implements Cluster {
     await this.#succession?.settled();
   }
 
-  /** Whether this host is the controller, or may be. */
-  get #mayControl(): boolean {
-    return this.#membership.controller || this.#succession !== undefined;
-  }
-
   #hostEvents(): HostEvents {
     const { log, absent, forgotten } = this.#parts;
     return {
@@ -303,197 +277,6 @@ class Service implements Cluster {
     };
   }
 
-  /** Takes part until `stop`, and again after each failure. */
-  async run(): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
-      try {
-        await this.#session();
-      } catch (error) {
-        this.#report(messageOf(error));
-      }
-      this.#sessions += 1;
-      this.#calls.break('the connection to NATS ended');
-      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
-    }
-  }
-
-  #report(reason: string): void {
-    if (reason !== this.#reason && !this.#ending.signal.aborted)
-      this.#parts.log.warn('this host does not take part in the cluster', { reason });
-    this.#reason = reason;
-  }
-
-  async #session(): Promise<void> {
-    const { host, controller, cluster } = this.#membership;
-    const nats = await connectMember(this.#files, this.#membership, {}, this.#sessions);
-    try {
-      this.#calls.nats = nats;
-      void this.#follow(nats);
-      if (controller) {
-        await requireRegistrar(nats, this.#files, host);
-        // An older release wrote other permissions, and had fewer keys.
-        await completeKeys(this.#files);
-        if (await writeConfiguration(this.#files, this.#membership)) await reloadNats(this.#files);
-        this.#admissions.serve(nats);
-        serveRegistry(nats, this.#files, host);
-      }
-      const leases = await this.#openLeases(nats);
-      const address = await addressToward(nats.getServer());
-      // With the lease the controller begins to send, so that the host listens before.
-      await ownEntry(leases, { name: host, run: this.#run });
-      this.#calls.serve(nats);
-      this.relay.hear(nats);
-      await nats.flush();
-      await this.#renew(nats, leases, address);
-      const watch = this.#mayControl ? await this.#watch(leases) : undefined;
-      try {
-        this.#reach(nats);
-        await this.#calls.findController(nats);
-        this.#leave = async () => void (await leases.delete(host));
-        this.#reason = '';
-        this.#parts.log.info('this host takes part in the cluster', { cluster, host });
-        await Promise.all([this.#keep({ nats, leases, address, watch }), this.#succession?.run(nats)]);
-      } finally {
-        watch?.stop();
-        this.#leave = undefined;
-      }
-    } finally {
-      this.#calls.nats = undefined;
-      this.#reach(undefined);
-      await nats.close();
-    }
-  }
-
-  /** Waits for most of the NATS servers. The connection stays: without it the hosts that are to run the others could not join. */
-  async #openLeases(nats: NatsConnection): Promise<KV> {
-    const { signal } = this.#ending;
-    const deadline = performance.now() + MAJORITY_MS;
-    for (;;) {
-      try {
-        return await leasesOf(nats, this.#membership.controller);
-      } catch (error) {
-        const failure = await this.#leaseFailure(error);
-        if (nats.isClosed() || signal.aborted || performance.now() > deadline) throw failure;
-        this.#report(messageOf(failure));
-        await sleep(AGAIN_MS, undefined, { signal });
-      }
-    }
-  }
-
-  async #leaseFailure(error: unknown): Promise<unknown> {
-    const { wanted, found } = await serverCounts(this.#files);
-    if (wanted === 1) return error;
-    return new Failure(
-      'conflict',
-      `most of the cluster's NATS servers must run: ${found} of ${wanted} hosts have joined with "--storage" (${messageOf(error)})`,
-    );
-  }
-
-  /** Renews the lease until the connection is closed. Failures of NATS are waited for; @throws Failure if another host holds the name */
-  async #keep({
-    nats,
-    leases,
-    address,
-    watch,
-  }: {
-    nats: NatsConnection;
-    leases: KV;
-    address: string;
-    watch: LeaseWatch | undefined;
-  }): Promise<void> {
-    const { signal } = this.#ending;
-    const closed = nats.closed();
-    while (!nats.isClosed() && !signal.aborted) {
-      await Promise.race([closed, sleep(RENEWAL_MS, undefined, { signal }).catch(() => {})]);
-      if (nats.isClosed() || signal.aborted) return;
-      // The list is read again with the next renewal.
-      if (this.#membership.controller) await this.#hosts.forgetRemoved().catch(ignore);
-      // Not awaited: the lease must be renewed meanwhile.
-      void this.#calls.findController(nats);
-      void this.#endIfReplaced(nats);
-      const isRenewed = await this.#renew(nats, leases, address).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof Failure) throw error;
-          // NATS is away for now; the connection is made again by its client.
-          return false;
-        },
-      );
-      // Both are tried again with the next renewal.
-      await watch?.check(isRenewed).catch(() => {});
-      if (isRenewed) await this.#maintain(nats).catch(() => {});
-    }
-  }
-
-  /**
-   * The NATS of a host that comes back may reach the others only after its server has begun to take part. The next session says the reason.
-   */
-  async #endIfReplaced(nats: NatsConnection): Promise<void> {
-    const { controller, host } = this.#membership;
-    if (!controller || this.#isAsking) return;
-    this.#isAsking = true;
-    try {
-      if ((await replacedBy(nats, this.#files, host)) !== undefined) await nats.close();
-    } catch {
-      // It is asked again with the next renewal.
-    } finally {
-      this.#isAsking = false;
-    }
-  }
-
-  /** Keeps up with the NATS servers that have come and gone. */
-  async #maintain(nats: NatsConnection): Promise<void> {
-    const { controller, server, servers, existing } = this.#membership;
-    if (existing) {
-      // Three copies are what its administrator was asked for.
-      if (controller) await raiseReplicas(nats, { found: Math.min(3, nats.info?.connect_urls?.length ?? 1) });
-      return;
-    }
-    if (controller) await raiseReplicas(nats, await serverCounts(this.#files));
-    else if (server !== undefined) await updateCopy(nats, this.#files, this.#membership);
-    // NATS says only those that run.
-    const found = nats.info?.connect_urls?.toSorted() ?? [];
-    if (found.length < 2 || found.join() === servers.toSorted().join()) return;
-    await this.#files.setServers(found);
-    this.#membership = { ...this.#membership, servers: found };
-  }
-
-  async #renew(nats: NatsConnection, leases: KV, address: string): Promise<void> {
-    const { id, host: name } = this.#membership;
-    // While the client connects again it knows nothing of the server.
-    this.#outsideAddress = nats.info?.client_ip ?? this.#outsideAddress;
-    const outside_address = this.#outsideAddress ?? address;
-    const runs_nats = this.#membership.server !== undefined;
-    const said = await this.#parts.describe();
-    const since = performance.now();
-    const standby = this.#succession && ({ standby: this.#succession.isReady ? 'ready' : 'waiting' } as const);
-    const lease = { ...said, ...standby, id, run: this.#run, name, address, outside_address, runs_nats };
-    this.#parts.renewed(since, await renewLease(leases, lease));
-  }
-
-  /** @param nats undefined while NATS cannot be reached */
-  #reach(nats: NatsConnection | undefined): void {
-    this.relay.carrier = nats;
-    this.#calls.isReached = nats !== undefined;
-    this.#hosts.isReached = nats !== undefined;
-    if (this.#succession) this.#succession.isReached = nats !== undefined;
-  }
-
-  async #follow(nats: NatsConnection): Promise<void> {
-    for await (const { type } of nats.status()) {
-      if (type === 'disconnect') {
-        // Messages may be lost meanwhile.
-        this.#calls.break('the connection to NATS was lost');
-        this.#reach(undefined);
-        if (!this.#ending.signal.aborted) this.#parts.log.warn('the connection to NATS was lost; running nodes go on');
-      } else if (type === 'reconnect') {
-        this.#reach(nats);
-        this.#parts.log.info('connected to NATS again');
-      }
-    }
-  }
-
   dial(host: string): Duplex {
     return this.#calls.dial(host);
   }
@@ -502,44 +285,12 @@ class Service implements Cluster {
     return this.#calls.dialController();
   }
 
-  async #watch(leases: KV): Promise<LeaseWatch> {
-    const { id: own, host, existing, controller } = this.#membership;
-    const watch = new LeaseWatch(leases, {
-      held: ({ id, name, address, outside_address: outsideAddress = address, port, ...lease }) => {
-        const isThisHost = name === host;
-        if (isThisHost !== (id === own) || this.#hosts.isTaken({ id, name })) {
-          this.#reportTaken(name);
-          return;
-        }
-        const { outside_closes_after_seconds: seconds, outside_closed: isOutsideClosed = false } = lease;
-        const outside = { outsideLimitMs: seconds === undefined ? undefined : seconds * 1_000, isOutsideClosed };
-        const role = { standby: lease.standby, runsNats: lease.runs_nats === true };
-        const found = (): void => {
-          if (!isThisHost) this.#hosts.held({ id, name });
-          this.#parts.held({ id, name, address, outsideAddress, port, isThisHost, ...outside, ...role });
-        };
-        // A forgotten host still has the credentials; only the host of `init` knows those that are in the cluster.
-        if (!existing || !controller) found();
-        else void this.#files.hosts().then((hosts) => hosts.some((host) => host.id === id) && found(), ignore);
-      },
-      ended: (name) => this.#hosts.ended(name),
-    });
-    await watch.start();
-    return watch;
-  }
-
-  #reportTaken(name: string): void {
-    if (this.#taken.has(name)) return;
-    this.#taken.add(name);
-    this.#parts.log.warn('a host says that it is another one; it takes no part', { host: name });
-  }
-
   async stop(): Promise<void> {
     this.#calls.endClients();
     // Others need not wait for the end of the lease.
-    const left = Promise.all([this.#leave?.(), this.#succession?.resign()]).catch(ignore);
+    const left = Promise.all([this.#participation.leave(), this.#succession?.resign()]).catch(ignore);
     await Promise.race([left, sleep(500)]);
-    this.#ending.abort();
+    this.#participation.end();
     await this.#succession?.stop();
     this.relay.stop();
     this.#calls.break('the server stops');
