@@ -22,7 +22,7 @@ export const DisksManifest = v.object({
   disks: v.partial(
     v.object(Object.fromEntries(DRIVES.map((drive) => [drive, DiskOf])) as Record<Drive, typeof DiskOf>),
   ),
-  /** The disks of a machine that is off which the copy was made of. */
+  /** If the machine was off: inode, size and times of each disk when it was copied. */
   of: v.optional(v.string()),
 });
 export type DisksManifest = v.InferOutput<typeof DisksManifest>;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { p } from './property.ts';
 import { between } from './template-members.ts';
 
-const DEFAULTS = { mtu: 1500, offload: true, guest_agent: false } as const;
+const DEFAULTS: Required<AbsentSettings> = { mtu: 1500, offload: true, guest_agent: false };
 
 const mtu = between(576, 65_521);
 const optionalFlag = p(v.boolean(), { template: v.optional(v.boolean()) });
@@ -14,7 +14,7 @@ export const interfaceSettings = { mtu: p(mtu, { template: v.optional(mtu) }), o
 /** A channel to the QEMU guest agent. */
 export const guestAgentSetting = { guest_agent: optionalFlag };
 
-export const ABSENT_MEMBERS = ['mtu', 'offload', 'guest_agent'] as const;
+export const ABSENT_MEMBERS = Object.keys(DEFAULTS) as readonly (keyof AbsentSettings)[];
 
 export interface InterfaceSettings {
   mtu?: number;
