@@ -3,6 +3,7 @@
 // `labwired backup DIR`, `labwired version`; and the first word of the commands that speak to a running server, which are in src/client.
 import { parseArgs } from 'node:util';
 import type { ConfigSources } from '../config/load.ts';
+import { defined } from '../host/values/defined-members.ts';
 import { didYouMean, flagMistake } from '../host/values/nearest-name.ts';
 import { WrongUsage } from './wrong-usage.ts';
 
@@ -202,26 +203,30 @@ const IGNORED_FLAGS = {
 } as const;
 
 const OTHER_FLAGS = {
-  address: { type: 'string' },
   config: { type: 'string' },
-  fix: { type: 'boolean' },
-  generate: { type: 'boolean' },
-  'host-name': { type: 'string' },
-  servers: { type: 'string' },
-  nats: { type: 'string' },
-  credentials: { type: 'string' },
-  storage: { type: 'boolean' },
-  json: { type: 'boolean' },
-  name: { type: 'string' },
   state: { type: 'string' },
   pid: { type: 'string' },
-  'password-file': { type: 'string' },
-  role: { type: 'string' },
-  standby: { type: 'boolean' },
-  'no-standby': { type: 'boolean' },
-  user: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
+} as const;
+
+/** Flags of some commands only. */
+const OWN_FLAGS = {
+  json: { type: 'boolean', of: ['doctor', 'user', 'audit', 'cluster'] },
+  name: { type: 'string', of: ['cluster'] },
+  address: { type: 'string', of: ['cluster'] },
+  'host-name': { type: 'string', of: ['cluster'] },
+  standby: { type: 'boolean', of: ['cluster'] },
+  'no-standby': { type: 'boolean', of: ['cluster'] },
+  servers: { type: 'string', of: ['cluster'] },
+  storage: { type: 'boolean', of: ['cluster'] },
+  nats: { type: 'string', of: ['cluster'] },
+  credentials: { type: 'string', of: ['cluster'] },
+  fix: { type: 'boolean', of: ['doctor'] },
+  generate: { type: 'boolean', of: ['password', 'user'] },
+  user: { type: 'string', of: ['password'] },
+  role: { type: 'string', of: ['user'] },
+  'password-file': { type: 'string', of: ['user'] },
 } as const;
 
 /** All commands of the server and its host. */
@@ -254,6 +259,7 @@ export const CLIENT_NOUNS: readonly string[] = [
 export const FLAGS: readonly { name: string; hasValue: boolean }[] = Object.entries({
   ...FLAG_KEYS,
   ...OTHER_FLAGS,
+  ...OWN_FLAGS,
 }).map(([name, { type }]) => ({ name, hasValue: type === 'string' }));
 
 /** The commands that read the configuration. */
@@ -313,7 +319,7 @@ export function parseCommand(words: readonly string[]): Command {
   const [first = '', second = ''] = words;
   if (CLIENT_NOUNS.includes(first)) return { name: 'client', words };
   if (first === 'help' && CLIENT_NOUNS.includes(second)) return { name: 'client', words: [second, '--help'] };
-  const options = { ...FLAG_KEYS, ...IGNORED_FLAGS, ...OTHER_FLAGS };
+  const options = { ...FLAG_KEYS, ...IGNORED_FLAGS, ...OTHER_FLAGS, ...OWN_FLAGS };
   let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
   try {
     parsed = parseArgs({ args: [...words], options, allowPositionals: true });
@@ -348,43 +354,10 @@ export function parseCommand(words: readonly string[]): Command {
   if (name === 'cluster') checkCluster(own, values);
   if (rest.length > 0) throw new WrongUsage(`"${rest[0]}" is not expected after "${name}". See labwired --help`);
   if (values.json && values.fix) throw new WrongUsage('--json includes the commands of --fix: leave out one of them');
-  const only = (
-    flag:
-      | 'json'
-      | 'fix'
-      | 'generate'
-      | 'user'
-      | 'role'
-      | 'password-file'
-      | 'name'
-      | 'address'
-      | 'host-name'
-      | 'servers'
-      | 'nats'
-      | 'credentials'
-      | 'storage'
-      | 'standby'
-      | 'no-standby',
-    ...commands: string[]
-  ): void => {
-    if (values[flag] === undefined || commands.includes(name)) return;
-    throw new WrongUsage(`--${flag} is an option of labwired ${commands.join(' and labwired ')}. See labwired --help`);
-  };
-  only('json', 'doctor', 'user', 'audit', 'cluster');
-  only('name', 'cluster');
-  only('address', 'cluster');
-  only('host-name', 'cluster');
-  only('standby', 'cluster');
-  only('no-standby', 'cluster');
-  only('servers', 'cluster');
-  only('storage', 'cluster');
-  only('nats', 'cluster');
-  only('credentials', 'cluster');
-  only('fix', 'doctor');
-  only('generate', 'password', 'user');
-  only('user', 'password');
-  only('role', 'user');
-  only('password-file', 'user');
+  for (const [flag, { of }] of Object.entries(OWN_FLAGS)) {
+    if (values[flag as keyof typeof OWN_FLAGS] === undefined || of.some((one) => one === name)) continue;
+    throw new WrongUsage(`--${flag} is an option of labwired ${of.join(' and labwired ')}. See labwired --help`);
+  }
   const flags: ConfigSources['flags'] = [];
   for (const [flag, { key }] of Object.entries(FLAG_KEYS)) {
     const value = values[flag as keyof typeof FLAG_KEYS];
@@ -393,25 +366,17 @@ export function parseCommand(words: readonly string[]): Command {
   return {
     name,
     flags,
-    ...(values.config === undefined ? {} : { file: values.config }),
-    ...(values.state === undefined ? {} : { state: values.state }),
-    ...(values.pid === undefined ? {} : { pidFile: values.pid }),
+    ...defined({ file: values.config, state: values.state, pidFile: values.pid }),
+    ...defined({ role: values.role, passwordFile: values['password-file'], user: values.user }),
+    ...defined({ clusterName: values.name, address: values.address, hostName: values['host-name'] }),
+    ...defined({ servers: values.servers, nats: values.nats, credentials: values.credentials }),
+    ...((values.standby || values['no-standby']) && { standby: values.standby ?? false }),
     json: values.json ?? false,
     fix: values.fix ?? false,
     generate: values.generate ?? false,
-    ...(values.standby || values['no-standby'] ? { standby: values.standby ?? false } : {}),
+    storage: values.storage ?? false,
     directory,
     words: own,
-    ...(values.role === undefined ? {} : { role: values.role }),
-    ...(values['password-file'] === undefined ? {} : { passwordFile: values['password-file'] }),
-    ...(values.user === undefined ? {} : { user: values.user }),
-    ...(values.name === undefined ? {} : { clusterName: values.name }),
-    ...(values.address === undefined ? {} : { address: values.address }),
-    ...(values['host-name'] === undefined ? {} : { hostName: values['host-name'] }),
-    ...(values.servers === undefined ? {} : { servers: values.servers }),
-    ...(values.nats === undefined ? {} : { nats: values.nats }),
-    ...(values.credentials === undefined ? {} : { credentials: values.credentials }),
-    storage: values.storage ?? false,
     ignored: Object.keys(IGNORED_FLAGS).filter((flag) => values[flag as keyof typeof IGNORED_FLAGS] !== undefined),
   };
 }
