@@ -91,9 +91,7 @@ export const compute: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all hosts with their load',
-      flags: {},
       run: async (session) =>
         session.show(await session.api.get<ComputeObject[]>('/v2/computes'), idOf, [
           { heading: 'COMPUTE', cell: ({ name }) => name },
@@ -163,7 +161,6 @@ export const compute: Noun = {
       name: 'undrain',
       words: ['COMPUTE'],
       summary: 'takes new nodes on a drained host again; moved nodes stay where they are',
-      flags: {},
       run: async (session, [wanted]) => {
         const found = await computeNamed(session, wanted);
         const drained = await session.api.post<Drained>(`${pathOf(found)}/undrain`);
@@ -174,7 +171,6 @@ export const compute: Noun = {
       name: 'remove',
       words: ['COMPUTE...'],
       summary: 'removes hosts from this server; their nodes and images stay there',
-      flags: {},
       run: async (session, wanted) => {
         for (const word of wanted) {
           const found = await computeNamed(session, word);

@@ -88,9 +88,7 @@ export const context: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all contexts and marks the one in use',
-      flags: {},
       isLocal: true,
       run: async (session) => {
         const { current, contexts } = await readContexts(session.contextFile);
@@ -123,7 +121,6 @@ export const context: Noun = {
       name: 'use',
       words: ['[NAME]'],
       summary: 'makes it the default server; without a name: no context',
-      flags: {},
       isLocal: true,
       run: (session, [name]) => use(session, name),
     }),
@@ -131,7 +128,6 @@ export const context: Noun = {
       name: 'remove',
       words: ['NAME...'],
       summary: 'removes saved servers',
-      flags: {},
       isLocal: true,
       run: (session, names) => remove(session, names),
     }),

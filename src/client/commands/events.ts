@@ -44,7 +44,6 @@ export const events: Noun = {
       name: '',
       words: ['[LAB]'],
       summary: 'prints events of a lab, or of the labs, computes and templates of the server, until Ctrl+C',
-      flags: {},
       run: async (session, [wanted]) => {
         const lab = wanted === undefined ? undefined : await session.labNamed(wanted);
         await follow(session, lab ? `/v2/projects/${lab.project_id}/notifications` : '/v2/notifications');

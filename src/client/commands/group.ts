@@ -31,7 +31,6 @@ export const group: Noun = {
       name: 'create',
       words: ['GROUP', '[ACCOUNT...]'],
       summary: 'creates a group with these accounts',
-      flags: {},
       run: async (session, [name = '', ...accounts]) => {
         const made = await session.api.post<GroupObject>(GROUPS, { name, accounts });
         session.tell(membersText(made), made.name, made);
@@ -39,9 +38,7 @@ export const group: Noun = {
     }),
     verb({
       name: 'list',
-      words: [],
       summary: 'lists groups and their accounts',
-      flags: {},
       run: async (session) =>
         session.show(await groups(session), ({ name }) => name, [
           { heading: 'GROUP', cell: ({ name }) => name },
@@ -52,21 +49,18 @@ export const group: Noun = {
       name: 'add',
       words: ['GROUP', 'ACCOUNT...'],
       summary: 'adds accounts to a group',
-      flags: {},
       run: (session, [name = '', ...accounts]) => change(session, name, { add: accounts }),
     }),
     verb({
       name: 'remove',
       words: ['GROUP', 'ACCOUNT...'],
       summary: 'removes accounts from a group',
-      flags: {},
       run: (session, [name = '', ...accounts]) => change(session, name, { remove: accounts }),
     }),
     verb({
       name: 'delete',
       words: ['GROUP...'],
       summary: 'deletes groups; their accounts stay',
-      flags: {},
       run: async (session, wanted) => {
         for (const name of wanted) {
           await session.api.delete(await pathOf(session, name));

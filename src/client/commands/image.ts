@@ -85,7 +85,6 @@ export const image: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists images: of all hosts with the hosts that have them, or of one host',
       flags: { compute: { value: 'ID', summary: 'only this host' } },
       run: (session, _words, { compute }) => list(session, compute),

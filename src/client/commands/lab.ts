@@ -111,7 +111,6 @@ function step(
     name,
     words: ['LAB'],
     summary,
-    flags: {},
     run: async (session, [wanted]) => {
       const lab = await session.labNamed(wanted);
       await take(session, lab);
@@ -174,16 +173,13 @@ export const lab: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all labs, with the number of running nodes',
-      flags: {},
       run: list,
     }),
     verb({
       name: 'create',
       words: ['NAME'],
       summary: 'creates an empty, open lab',
-      flags: {},
       run: async (session, [name]) => {
         // Or it would be closed when the last page that shows it is.
         const body: v.InferInput<typeof ProjectCreate> = { name: name, auto_close: false };
@@ -240,7 +236,6 @@ export const lab: Noun = {
       name: 'delete',
       words: ['LAB'],
       summary: 'deletes it permanently, with all nodes, files and snapshots',
-      flags: {},
       run: async (session, [wanted]) => {
         const lab = await session.labNamed(wanted);
         await session.api.delete(pathOf(lab));
@@ -269,7 +264,6 @@ export const lab: Noun = {
           name === 'lock'
             ? 'locks all nodes and drawings of an open lab against moving and deleting'
             : 'unlocks all nodes and drawings of an open lab',
-        flags: {},
         run: async (session, [wanted]) => {
           const lab = await session.openLabNamed(wanted);
           await session.api.post(`${pathOf(lab)}/${name}`);
@@ -297,7 +291,6 @@ export const lab: Noun = {
     }),
     verb({
       name: 'schema',
-      words: [],
       summary: 'prints the JSON Schema of labs as text, for editors',
       flags: {
         to: { value: 'FILE', summary: 'instead of standard output' },

@@ -134,7 +134,6 @@ function step(name: 'reset' | 'delete', summary: string, act: (session: Session,
     name,
     words: ['LINK...'],
     summary,
-    flags: {},
     inLab: true,
     run: async (session, words) => {
       const { nodes, links, path } = await wiring(session);
@@ -153,9 +152,7 @@ export const link: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all links of the lab',
-      flags: {},
       inLab: true,
       run: async (session) => {
         const { nodes, links } = await wiring(session);
@@ -172,7 +169,6 @@ export const link: Noun = {
       name: 'create',
       words: ['NODE[:PORT]', 'NODE[:PORT]'],
       summary: 'links two nodes at these ports, or the first free ones: PC1 Hub1:e3',
-      flags: {},
       inLab: true,
       run: async (session, words) => {
         const { nodes, links, path } = await wiring(session);

@@ -193,7 +193,6 @@ function step(name: 'start' | 'stop' | 'reload' | 'isolate' | 'unisolate', summa
     name,
     words: ['NODE...'],
     summary,
-    flags: {},
     inLab: true,
     run: async (session, wanted) => {
       const lab = await session.lab();
@@ -213,9 +212,7 @@ export const node: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all nodes of the lab',
-      flags: {},
       inLab: true,
       run: async (session) => {
         const nodes = await session.nodes(await session.lab());
@@ -320,7 +317,6 @@ export const node: Noun = {
       name: 'restore',
       words: ['NODE...'],
       summary: 'brings deleted nodes back, with files and links',
-      flags: {},
       inLab: true,
       run: async (session, wanted) => {
         const lab = await session.lab();

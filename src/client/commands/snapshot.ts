@@ -37,9 +37,7 @@ export const snapshot: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all snapshots of the lab',
-      flags: {},
       inLab: true,
       run: async (session) =>
         session.show(await session.api.get<SnapshotObject[]>(pathOf(await session.lab())), idOf, [
@@ -66,7 +64,6 @@ export const snapshot: Noun = {
       name: 'restore',
       words: ['SNAPSHOT'],
       summary: 'restores the saved state; the present one is lost',
-      flags: {},
       inLab: true,
       run: async (session, [wanted]) => {
         const { lab, found } = await find(session, wanted);
@@ -78,7 +75,6 @@ export const snapshot: Noun = {
       name: 'delete',
       words: ['SNAPSHOT'],
       summary: 'deletes the snapshot permanently; the lab stays as it is',
-      flags: {},
       inLab: true,
       run: async (session, [wanted]) => {
         const { lab, found } = await find(session, wanted);

@@ -74,9 +74,7 @@ export const template: Noun = {
   verbs: [
     verb({
       name: 'list',
-      words: [],
       summary: 'lists all templates, including built-in ones',
-      flags: {},
       run: async (session) =>
         session.show(await templates(session), idOf, [
           { heading: 'TEMPLATE', cell: ({ name }) => name },
@@ -115,7 +113,6 @@ export const template: Noun = {
       name: 'delete',
       words: ['TEMPLATE...'],
       summary: 'deletes templates; their nodes stay',
-      flags: {},
       run: async (session, wanted) => {
         for (const word of wanted) {
           const found = await templateNamed(session, word);

@@ -89,7 +89,6 @@ export const token: Noun = {
     }),
     verb({
       name: 'list',
-      words: [],
       summary: 'lists your tokens, without their text',
       flags: { account: ACCOUNT },
       run: async (session, _words, { account }) =>

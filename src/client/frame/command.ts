@@ -60,9 +60,11 @@ export interface Noun {
   readonly wrongUsage?: number;
 }
 
-/** Keeps the types of the words and the flags for `run`. */
-export function verb<const F extends Flags, const W extends readonly string[]>(definition: Verb<F, W>): Verb {
-  return definition as unknown as Verb;
+/** Keeps the types of the words and the flags for `run`; without any they may be left out. */
+export function verb<const F extends Flags = Record<never, Flag>, const W extends readonly string[] = readonly []>(
+  definition: Omit<Verb<F, W>, 'flags' | 'words'> & { flags?: F; words?: W },
+): Verb {
+  return { flags: {}, words: [], ...definition } as unknown as Verb;
 }
 
 export const COMMON_FLAGS = {
