@@ -47,15 +47,15 @@ export interface NodeKind<
 > extends PortRules {
   /** Name in the API: `vpcs`. The controller's part of the kind is in `api/kinds`. */
   readonly type: NodeType;
-  /** Folder below `project-files` with its nodes' directories; undefined if they have none. */
-  readonly module: string | undefined;
+  /** Folder below `project-files` with its nodes' directories; left out if they have none. */
+  readonly module?: string;
   /** Body of creation; the output has `name` and may have `node_id`. */
   readonly create: Create;
   readonly update: Update;
   /** Starting returns the node (200) instead of nothing (204). */
-  readonly startAnswersNode: boolean;
+  readonly startAnswersNode?: boolean;
   /** An attached NIO can be changed. */
-  readonly updatesNio: boolean;
+  readonly updatesNio?: boolean;
   /** What its nodes on this host share, such as reserved numbers. Made once by the compute. */
   host?(services: Services): Host;
   /** Creates the node. If it throws, nothing of the node is left. */

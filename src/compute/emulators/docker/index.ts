@@ -15,7 +15,6 @@ export const docker = defineKind({
   ...PORT_RULES,
   create: DockerCreate,
   update: DockerUpdate,
-  startAnswersNode: false,
   updatesNio: true,
   kept: KEPT,
   doctor: [engineCheck],

@@ -19,7 +19,6 @@ export const dynamips = defineKind({
   ...PORT_RULES,
   create: DynamipsCreate,
   update: DynamipsUpdate,
-  startAnswersNode: false,
   updatesNio: true,
   kept: KEPT,
   doctor: [program],

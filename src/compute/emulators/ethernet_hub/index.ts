@@ -7,12 +7,9 @@ import { HubNode, PORT_RULES } from './hub.ts';
 
 export const ethernetHub = defineKind({
   type: 'ethernet_hub',
-  module: undefined,
   ...PORT_RULES,
   create: EthernetHubCreate,
   update: EthernetHubUpdate,
-  startAnswersNode: false,
-  updatesNio: false,
 
   make: (identity, { ports_mapping }, services) =>
     HubNode.create(identity, ports_mapping ?? defaultPorts({}), services),

@@ -7,12 +7,9 @@ import { switchRoutes } from './routes.ts';
 
 export const ethernetSwitch = defineKind({
   type: 'ethernet_switch',
-  module: undefined,
   ...PORT_RULES,
   create: EthernetSwitchCreate,
   update: EthernetSwitchUpdate,
-  startAnswersNode: false,
-  updatesNio: false,
 
   make: SwitchNode.create,
   change: (node: SwitchNode, body) => node.change(body),

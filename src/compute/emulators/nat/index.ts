@@ -7,11 +7,9 @@ import { NatNode } from './nat.ts';
 
 export const nat = defineKind({
   type: 'nat',
-  module: undefined,
   ...PORT_RULES,
   create: NatCreate,
   update: NatUpdate,
-  startAnswersNode: false,
   updatesNio: true,
   make: (identity, _body, services) => NatNode.create(identity, services),
 

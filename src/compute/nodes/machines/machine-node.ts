@@ -240,7 +240,6 @@ export abstract class MachineNode<
 export const machineAbilities = <
   Kind extends WithConsole & Pick<MachineNode<MachineRuntime>, 'reload' | 'resume'>,
 >() => ({
-  startAnswersNode: false,
   updatesNio: true,
   reload: (node: Kind) => node.reload(),
   resume: (node: Kind) => node.resume(),

@@ -138,12 +138,9 @@ class CircuitPort extends NodePort {
 export function circuitSwitch<Name extends DeviceName>(rules: CircuitSwitchRules<Name>): NodeKind {
   return defineKind({
     type: rules.type,
-    module: undefined,
     ...PORT_RULES,
     create: CircuitSwitchCreate,
     update: CircuitSwitchUpdate,
-    startAnswersNode: false,
-    updatesNio: false,
 
     async make(identity, { mappings }, services) {
       const none = { circuits: [] } as Settings<Name>;
