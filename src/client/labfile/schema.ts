@@ -8,6 +8,7 @@ import {
   ConsoleType,
   CustomAdapter,
   Integer,
+  Label,
   NodeType,
   Rotation,
   Text,
@@ -86,14 +87,7 @@ export const Node = v.strictObject({
   z: v.optional(Integer),
   locked: v.optional(v.boolean()),
   symbol: v.optional(v.nullable(Text)),
-  label: v.optional(
-    v.strictObject({
-      style: v.optional(v.nullable(v.string())),
-      x: v.optional(v.nullable(Integer)),
-      y: v.optional(Integer),
-      rotation: v.optional(Rotation),
-    }),
-  ),
+  label: v.optional(v.omit(Label, ['text'])),
   console: v.optional(
     v.strictObject({
       type: v.optional(v.nullable(ConsoleType)),
@@ -119,14 +113,6 @@ export type NodeText = v.InferOutput<typeof Node>;
 
 const FilterValue = v.union([v.number(), v.string()]);
 
-const LABEL = v.strictObject({
-  text: v.string(),
-  style: v.optional(v.nullable(v.string())),
-  x: v.optional(v.nullable(Integer)),
-  y: v.optional(Integer),
-  rotation: v.optional(Rotation),
-});
-
 const ENDS = said(Text, 'NODE:PORT -- NODE:PORT');
 
 export const Link = v.strictObject({
@@ -140,7 +126,7 @@ export const Link = v.strictObject({
   impairments: v.optional(said(LinkImpairmentsBody, 'Rates, delays, losses by direction: docs/impairments.md')),
   suspended: v.optional(v.boolean()),
   style: v.optional(said(AnyObject, 'How it is drawn')),
-  labels: v.optional(said(v.tuple([LABEL, LABEL]), 'The texts at its two ends')),
+  labels: v.optional(said(v.tuple([Label, Label]), 'The texts at its two ends')),
 });
 export type LinkText = v.InferOutput<typeof Link>;
 
