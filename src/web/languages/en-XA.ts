@@ -10,7 +10,8 @@ const KEY = /^((Ctrl|Shift|Alt)\+.+|F\d+|Escape)$/;
 
 function changed(text: string): string {
   if (!/[a-z]{2}/i.test(text) || KEY.test(text)) return text;
-  const accented = [...text].map((letter) => ACCENTED[PLAIN.indexOf(letter)] ?? letter).join('');
+  // The places of inserted values, such as `{lab}`, stay.
+  const accented = text.replace(/\{\w+\}|./gsu, (letter) => ACCENTED[PLAIN.indexOf(letter)] ?? letter);
   return `${accented}${'~'.repeat(Math.ceil(text.length / 3))}`;
 }
 

@@ -49,10 +49,8 @@ export function deedOf({ action, objects = {} }: AuditLine, names: ReadonlyMap<s
   const member = MEMBERS.find((one) => objects[one] !== undefined);
   const id = member === undefined ? undefined : objects[member];
   const thing = name ?? filename ?? (id === undefined ? undefined : (names.get(id) ?? shortened(member!, id)));
-  return deed(
-    thing ?? '',
-    project ?? (lab === '' ? (name ?? '') : (names.get(lab) ?? shortened('project_id', lab))),
-  ).trim();
+  const ofLab = project ?? (lab === '' ? name : (names.get(lab) ?? shortened('project_id', lab)));
+  return deed.replace(/\{(thing|lab)\}/g, (_, place) => (place === 'lab' ? ofLab : thing) ?? '').trim();
 }
 
 function shortened(member: string, id: string): string {
