@@ -6,6 +6,7 @@ import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import type { Daemon } from '../../src/start/daemon.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
+import '../cheap-passwords.ts';
 import { daemonHere } from '../daemon-here.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { AccountsFile } from '../../src/store/accounts.ts';
+import '../cheap-passwords.ts';
 import { bootSector, noQemu } from '../compute/qemu-support.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { withPart } from '../written.ts';

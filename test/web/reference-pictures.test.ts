@@ -9,6 +9,7 @@ import type { UnavailableKind } from '../../src/api/routes/compute.ts';
 import { arrange, type Link } from '../../src/layout/arrange.ts';
 import type { Style } from '../../src/layout/style.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
+import '../cheap-passwords.ts';
 import type { LabServer } from '../controller/lab-server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { CORPUS } from '../web-units/corpus.ts';

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import type { Role } from '../../src/api/accounts.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import { AccountsFile } from '../../src/store/accounts.ts';
+import '../cheap-passwords.ts';
 import type { Credentials } from './credentials.ts';
 import { type Served, serve } from './served.ts';
 

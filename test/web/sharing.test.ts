@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AccountsFile } from '../../src/store/accounts.ts';
+import '../cheap-passwords.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serve } from './served.ts';
 
