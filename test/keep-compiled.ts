@@ -2,6 +2,7 @@
 // thread that reads the file starts sooner. Processes that a test starts from the sources inherit it.
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import './bundled-threads.ts';
 
 const directory = join(import.meta.dirname, '../dist/test/compiled');
 process.env['NODE_COMPILE_CACHE'] ??= directory;

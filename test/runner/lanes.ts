@@ -22,11 +22,15 @@ const TIMED = [
   'test/web/capture-flood.test.ts',
 ];
 
-/** Take more than a minute: they begin in the first half, so that none is left over when all others have ended. */
+/** Take about a minute or more: they begin in the first half, so that none is left over when all others have ended. */
 const MINUTES = [
+  'test/cluster/@(existing|replaced|whole-hosts).test.ts',
+  'test/compute/qemu-disk-checkpoint.test.ts',
+  'test/controller/archives.test.ts',
   'test/@(compute|controller)/failing-awaits.test.ts',
   'test/fabric/kernel-faults.test.ts',
   'test/system/@(accounts|command-line|command-settings|examples|lab|lab-checks|labs-as-text|labs-as-text-*|lost-hosts).test.ts',
+  'test/system/@(cluster-loss|kernel-links|vxlan-links).test.ts',
   'test/system/@(package|reproducible|systemd-boot|two-daemons).test.ts',
   'test/web/people.test.ts',
   'test/faults/@(durability|interrupted|leaks).test.ts',
@@ -53,12 +57,14 @@ const LONG = [
   // several hosts, and minutes until one counts as lost; cluster.test.ts and cluster-loss.test.ts are left for every change
   'test/system/@(left-on-computes|lost-hosts|pulled-cable|two-daemons).test.ts',
   'test/system/cluster-@(any-host|clocks|disks|fencing|hand-over|images|takeover).test.ts',
+  'test/cluster/whole-hosts.test.ts',
   // kills the server at each step of a switch-over; test/@(fabric|system)/kernel-links.test.ts are left
   'test/fabric/kernel-faults.test.ts',
   // each takes a processor for a quarter of a minute, and guards what few changes touch
   'test/controller/archives-methods.test.ts',
   'test/compute/@(qemu-firmware|routers-idle).test.ts',
-  'test/system/@(conformance-v3|exec-guest).test.ts',
+  'test/fabric/without-frame-loop.test.ts',
+  'test/system/@(conformance-v3|exec-guest|guests|routers).test.ts',
   // waits for wrong passwords to be forgiven, for large files, for rates of a minute
   'test/system/@(accounts|local-socket|top|transfers).test.ts',
 ];

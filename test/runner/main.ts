@@ -1,9 +1,12 @@
 // Runs the checks and tests of the project in the working directory; bin/test starts it. The last line is the sum.
-//   main.ts [--quick | --all] [--again] [--suite NAME ...] [--concurrency N] [--test-timeout MS] [--silence MS]
+//   main.ts [--quick | --all] [--setup] [--again] [--suite NAME ...] [--concurrency N] [--test-timeout MS] [--silence MS]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import '../bundled-threads.ts';
 import { allowedSkips } from './allowed-skips.ts';
 import { type CommandResult, runCommand } from './commands.ts';
 import { type Extent, lanesOf, SUITES, type SuiteName } from './lanes.ts';
@@ -11,7 +14,7 @@ import { measureFiles } from './processor-time.ts';
 import { type FileResult, runTestFiles } from './test-files.ts';
 import { costOf, durationOf, failureOf, verdictOf } from './verdict.ts';
 
-/** npm scripts that are run beside the files, one after the other. */
+/** npm scripts that are run beside the files, one after the other. The first one needs no build. */
 const COMMANDS: Record<Extent, readonly string[]> = {
   quick: ['check'],
   usual: ['check', 'test:old-projects', 'test:conformance'],
@@ -29,6 +32,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     all: { type: 'boolean' },
+    setup: { type: 'boolean' },
     again: { type: 'boolean' },
     suite: { type: 'string', multiple: true },
     concurrency: { type: 'string', default: `${FILES_EACH * availableParallelism()}` },
@@ -40,6 +44,11 @@ const root = process.cwd();
 const extent: Extent = options.quick ? 'quick' : options.all ? 'all' : 'usual';
 const testTimeoutMs = Number(options['test-timeout']);
 const started = performance.now();
+/**
+ * V8 does all its work in the thread that needs it: threads beside it gain nothing while all processors are busy, and when several threads of
+ * a process end at once, Node sometimes waits for ever for their work (https://github.com/nodejs/node/issues/54918).
+ */
+const V8_OPTIONS = ['--single-threaded'];
 const PRELOADED = ['./test/own-group.ts', './test/report-hangs.ts', './test/keep-compiled.ts', './test/own-network.ts'];
 
 function say(text: string): void {
@@ -53,9 +62,19 @@ function sayFile(result: FileResult, hasPassed: boolean): void {
   if (failed.length > 0) say(failureOf(result));
 }
 
-async function runCommands(): Promise<CommandResult[]> {
+/** With --setup: runs the rest of bin/setup. @returns false when it failed */
+async function setUp(): Promise<boolean> {
+  if (!options.setup) return true;
+  const words = extent === 'quick' ? [] : ['--tests'];
+  const child = spawn('bin/setup', words, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code] = await once(child, 'close');
+  return code === 0;
+}
+
+async function runCommands(ready: Promise<boolean>): Promise<CommandResult[]> {
   const results: CommandResult[] = [];
   for (const script of options.suite === undefined ? COMMANDS[extent] : []) {
+    if (results.length > 0 && !(await ready)) break;
     const result = await runCommand(script, root);
     const word = result.failed > 0 ? 'FAILED' : 'ok    ';
     say(
@@ -92,6 +111,7 @@ const run = (files: readonly string[], concurrency: number): Promise<FileResult[
     files,
     concurrency,
     nodeOptions: [
+      ...V8_OPTIONS,
       ...PRELOADED.filter((path) => existsSync(join(root, path))).flatMap((path) => ['--import', path]),
       ...(Number.isFinite(testTimeoutMs) ? [`--test-timeout=${testTimeoutMs}`] : []),
     ],
@@ -99,9 +119,13 @@ const run = (files: readonly string[], concurrency: number): Promise<FileResult[
     onEnd: sayFile,
   });
 measureFiles();
-const [first, commands] = await Promise.all([run(together, Number(options.concurrency)), runCommands()]);
-const once = [...first, ...(await run(alone, 1))];
-const { files, lucky } = options.again ? await tryAgain(once) : { files: once, lucky: [] };
+const ready = setUp();
+const [first, commands] = await Promise.all([
+  ready.then((isReady) => (isReady ? run(together, Number(options.concurrency)) : [])),
+  runCommands(ready),
+]);
+const triedOnce = (await ready) ? [...first, ...(await run(alone, 1))] : [];
+const { files, lucky } = options.again ? await tryAgain(triedOnce) : { files: triedOnce, lucky: [] };
 const { lines, passed, failed, skipped } = verdictOf({
   files,
   commands,
@@ -111,6 +135,6 @@ const { lines, passed, failed, skipped } = verdictOf({
 say(`\n${lines.join('\n')}`);
 for (const file of lucky) say(`passed only when run again alone: ${file}`);
 const isEmpty = files.length === 0;
-if (isEmpty) say('no test file was found');
+if (isEmpty) say((await ready) ? 'no test file was found' : 'bin/setup failed');
 say(`${passed} passed, ${failed + Number(isEmpty)} failed, ${skipped} skipped`);
 process.exitCode = failed > 0 || isEmpty ? 1 : 0;

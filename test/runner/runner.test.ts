@@ -40,7 +40,7 @@ async function ran(
   };
   for (const [name, text] of Object.entries(all)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
-    await writeFile(join(root, name), text);
+    await writeFile(join(root, name), text, { mode: 0o755 });
   }
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
@@ -84,12 +84,18 @@ test('a script counts by its last line; one that fails without such a line is on
   assert.match(text.slice(text.indexOf('==> failures')), /npm run check ended with exit code 2\ntypes are wrong\n/);
 });
 
-test('a test that hangs ends at the time limit, and a file that does not end is killed', async (t) => {
-  const hangs = `import { test } from 'node:test'; process.stderr.write('busy elsewhere'); test('hangs', () => new Promise((end) => setTimeout(end, 9000)));`;
+test('a test that hangs ends at the time limit, with its file, and a file that does not end is killed', async (t) => {
+  const hangs = `
+    import { test } from 'node:test';
+    process.stderr.write('busy elsewhere');
+    test('hangs', () => new Promise((end) => setTimeout(end, 99_000)));
+    test('hangs as well', () => new Promise((end) => setTimeout(end, 99_000)));`;
   const lingers = `import { test } from 'node:test'; test('passes', () => void setInterval(() => {}, 1000));`;
-  const words = ['--test-timeout', '1000', '--silence', '2000'];
+  const words = ['--test-timeout', '2000', '--silence', '1000'];
   const { text } = await ran(t, { 'hangs.test.ts': hangs, 'lingers.test.ts': lingers }, { words });
-  assert.match(text, /^hangs\n +test timed out after 1000ms\n +busy elsewhere$/m);
+  assert.match(text, /^hangs\n +test timed out after 2000ms\n +busy elsewhere$/m);
+  assert.match(text, /^test\/hangs\.test\.ts\n +a test has timed out: the process was killed$/m);
+  assert.doesNotMatch(text, /hangs as well/);
   assert.match(text, /^test\/lingers\.test\.ts\n +no event for 3 s: the process was killed$/m);
 });
 
@@ -107,6 +113,22 @@ test('with --again a file that failed is run once more, and is named if it passe
   assert.equal(lines.at(-1), '1 passed, 1 failed, 0 skipped', text);
   assert.ok(lines.includes('passed only when run again alone: test/unlucky.test.ts'), text);
   assert.match(text.slice(text.indexOf('==> failures')), /as always/);
+});
+
+test('with --setup the first script runs beside bin/setup, all else after it, and nothing if it fails', async (t) => {
+  const needs = `
+    import assert from 'node:assert/strict';
+    import { existsSync } from 'node:fs';
+    import { test } from 'node:test';
+    test('is built', () => assert.ok(existsSync('built')));`;
+  const scripts = { check: 'touch checked', 'test:old-projects': 'test -e built' };
+  const setUp = (script: string) =>
+    ran(t, { 'needs.test.ts': needs, '../bin/setup': `#!/bin/sh\n${script}` }, { scripts, words: ['--setup'] });
+  const built = await setUp('until [ -e checked ]; do sleep 0.1; done; sleep 1; touch built');
+  assert.deepEqual([built.status, built.lines.at(-1)], [0, '1 passed, 0 failed, 0 skipped'], built.text);
+  const failed = await setUp('echo no compiler; exit 3');
+  assert.deepEqual(failed.lines.slice(-2), ['bin/setup failed', '0 passed, 1 failed, 0 skipped'], failed.text);
+  assert.match(failed.text, /^no compiler$/m);
 });
 
 test('a suite without files, and one that does not exist, fail', async (t) => {

@@ -81,6 +81,8 @@ class TestFile {
   readonly result: FileResult;
   lastEvent = performance.now();
   isRunning = true;
+  /** A test has reached its time limit: as a rule those behind it do, too. */
+  hasTimedOut = false;
   stderr = '';
   /** Why the file as a whole failed, if no test of it did. */
   failure: string | undefined;
@@ -102,6 +104,7 @@ class TestFile {
     const reason = skipReasonOf(data);
     // A test with subtests fails with them: the subtests are what counts.
     if (details.error?.failureType === 'subtestsFailed') return;
+    if (details.error?.failureType === 'testTimeoutFailure') this.hasTimedOut = true;
     if (details.passed !== true) this.result.failed.push({ title, error: textOf(details.error) });
     else if (details.type === 'suite') return;
     else if (reason === undefined) this.result.passed += 1;
@@ -142,10 +145,12 @@ function processesOf(root: string, file: string): number[] {
   });
 }
 
-function endSilent(files: Iterable<TestFile>, { root, silenceMs }: TestRunOptions): void {
+function endHanging(files: Iterable<TestFile>, { root, silenceMs }: TestRunOptions): void {
   for (const file of files) {
-    if (!file.isRunning || file.failure !== undefined || performance.now() - file.lastEvent < silenceMs) continue;
-    file.failure = `no event for ${Math.round(silenceMs / 1000)} s: the process was killed`;
+    const isSilent = performance.now() - file.lastEvent >= silenceMs;
+    if (!file.isRunning || file.failure !== undefined || !(isSilent || file.hasTimedOut)) continue;
+    const reason = isSilent ? `no event for ${Math.round(silenceMs / 1000)} s` : 'a test has timed out';
+    file.failure = `${reason}: the process was killed`;
     // A test that hangs is not the only failure then.
     file.result.failed.push({ title: file.result.file, error: file.failure });
     try {
@@ -172,7 +177,7 @@ export async function runTestFiles(options: TestRunOptions): Promise<FileResult[
     concurrency,
     execArgv: [...nodeOptions],
   }) as AsyncIterable<{ type: string; data: EventData }>;
-  const timer = setInterval(() => endSilent(known.values(), options), POLL_MS);
+  const timer = setInterval(() => endHanging(known.values(), options), POLL_MS);
   for await (const { type, data } of events) {
     const path = data?.entryFile ?? data?.file;
     // All files are enqueued at once, and begin when they are dequeued.
