@@ -4,12 +4,10 @@
 // Repeat with: npm run bench -- --only kernel-links
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Fabric, type FabricPort } from '../../src/fabric/fabric.ts';
 import { giveInterfaces, hostEndOf } from '../../src/host/network/container-interfaces.ts';
 import { keepFromHost } from '../../src/host/network/interface-programs.ts';
@@ -17,12 +15,12 @@ import { changeLink, findLink, links } from '../../src/host/network/kernel-inter
 import { NodeNetwork, nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import { inNetworkOf } from '../../src/host/system-calls.ts';
 import { NOTHING } from '../fabric/kernel-peers.ts';
-import { ip, Namespace, uniqueName } from '../fabric/namespaces.ts';
+import { ip, uniqueName } from '../fabric/namespaces.ts';
 import { ends } from '../fabric/peers.ts';
+import { joinHosts } from '../fabric/vxlan-hosts.ts';
 import { isShort, median, table } from './measure.ts';
 import { comparePaths, type Path, PLAIN, type Undo, veth } from './namespace-paths.ts';
 
-const HOST = fileURLToPath(new URL('vxlan-host.ts', import.meta.url));
 const PORTS = 20;
 const LINKS = isShort ? 50 : 500;
 const ROUNDS = isShort ? 1 : 3;
@@ -99,29 +97,9 @@ async function taps(links: [string, string], undo: Undo[]): Promise<number> {
   return process.pid;
 }
 
-/** Two network namespaces are hosts, with a server and a container each, and a link between the containers. */
+/** A link between containers of two hosts. */
 async function hosts(links: [string, string], undo: Undo[], way: 'vxlan' | 'udp', mtu: number): Promise<number[]> {
-  const bench = { after: (step: Undo) => undo.push(step) };
-  const [near, far] = [await Namespace.create(bench), await Namespace.create(bench)];
-  const cable = { [near.name]: '10.97.0.1', [far.name]: '10.97.0.2' };
-  await near.ip('link', 'add', 'cable', 'type', 'veth', 'peer', 'name', 'cable', 'netns', far.name);
-  for (const host of [near, far]) {
-    await host.ip('address', 'add', `${cable[host.name]}/24`, 'dev', 'cable');
-    await host.ip('link', 'set', 'cable', 'mtu', `${mtu}`, 'up');
-  }
-  const servers = [near, far].map((host, index) => {
-    const remote = cable[(index === 0 ? far : near).name]!;
-    const words = [process.execPath, HOST, links[index]!, `${process.pid}`, remote, way];
-    const server = spawn('ip', ['netns', 'exec', host.name, ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const ended = once(server, 'exit');
-    undo.push(async () => {
-      server.stdin.end();
-      await ended;
-    });
-    return server;
-  });
-  for (const { stdout } of servers) await once(stdout, 'data');
-  return servers.map(({ pid }) => pid!);
+  return (await joinHosts({ after: (step: Undo) => undo.push(step) }, links, { way, mtu })).servers;
 }
 
 const PATHS: Record<string, Path> = {

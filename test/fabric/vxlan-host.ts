@@ -1,5 +1,5 @@
-// One of two hosts in the bench of kernel links: a container's interface with a link to the other host. Run in the network
-// namespace of the host; the container's end of the interface is made in that of another process.
+// One of the hosts of `joinHosts`: a container's interface with a link to the other host. Run in the network namespace of
+// the host; the container's end of the interface is made in that of another process.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { changeLink } from '../../src/host/network/kernel-interfaces.ts';
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
 import { VxlanLinks } from '../../src/host/network/vxlan-links.ts';
 import { inNetworkOf } from '../../src/host/system-calls.ts';
-import { ip } from '../fabric/namespaces.ts';
+import { ip } from './namespaces.ts';
 
 const [inside = '', owner = '', remoteHost = '', way] = process.argv.slice(2);
 const OUTSIDE = 'outside';
@@ -20,7 +20,7 @@ const VXLAN_PORT = 14_789;
 
 const directory = mkdtempSync(join(tmpdir(), 'labwire-bench-'));
 const network = new NodeNetwork(directory, 'bench', true);
-const fabric = new Fabric({ kernelLinks: 'automatic' });
+const fabric = new Fabric({ kernelLinks: way === 'fabric' ? 'off' : 'automatic' });
 const links = new VxlanLinks(network, VXLAN_PORT);
 
 async function end(): Promise<void> {
@@ -41,15 +41,18 @@ inNetworkOf(keeper, () => keepFromHost(OUTSIDE));
 const port = await fabric.createPort({ kind: 'packet', interface: OUTSIDE, kernel: true, process: keeper });
 inNetworkOf(keeper, () => changeLink(OUTSIDE, { up: true }));
 const udp = { kind: 'udp', localPort: UDP_PORT, remoteHost, remotePort: UDP_PORT } as const;
-if (way === 'vxlan') {
+if (way === 'udp') await port.connect(udp);
+else {
   const name = tunnelName(shortHash('bench'));
   const { promise: isUsed, resolve } = Promise.withResolvers<void>();
   const link = { vni: 1, host: remoteHost, used: () => resolve(), fragmented: () => {} };
   const tunnel = links.add(name, 'bench', link);
-  await port.connect({ ...udp, via: { interface: name, kernel: true, process: tunnel } });
+  const via = { interface: name, kernel: true, process: tunnel };
+  await port.connect({ ...udp, via });
   await isUsed;
   await port.useVia(true);
   const { path } = await port.statistics();
-  if (path.by !== 'kernel') throw new Error(`the kernel does not forward the link: ${path.reason}`);
-} else await port.connect(udp);
+  if (path.by !== (way === 'vxlan' ? 'kernel' : way))
+    throw new Error(`the link goes by the ${path.by}: ${path.reason}`);
+}
 process.stdout.write('ready\n');
