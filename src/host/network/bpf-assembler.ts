@@ -36,6 +36,7 @@ const HELPERS = {
   skb_set_tunnel_key: 21,
   redirect: 23,
   skb_load_bytes: 26,
+  skb_adjust_room: 50,
   redirect_peer: 155,
 } as const;
 

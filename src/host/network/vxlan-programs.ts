@@ -69,8 +69,10 @@ export function decodeNote(note: Buffer): { answered: number; unfit: number } {
 
 const ETHERNET_BYTES = 14;
 const VLAN_BYTES = 4;
-/** Least headers of a TCP segment, where the kernel does not say how long they are. */
-const HEADER_BYTES = 54;
+/** The most headers of a TCP segment: Ethernet, IPv4 with options, TCP with options. */
+const MOST_HEADER_BYTES = 134;
+/** The segment size that every TCP accepts (RFC 9293); shorter ones cost more than fragments do. */
+const LEAST_SEGMENT_BYTES = 536;
 /** Of an EtherType for local experiments (IEEE 802). */
 const PROBE_TYPE = 0x88b5;
 const KINDS = { request: 1, answer: 2 } as const;
@@ -107,12 +109,23 @@ const BPF_F_ZERO_CSUM_TX = 2;
 const BPF_F_TUNINFO_IPV6 = 1;
 const SET_FLAGS = { 4: BPF_F_ZERO_CSUM_TX, 6: BPF_F_TUNINFO_IPV6 } as const;
 const BPF_F_INGRESS = 1;
+/** Of bpf_skb_adjust_room: its mode, its flag, the most bytes of one call, and its answer for all but TCP over IP. */
+const BPF_ADJ_ROOM_MAC = 1;
+const BPF_F_ADJ_ROOM_FIXED_GSO = 1;
+const MOST_ROOM = 0xfff;
+const ENOTSUPP = -524;
+/** Enough for segments of nodes with an MTU of up to 13,000. */
+const MOST_SHORTENINGS = 3;
+/** The difference of two lengths is a greater number if it is less than 0. */
+const MOST_POSITIVE = 0x7fff_ffff;
 const FRAME = 6;
 const TUNNEL = 7;
 const LENGTH = 7;
+const EXCESS = 7;
 const FRAMES = 8;
 const IS_PROBE = 8;
 const VERSION = 9;
+const ROOM = 9;
 const STACK = 10;
 
 /** For the ingress of the VXLAN interface. @param server of this host: it answers no probe of its own */
@@ -157,24 +170,58 @@ export function departureProgram({ vni, version, address }: Remote, maps: VxlanM
   const program = start().storeNumber('word', STACK, KEY_AT, vni);
   for (let at = 0; at < ADDRESS_BYTES; at += 4)
     program.storeNumber('word', STACK, ADDRESS_AT + at, address.readUInt32LE(at));
-  program.load('word', LENGTH, FRAME, SKB.length).set('move', FRAMES, 1);
-  program.load('word', 1, FRAME, SKB.gsoSize).jumpIf('equal', 1, 0, 'tag');
-  // A super-frame: the kernel knows how long the headers of all its frames but one are.
-  program.setFrom('move', 2, LENGTH).setFrom('move', LENGTH, 1).load('word', 3, FRAME, SKB.segments);
-  program.jumpIf('greater', 3, 1, 'segments').set('add', LENGTH, HEADER_BYTES).jump('tag');
-  program.label('segments').setFrom('move', FRAMES, 3).set('subtract', 3, 1).load('word', 1, FRAME, SKB.wireLength);
-  program.setFrom('subtract', 1, 2).setFrom('divide', 1, 3).setFrom('add', LENGTH, 1);
-  program.label('tag').load('word', 1, FRAME, SKB.vlanPresent).jumpIf('equal', 1, 0, 'compare');
-  program.set('add', LENGTH, VLAN_BYTES).label('compare');
+  measureFrame(program);
   lookUp(program, maps.tunnels).jumpIf('equal', 0, 0, 'send').load('word', 1, 0, LONGEST_AT);
-  program.setFrom('subtract', LENGTH, 1).jumpIf('equal', LENGTH, 0, 'send');
+  program.setFrom('subtract', EXCESS, 1).jumpIf('equal', EXCESS, 0, 'send');
   // The others are less than 0.
-  program.jumpIf('greater', LENGTH, 0x7fff_ffff, 'send');
+  program.jumpIf('greater', EXCESS, MOST_POSITIVE, 'send');
+  shortenSegments(program);
+  program.label('unfit');
   lookUp(program, maps.notes).jumpIf('equal', 0, 0, 'send').atomicAdd(0, UNFIT_AT, FRAMES);
   program.label('send').set('move', VERSION, version);
   setKey(program);
   program.set('move', 1, vxlanIndex).set('move', 2, 0).call('redirect').exit();
   return program.label('drop').set('move', 0, DROP).exit().assemble();
+}
+
+/** LENGTH = the length of the frame, or of the first segment of a super-frame; FRAMES = how many frames it becomes. */
+function measureFrame(program: BpfAssembler): void {
+  program.load('word', LENGTH, FRAME, SKB.length).set('move', FRAMES, 1);
+  program.load('word', 1, FRAME, SKB.gsoSize).jumpIf('equal', 1, 0, 'tag');
+  program.load('word', 3, FRAME, SKB.segments).jumpIf('notEqual', 3, 0, 'segments');
+  // The kernel has not counted the segments of a super-frame from a virtual machine or from the fabric.
+  program.jumpIf('greater', LENGTH, MOST_HEADER_BYTES, 'count').jump('tag').label('count');
+  program
+    .setFrom('move', 3, LENGTH)
+    .set('subtract', 3, MOST_HEADER_BYTES + 1)
+    .setFrom('divide', 3, 1)
+    .set('add', 3, 1);
+  program.label('segments').setFrom('move', FRAMES, 3).jumpIf('equal', 3, 1, 'tag');
+  // The length on the wire has the headers of all segments but one more than the super-frame.
+  program.set('subtract', 3, 1).load('word', 2, FRAME, SKB.wireLength).setFrom('subtract', 2, LENGTH);
+  program.setFrom('divide', 2, 3).setFrom('move', LENGTH, 1).setFrom('add', LENGTH, 2);
+  program.label('tag').load('word', 1, FRAME, SKB.vlanPresent).jumpIf('equal', 1, 0, 'measured');
+  program.set('add', LENGTH, VLAN_BYTES).label('measured');
+}
+
+/**
+ * Makes the segments of a TCP super-frame shorter by EXCESS, so that no packet needs fragments, and jumps to `send`.
+ * Jumps to `unfit` with other frames, and with those whose segments would be too short.
+ */
+function shortenSegments(program: BpfAssembler): void {
+  program.load('word', 1, FRAME, SKB.gsoSize).set('subtract', 1, LEAST_SEGMENT_BYTES).setFrom('subtract', 1, EXCESS);
+  program.jumpIf('greater', 1, MOST_POSITIVE, 'unfit');
+  program.jumpIf('greater', EXCESS, MOST_ROOM * MOST_SHORTENINGS, 'unfit');
+  for (let count = 1; count <= MOST_SHORTENINGS; count++) {
+    program.setFrom('move', ROOM, EXCESS).jumpIf('greater', ROOM, MOST_ROOM, `most${count}`).jump(`room${count}`);
+    program.label(`most${count}`).set('move', ROOM, MOST_ROOM).label(`room${count}`);
+    // Room for headers shortens the segments; removed with this flag, it leaves them short.
+    program.setFrom('move', 1, FRAME).setFrom('move', 2, ROOM).set('move', 3, BPF_ADJ_ROOM_MAC).set('move', 4, 0);
+    program.call('skb_adjust_room').jumpIf('equal', 0, ENOTSUPP, 'unfit').jumpIf('notEqual', 0, 0, 'drop');
+    program.setFrom('move', 1, FRAME).set('move', 2, 0).setFrom('subtract', 2, ROOM).set('move', 3, BPF_ADJ_ROOM_MAC);
+    program.set('move', 4, BPF_F_ADJ_ROOM_FIXED_GSO).call('skb_adjust_room').jumpIf('notEqual', 0, 0, 'drop');
+    program.setFrom('subtract', EXCESS, ROOM).jumpIf('equal', EXCESS, 0, 'send');
+  }
 }
 
 /** Sends the probe on which it is run (`runTrafficProgram`) in the network namespace of the VXLAN interface. */
