@@ -57,3 +57,13 @@ export function systemCode(thrown: unknown): string | undefined {
 
 /** `.catch(ignore)`: the following code does not depend on success. */
 export const ignore = (): void => {};
+
+/** For `catch`: undefined for a file that does not exist. */
+export function ignoreMissing(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT') throw error;
+}
+
+/** For `catch`: undefined for a Failure `not-found`. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (!(error instanceof Failure && error.code === 'not-found')) throw error;
+}

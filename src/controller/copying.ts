@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure } from '../failures.ts';
+import { Failure, ignoreNotFound } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';
 import { type ContainedEntry, listContained, walkContained } from '../host/files/contained-tree.ts';
 import type { OpenFile } from '../host/files/regular-file.ts';
@@ -45,10 +45,7 @@ export async function copyTree(
 
 /** A file that vanishes meanwhile is ignored. */
 async function copyOne({ open }: ContainedEntry & { kind: 'file' }, target: string): Promise<void> {
-  const opened = await open().catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'not-found') return undefined;
-    throw error;
-  });
+  const opened = await open().catch(ignoreNotFound);
   if (!opened) return;
   await using source = opened.handle;
   const { size } = opened.stat;

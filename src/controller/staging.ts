@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { fileFailure } from '../host/files/atomic-file.ts';
+import { fileFailure, throwFileFailure } from '../host/files/atomic-file.ts';
 import { type DirectoryLock, holdDirectory } from '../host/files/directory-lock.ts';
 import { STAGING_PREFIX } from '../host/files/reserved-names.ts';
 import { log } from '../host/log.ts';
@@ -17,9 +17,7 @@ const ENDING_POLL_MS = 20;
 
 /** A new empty folder in `directory`, removed with its content when `held` is disposed of. */
 export async function makeStaging(directory: string, held: AsyncDisposableStack): Promise<string> {
-  const staging = await mkdtemp(join(directory, STAGING_PREFIX)).catch((error: unknown) => {
-    throw fileFailure(error, directory);
-  });
+  const staging = await mkdtemp(join(directory, STAGING_PREFIX)).catch(throwFileFailure(directory));
   const lock = await holdDirectory(staging);
   if (lock !== undefined) held.use(lock);
   // A failed removal does not matter for the result; the next start tries again.

@@ -3,7 +3,7 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { appendFile, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditLine } from '../api/objects.ts';
-import { messageOf, systemCode } from '../failures.ts';
+import { ignoreMissing, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { TaskThread, ThreadEnded } from '../host/processes/task-thread.ts';
 import { MODE, parsed, REFUSED } from './audit-line.ts';
@@ -208,10 +208,7 @@ async function mergeBeside(merge: AuditMerge): Promise<void> {
 
 /** Whether the last line has no end: an appended line would be invalid, too. */
 async function isTorn(path: string): Promise<boolean> {
-  const file = await open(path, 'r').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const file = await open(path, 'r').catch(ignoreMissing);
   if (file === undefined) return false;
   try {
     const { size } = await file.stat();

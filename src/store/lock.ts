@@ -3,7 +3,7 @@ import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf, systemCode } from '../failures.ts';
-import { fileFailure } from '../host/files/atomic-file.ts';
+import { throwFileFailure } from '../host/files/atomic-file.ts';
 import { connect, settle } from './database.ts';
 import { LOCK } from './other-states.ts';
 
@@ -27,9 +27,7 @@ export async function lockStateDirectory(directory: string): Promise<AsyncDispos
   const close = () => settle((done) => connection.close(done));
   try {
     await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
-    await writeFile(pidFile, `${process.pid}\n`).catch((thrown: unknown) => {
-      throw fileFailure(thrown, pidFile);
-    });
+    await writeFile(pidFile, `${process.pid}\n`).catch(throwFileFailure(pidFile));
   } catch (thrown) {
     await close();
     if (systemCode(thrown) === 'SQLITE_BUSY') throw await heldByAnother(directory, pidFile);

@@ -1,6 +1,6 @@
 // A ping from one node, typed at its console.
 import { isIP } from 'node:net';
-import { Failure } from '../../failures.ts';
+import { Failure, ignoreNotFound } from '../../failures.ts';
 import type { Ping } from '../labfile/schema.ts';
 import type { Look } from './observation.ts';
 import { addressLine, pingLine, readAddress, readPing, readReason } from './ping-answer.ts';
@@ -19,11 +19,8 @@ const SPARE_SECONDS = 15;
  */
 async function addressOf(scene: Scene, to: string): Promise<string> {
   if (isIP(to)) return to;
-  const node = await scene.running(to).catch((error: unknown) => {
-    // A name for the node's own resolver, such as that of a server in the lab.
-    if (error instanceof Failure && error.code === 'not-found') return undefined;
-    throw error;
-  });
+  // Other names are for the node's own resolver, such as that of a server in the lab.
+  const node = await scene.running(to).catch(ignoreNotFound);
   if (!node) return to;
   const line = addressLine(node.node_type);
   const address = line === undefined ? undefined : readAddress(await scene.ask(to, line, ADDRESS_SECONDS));

@@ -8,8 +8,9 @@ import { exists } from '../../host/files/exists.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Session } from '../frame/session.ts';
 import type { WantedCheck } from '../labfile/model.ts';
-import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab, textOfFile } from '../labfile/read.ts';
+import { besideOf, checksWithin, type OutsideFlag, parseChecks, parseLab } from '../labfile/read.ts';
 import { KEPT_CHECKS, keptChecksPath, readKeptChecks } from '../labfile/state.ts';
+import { textOfFile } from '../terminal/files.ts';
 import { labOfFile } from './which-lab.ts';
 
 /** The file that is meant when none is named. */

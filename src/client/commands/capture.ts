@@ -7,7 +7,7 @@ import type * as v from 'valibot';
 import type { LinkCapture } from '../../api/routes/links.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Deferred } from '../frame/ending.ts';
 import type { Session } from '../frame/session.ts';
@@ -40,11 +40,7 @@ function bodyOf({ filter, format = 'pcap' }: CaptureFlags): v.InferInput<typeof 
 /** The output; frames are written as they come, so that others can read the file meanwhile. */
 async function target(file: string): Promise<Writable> {
   if (file === '-') return process.stdout;
-  try {
-    return (await open(file, 'w')).createWriteStream();
-  } catch (error) {
-    throw fileFailure(error, file);
-  }
+  return (await open(file, 'w').catch(throwFileFailure(file))).createWriteStream();
 }
 
 /** @throws WrongUsage where a terminal would be shown frames */

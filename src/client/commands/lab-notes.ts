@@ -1,9 +1,7 @@
 // `labwired lab notes`: shows or writes the notes of a lab.
-import { readFile } from 'node:fs/promises';
-import { text as textOf } from 'node:stream/consumers';
-import { fileFailure } from '../../host/files/atomic-file.ts';
 import { harmlessLines } from '../../host/terminal/terminal-text.ts';
 import { verb } from '../frame/command.ts';
+import { textOfFile } from '../terminal/files.ts';
 
 export const notesVerb = verb({
   name: 'notes',
@@ -16,7 +14,7 @@ export const notesVerb = verb({
     const lab = await session.labNamed(wanted);
     const path = `/v2/projects/${lab.project_id}/notes`;
     if (from !== undefined) {
-      const text = await contentOf(from);
+      const text = await textOfFile(from);
       await session.api.request('PUT', path, { text });
       session.tell(`Notes of lab "${lab.name}" written.`, lab.project_id, { project_id: lab.project_id, text });
       return;
@@ -27,15 +25,6 @@ export const notesVerb = verb({
     else session.print(process.stdout.isTTY ? shown(notes.text) : notes.text);
   },
 });
-
-async function contentOf(file: string): Promise<string> {
-  if (file === '-') return textOf(process.stdin);
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw fileFailure(error, file);
-  }
-}
 
 /** For a terminal, which would interpret other control characters. */
 function shown(text: string): string {

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { Document } from 'yaml';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
 import { Failure, messageOf, systemCode } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
@@ -22,13 +22,7 @@ import { convertTopology, type Templates } from './convert.ts';
 import { readTopology, type TopologyContent } from './file.ts';
 import { shownNetem } from './netem.ts';
 
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw fileFailure(error, file);
-  }
-}
+const textOf = (file: string): Promise<string> => readFile(file, 'utf8').catch(throwFileFailure(file));
 
 /** Bound files, found relative to the topology file; the resulting paths are relative to the lab file. */
 function bindSource(

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { NodeObject, ProjectObject } from '../../api/objects.ts';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { tableLines } from '../../host/terminal/table.ts';
@@ -165,12 +165,7 @@ export function findNode(all: readonly NodeObject[], wanted: string): NodeObject
  */
 export async function firstLineOf(file: string, source: string): Promise<string> {
   const shown = `${source} ${file}`;
-  let content: string;
-  try {
-    content = await readFile(file, 'utf8');
-  } catch (error) {
-    throw fileFailure(error, shown);
-  }
+  const content = await readFile(file, 'utf8').catch(throwFileFailure(shown));
   const [line = ''] = content.split(/\r?\n/);
   if (line === '') throw new Failure('invalid', `${shown}: its first line is empty.`);
   return line;

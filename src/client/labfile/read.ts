@@ -1,13 +1,11 @@
 // Reads a lab from its file: parses, checks and expands it.
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { text as textOf } from 'node:stream/consumers';
 import * as v from 'valibot';
 import type { Variables } from '../../api/vocabulary.ts';
 import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
 import { Failure, messageOf } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
+import { textOfFile } from '../terminal/files.ts';
 import { checkSource, wrongIn } from './checking.ts';
 import { type Beside, contentOf, type WantedText } from './contents.ts';
 import { LabFileMistakes, type Mistake } from './file-mistakes.ts';
@@ -43,15 +41,6 @@ const USUAL_STEP = [120, 0] as const;
  */
 export async function readLab(file: string, flags: OutsideFlag = {}): Promise<WantedLab> {
   return parseLab(await textOfFile(file), file, besideOf(file, flags));
-}
-
-/** @throws Failure when it cannot be read */
-export async function textOfFile(file: string): Promise<string> {
-  try {
-    return file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
-  } catch (error) {
-    throw fileFailure(error, file);
-  }
 }
 
 /** The files that a file may name: those in its folder, and others if that is allowed. */

@@ -1,6 +1,6 @@
 // A lab on the server.
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { portsOf } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
@@ -8,7 +8,7 @@ import type { TopologyNode } from '../../api/topology.ts';
 import type { Label, NodeType } from '../../api/vocabulary.ts';
 import type { DrawingRecord } from '../../controller/drawings/drawing.ts';
 import type { LinkImpairments } from '../../controller/links/impairments.ts';
-import { Failure } from '../../failures.ts';
+import { ignoreNotFound } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import type { Api } from '../server/api.ts';
 import { findNamed } from '../server/find.ts';
@@ -87,13 +87,10 @@ export async function readNodeFile(
   node: ServerNode,
   path: string,
 ): Promise<Buffer | undefined> {
-  try {
-    const stream = await api.stream(`${nodePath(lab, node.node_id)}/files/${encodedPath(path)}`);
-    return Buffer.concat(await stream.toArray());
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'not-found') return undefined;
-    throw error;
-  }
+  return api
+    .stream(`${nodePath(lab, node.node_id)}/files/${encodedPath(path)}`)
+    .then(buffer)
+    .catch(ignoreNotFound);
 }
 
 /** @throws Failure that names the file */
@@ -120,10 +117,5 @@ export const keptChecksPath = (lab: Pick<ProjectObject, 'project_id'>): string =
 
 /** The checks saved in a lab as text; undefined if there are none. */
 export async function readKeptChecks(api: Api, lab: Pick<ProjectObject, 'project_id'>): Promise<string | undefined> {
-  try {
-    return await text(await api.stream(keptChecksPath(lab)));
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'not-found') return undefined;
-    throw error;
-  }
+  return api.stream(keptChecksPath(lab)).then(text).catch(ignoreNotFound);
 }

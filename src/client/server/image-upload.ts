@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { UploadObject } from '../../api/routes/compute-images.ts';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import type { Session } from '../frame/session.ts';
 import { inBytes } from '../terminal/figures.ts';
 import { fileBody } from '../terminal/files.ts';
@@ -19,9 +19,7 @@ export interface Place {
 
 /** @throws Failure of the file or the server */
 export async function sendImage(session: Session, file: string, { path, name }: Place): Promise<void> {
-  const status = await stat(file).catch((error: unknown) => {
-    throw fileFailure(error, file);
-  });
+  const status = await stat(file).catch(throwFileFailure(file));
   if (!status.isFile()) throw new Failure('conflict', `${file}: only regular files can be sent.`);
   const { size: filesize, mtimeMs } = status;
   // The same for the same file and place; another one when the file has changed meanwhile.

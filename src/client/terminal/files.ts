@@ -1,10 +1,11 @@
 // Local files: downloads are stored completely or not at all; uploads are streamed.
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '../../failures.ts';
-import { createAtomicFile, fileFailure } from '../../host/files/atomic-file.ts';
+import { createAtomicFile, fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { exists } from '../../host/files/exists.ts';
 import type { Session } from '../frame/session.ts';
 import type { Body } from '../server/api.ts';
@@ -39,6 +40,11 @@ export async function save(session: Session, content: Content, file: string): Pr
   } finally {
     await giveUp.now();
   }
+}
+
+/** The text of a file; `-` is standard input. @throws Failure when it cannot be read */
+export async function textOfFile(file: string): Promise<string> {
+  return file === '-' ? text(process.stdin) : readFile(file, 'utf8').catch(throwFileFailure(file));
 }
 
 export interface SentFile extends Disposable {

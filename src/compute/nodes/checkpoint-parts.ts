@@ -13,8 +13,8 @@ import {
   LARGEST_DISKS_BYTES,
   MOST_CHUNKS,
 } from '../../api/disk-checkpoint.ts';
-import { Failure, systemCode } from '../../failures.ts';
-import { fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { Failure, ignoreMissing } from '../../failures.ts';
+import { throwFileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -120,9 +120,7 @@ export class CheckpointParts<M extends v.InferOutput<typeof CheckpointManifest>>
     const path = join(this.directory, name);
     if (await stat(path).catch(ignoreMissing)) return name;
     const unfinished = join(this.directory, `${randomUUID()}.tmp`);
-    await writeFile(unfinished, await compress(content), { mode: 0o600 }).catch((thrown: unknown) => {
-      throw fileFailure(thrown, unfinished);
-    });
+    await writeFile(unfinished, await compress(content), { mode: 0o600 }).catch(throwFileFailure(unfinished));
     await rename(unfinished, path);
     return name;
   }
@@ -141,8 +139,4 @@ export class CheckpointParts<M extends v.InferOutput<typeof CheckpointManifest>>
     const found = await stat(path).catch(ignoreMissing);
     return found && found.size <= LARGEST_FILE_BYTES ? await readFile(path) : undefined;
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (systemCode(error) !== 'ENOENT') throw error;
 }

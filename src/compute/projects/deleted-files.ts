@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KEPT_MS } from '../../api/deleted-nodes.ts';
 import { messageOf, systemCode } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { freeSpace } from '../../host/files/free-space.ts';
 import { log } from '../../host/log.ts';
 
@@ -44,9 +44,7 @@ export class DeletedFiles {
    */
   async bringBack(directory: string): Promise<boolean> {
     if (!this.#timers.has(directory)) return false;
-    const isBack = await move(this.#placeOf(directory), join(this.#root, directory)).catch((error: unknown) => {
-      throw fileFailure(error, directory);
-    });
+    const isBack = await move(this.#placeOf(directory), join(this.#root, directory)).catch(throwFileFailure(directory));
     clearTimeout(this.#timers.get(directory));
     this.#timers.delete(directory);
     return isBack;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ComputeProject } from '../../api/routes/compute.ts';
 import type { Variables } from '../../api/vocabulary.ts';
 import { Failure, messageOf } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import type { NodeKind } from '../nodes/kind.ts';
 import { type Node, nodeDirectory } from '../nodes/node.ts';
@@ -226,9 +226,5 @@ export class Project implements NodeProject {
 
 /** If the directory was replaced by a link, the link is removed, not its target. */
 async function removeDirectory(directory: string, shownAs: string): Promise<void> {
-  try {
-    await rm(directory, { recursive: true, force: true });
-  } catch (thrown) {
-    throw fileFailure(thrown, shownAs);
-  }
+  await rm(directory, { recursive: true, force: true }).catch(throwFileFailure(shownAs));
 }

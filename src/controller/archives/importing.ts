@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology } from '../../api/topology.ts';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
@@ -250,9 +250,7 @@ function withPlacedImages(topology: Topology, renames: ReadonlyMap<string, strin
 
 /** Moves a complete project to its place. */
 export async function putInPlace(directory: string, place: string, undo: AsyncDisposableStack): Promise<void> {
-  const made = await mkdir(dirname(place), { recursive: true }).catch((error: unknown) => {
-    throw fileFailure(error, place);
-  });
+  const made = await mkdir(dirname(place), { recursive: true }).catch(throwFileFailure(place));
   if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
   await moveFolder(directory, place);
   undo.defer(() => rm(place, { recursive: true, force: true }));

@@ -2,7 +2,7 @@
 import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Topology } from '../../api/topology.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
 import type { Compute } from '../computes/compute.ts';
 import { pushFolder } from '../computes/project-files.ts';
@@ -25,9 +25,7 @@ export async function renameNodeFolders(directory: string, nodeIds: ReadonlyMap<
     for (const name of await readdir(folder)) {
       const id = nodeIds.get(name);
       if (id === undefined) continue;
-      await rename(join(folder, name), join(folder, id)).catch((error: unknown) => {
-        throw fileFailure(error, `${FILES}/${module}/${name}`);
-      });
+      await rename(join(folder, name), join(folder, id)).catch(throwFileFailure(`${FILES}/${module}/${name}`));
     }
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type MergedCapture, mergedCapture } from '../../fabric/capture-merge.ts';
 import type { CaptureBytes } from '../../fabric/capture-records.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, ignoreNotFound } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
 import { refusalOf } from '../computes/answers.ts';
@@ -83,10 +83,7 @@ async function localBytes(
   name: string,
   but?: number,
 ): Promise<(CaptureBytes & { inode: number }) | undefined> {
-  const opened = await openContainedForRead(root, name).catch((error: unknown) => {
-    if (error instanceof Failure && error.code === 'not-found') return undefined;
-    throw error;
-  });
+  const opened = await openContainedForRead(root, name).catch(ignoreNotFound);
   if (!opened) return undefined;
   const { handle, stat } = opened;
   if (stat.ino === but) {

@@ -17,8 +17,9 @@ import {
   restoredPath,
 } from '../../api/disk-checkpoint.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { Failure, messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
+import { namesIn } from '../../host/files/directories.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
@@ -347,13 +348,6 @@ async function manifestOf(directory: string): Promise<Manifest | undefined> {
   } catch {
     return undefined;
   }
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  });
 }
 
 async function bytesBelow(directory: string): Promise<number> {

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { disjointPaths } from '../../host/files/disjoint-paths.ts';
 import { isBelow, resolveExisting } from '../../host/files/relative-path.ts';
 import { refuseReservedNames } from '../../host/files/reserved-names.ts';
@@ -37,11 +37,7 @@ export async function placeFor(id: string, path: string | null | undefined, rule
 }
 
 async function apart(one: string, other: string): Promise<boolean> {
-  try {
-    return await disjointPaths(one, other);
-  } catch (thrown) {
-    throw fileFailure(thrown, other);
-  }
+  return disjointPaths(one, other).catch(throwFileFailure(other));
 }
 
 /** @throws Failure `conflict` when a place is, contains or is in the directory of one of the other projects */

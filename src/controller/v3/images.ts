@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
-import { Failure, systemCode } from '../../failures.ts';
+import { Failure, ignoreMissing } from '../../failures.ts';
 import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
 import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
@@ -69,10 +69,7 @@ export class Images {
 
   async json({ emulator, filename, path, md5sum, filesize }: ImageObject): Promise<object> {
     const absolute = this.#pathOf({ emulator, path });
-    const found = await stat(absolute).catch((error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return undefined;
-      throw error;
-    });
+    const found = await stat(absolute).catch(ignoreMissing);
     const [created, updated] = [found?.birthtime ?? new Date(0), found?.mtime ?? new Date(0)];
     return {
       filename,

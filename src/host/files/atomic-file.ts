@@ -41,6 +41,13 @@ export function fileFailure(thrown: unknown, shownAs: string): unknown {
   return known === undefined ? thrown : new Failure(known[0], `${shownAs}: ${known[1]}`, { cause: thrown });
 }
 
+/** For `catch` of a call on a file. */
+export function throwFileFailure(shownAs: string): (thrown: unknown) => never {
+  return (thrown) => {
+    throw fileFailure(thrown, shownAs);
+  };
+}
+
 /** Whether this process is writing the temporary file of this name. */
 export function isBeingWritten(name: string): boolean {
   return beingWritten.has(name);

@@ -8,7 +8,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Failure, systemCode } from '../../failures.ts';
-import { fileFailure } from './atomic-file.ts';
+import { fileFailure, throwFileFailure } from './atomic-file.ts';
 import { relativeBelow } from './relative-path.ts';
 
 /** open(2): only a location in the file system, no access. Not among Node's constants; the same on x64 and arm64. */
@@ -104,22 +104,14 @@ async function leadsOutside(top: Root, segments: readonly string[]): Promise<boo
 
 /** Opens a path without side effects: a FIFO does not block, a device is not touched. */
 export async function openPlace(path: string, flags: number, shownAs: string): Promise<FileHandle> {
-  try {
-    return await open(path, O_PATH | flags);
-  } catch (thrown) {
-    throw fileFailure(thrown, shownAs);
-  }
+  return await open(path, O_PATH | flags).catch(throwFileFailure(shownAs));
 }
 
 /**
  * The real location of an open file, one character a byte, so that different names that are not UTF-8 stay different.
  */
 async function placeOf(handle: FileHandle, shownAs: string): Promise<string> {
-  try {
-    return await readlink(at(handle), { encoding: 'latin1' });
-  } catch (thrown) {
-    throw fileFailure(thrown, shownAs);
-  }
+  return await readlink(at(handle), { encoding: 'latin1' }).catch(throwFileFailure(shownAs));
 }
 
 /** Refuses files that are not below the root (the root itself passes). Returns the path below the root. */

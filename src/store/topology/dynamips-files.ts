@@ -2,7 +2,7 @@
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import type { DynamipsFiles } from './upgrade.ts';
 
 /**
@@ -34,21 +34,13 @@ async function moveAll(from: string, to: string, names: readonly string[]): Prom
   if (names.length === 0) return;
   await makeFolder(to);
   for (const name of names) {
-    try {
-      await rename(join(from, name), join(to, name));
-    } catch (thrown) {
-      throw fileFailure(thrown, join(from, name));
-    }
+    await rename(join(from, name), join(to, name)).catch(throwFileFailure(join(from, name)));
   }
 }
 
 async function makeFolder(path: string): Promise<void> {
   if (await isFolder(path)) return;
-  try {
-    await mkdir(path);
-  } catch (thrown) {
-    throw fileFailure(thrown, path);
-  }
+  await mkdir(path).catch(throwFileFailure(path));
 }
 
 async function isFolder(path: string): Promise<boolean> {

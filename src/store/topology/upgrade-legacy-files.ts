@@ -2,7 +2,7 @@
 import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { STORED } from '../archive/compressors.ts';
@@ -25,9 +25,7 @@ export async function moveLegacyFiles(directory: string, pictures: readonly stri
   await packSnapshots(directory);
   for (const picture of pictures) await copyPicture(directory, picture);
   if ((await kindOf(directory, OLD_NOTES)) === 'file' && (await kindOf(directory, NOTES)) === 'nothing') {
-    await rename(join(directory, OLD_NOTES), join(directory, NOTES)).catch((error: unknown) => {
-      throw fileFailure(error, OLD_NOTES);
-    });
+    await rename(join(directory, OLD_NOTES), join(directory, NOTES)).catch(throwFileFailure(OLD_NOTES));
   }
 }
 
