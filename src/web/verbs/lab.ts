@@ -7,29 +7,26 @@ import { focusShown } from '../shell/focus.ts';
 import { showExport, showSnapshots } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
 import { openMerged } from './link.ts';
-import type { LabVerb } from './verb.ts';
+import { inScope, type LabVerb, type Unscoped } from './verb.ts';
 
 const words = WORDS.lab;
 const ZOOM = 1.25;
 
-export const LAB_VERBS: readonly LabVerb[] = [
+export const LAB_VERBS = inScope('lab', [
   {
     id: 'lab.start',
     words: words.startAll,
-    scope: 'lab',
     run: ({ lab, attempt }) => void attempt(() => api.post(`${lab.path}/nodes/start`)),
   },
   {
     id: 'lab.stop',
     words: words.stopAll,
-    scope: 'lab',
     run: ({ lab, attempt }) => void attempt(() => api.post(`${lab.path}/nodes/stop`)),
   },
   {
     id: 'lab.node',
     words: words.addNode,
     keys: ['n'],
-    scope: 'lab',
     startsGroup: true,
     run: ({ palette }) => {
       palette.value = true;
@@ -39,7 +36,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     id: 'lab.link',
     words: words.addLink,
     keys: ['l'],
-    scope: 'lab',
     run: ({ linking, selection }) => {
       const [at] = selection.value.nodes;
       linking.value = linking.value ? undefined : at === undefined ? {} : { from: at };
@@ -50,17 +46,15 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'draw',
     words: words.addText,
     keys: ['t'],
-    scope: 'lab',
     startsGroup: true,
     run: ({ draw }) => draw(newShape('text')),
   },
-  { id: 'lab.rectangle', menu: 'draw', words: words.addRectangle, scope: 'lab', run: drawn('rect') },
-  { id: 'lab.ellipse', menu: 'draw', words: words.addEllipse, scope: 'lab', run: drawn('ellipse') },
-  { id: 'lab.line', menu: 'draw', words: words.addLine, scope: 'lab', run: drawn('line') },
+  { id: 'lab.rectangle', menu: 'draw', words: words.addRectangle, run: drawn('rect') },
+  { id: 'lab.ellipse', menu: 'draw', words: words.addEllipse, run: drawn('ellipse') },
+  { id: 'lab.line', menu: 'draw', words: words.addLine, run: drawn('line') },
   {
     id: 'lab.arrange',
     words: WORDS.arrange.all,
-    scope: 'lab',
     startsGroup: true,
     enabled: ({ lab }) => {
       lab.changes.value; // nodes come and go
@@ -75,7 +69,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'edit',
     words: WORDS.undo.undo,
     keys: ['Ctrl+z'],
-    scope: 'lab',
     startsGroup: true,
     enabled: ({ history }) => history.undoable.value > 0,
     run: ({ history, attempt }) => void attempt(() => history.undo()),
@@ -85,7 +78,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'edit',
     words: WORDS.undo.redo,
     keys: ['Ctrl+Shift+z', 'Ctrl+y'],
-    scope: 'lab',
     enabled: ({ history }) => history.redoable.value > 0,
     run: ({ history, attempt }) => void attempt(() => history.redo()),
   },
@@ -94,7 +86,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'show',
     words: words.traffic,
     keys: ['u'],
-    scope: 'lab',
     isReading: () => true,
     check: { words: words.traffic, isOn: ({ traffic }) => traffic.value },
     run: ({ traffic }) => {
@@ -105,7 +96,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     id: 'lab.load',
     menu: 'show',
     words: words.load,
-    scope: 'lab',
     isReading: () => true,
     check: { words: words.load, isOn: ({ hasLoad }) => hasLoad.value },
     run: ({ hasLoad }) => {
@@ -117,7 +107,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'zoom',
     words: words.fit,
     keys: ['f'],
-    scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.fit(),
   },
@@ -126,7 +115,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'zoom',
     words: words.zoomIn,
     keys: ['+', '='],
-    scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.zoom(ZOOM),
   },
@@ -135,7 +123,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'zoom',
     words: words.zoomOut,
     keys: ['-'],
-    scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.zoom(1 / ZOOM),
   },
@@ -144,7 +131,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'zoom',
     words: words.actualSize,
     keys: ['1'],
-    scope: 'lab',
     isLocal: true,
     run: ({ map }) => map?.actualSize(),
   },
@@ -153,7 +139,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'zoom',
     words: words.showSelection,
     keys: ['z'],
-    scope: 'lab',
     isLocal: true,
     enabled: ({ selection: { value } }) => value.nodes.length + value.drawings.length > 0 || value.link !== undefined,
     run: ({ map }) => map?.showSelection(),
@@ -162,7 +147,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     id: 'lab.captures',
     menu: 'files',
     words: WORDS.capture.merge,
-    scope: 'lab',
     startsGroup: true,
     isLocal: true,
     enabled: ({ lab }) => {
@@ -175,7 +159,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     id: 'lab.snapshots',
     menu: 'files',
     words: words.snapshots,
-    scope: 'lab',
     isReading: () => true,
     run: ({ lab }) => showSnapshots(lab.id, lab.project.value?.name ?? ''),
   },
@@ -183,7 +166,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     id: 'lab.export',
     menu: 'files',
     words: words.export,
-    scope: 'lab',
     isReading: () => true,
     run: ({ lab }) => showExport([{ project_id: lab.id, name: lab.project.value?.name ?? '' }]),
   },
@@ -192,7 +174,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'edit',
     words: words.find,
     keys: ['/'],
-    scope: 'lab',
     startsGroup: true,
     isLocal: true,
     run: ({ pane }) => {
@@ -205,7 +186,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'edit',
     words: words.selectAll,
     keys: ['Ctrl+a'],
-    scope: 'lab',
     isLocal: true,
     run: ({ lab, select }) => select({ nodes: [...lab.nodes.keys()], drawings: [...lab.drawings.keys()] }),
   },
@@ -214,7 +194,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'edit',
     words: ({ lab }) => (lab.isLocked ? words.unlockAll : words.lockAll),
     check: { words: words.lockAll, isOn: ({ lab }) => lab.isLocked },
-    scope: 'lab',
     enabled: ({ lab }) => {
       lab.changes.value; // things come and go
       return lab.nodes.size + lab.drawings.size > 0;
@@ -240,7 +219,6 @@ export const LAB_VERBS: readonly LabVerb[] = [
     menu: 'edit',
     words: words.leave,
     keys: ['Escape'],
-    scope: 'lab',
     isLocal: true,
     run: ({ arranging, drawing, linking, palette, select }) => {
       if (arranging.value) arranging.value = undefined;
@@ -250,7 +228,7 @@ export const LAB_VERBS: readonly LabVerb[] = [
       else select({});
     },
   },
-];
+]);
 
 /** Toggles drawing a shape on the map. */
 function drawn(kind: Drawn): LabVerb['run'] {
@@ -261,13 +239,12 @@ function drawn(kind: Drawn): LabVerb['run'] {
 }
 
 /** Shows or hides something in this browser. */
-function shown(name: ViewSetting, show: string, hide: string): LabVerb {
+function shown(name: ViewSetting, show: string, hide: string): Unscoped {
   return {
     id: `view.${name}`,
     menu: 'show',
     check: { words: show, isOn: ({ view }) => view.isShown(name) },
     words: ({ view }) => (view.isShown(name) ? hide : show),
-    scope: 'lab',
     isLocal: true,
     run: ({ view }) => view.toggle(name),
   };
@@ -276,13 +253,12 @@ function shown(name: ViewSetting, show: string, hide: string): LabVerb {
 type Switch = 'show_interface_labels' | 'show_grid' | 'snap_to_grid' | 'show_layers';
 
 /** A setting of the lab, shared by all users. */
-function setting(name: Switch & keyof ProjectObject, on: string, off: string): LabVerb {
+function setting(name: Switch & keyof ProjectObject, on: string, off: string): Unscoped {
   return {
     id: `lab.${name}`,
     menu: 'show',
     check: { words: on, isOn: ({ lab }) => lab.project.value?.[name] === true },
     words: ({ lab }) => (lab.project.value?.[name] ? off : on),
-    scope: 'lab',
     run: ({ lab, attempt }) => void attempt(() => api.put(lab.path, { [name]: !lab.project.value?.[name] })),
   };
 }

@@ -6,7 +6,7 @@ import { wiresharkLine } from '../model/server/capture-line.ts';
 import type { LinkObject } from '../model/server/types.ts';
 import { focusShown } from '../shell/focus.ts';
 import { WORDS } from '../words.ts';
-import type { LabVerb } from './verb.ts';
+import { inScope, type Unscoped } from './verb.ts';
 
 const words = WORDS.links;
 
@@ -41,12 +41,11 @@ export function openMerged({ dock }: LabContext): void {
 const MENU_PRESETS = ['wifi_good', 'wifi_bad', 'adsl', 'cable', 'fibre', 'lte', '5g', 'geo_satellite'] as const;
 
 /** Replaces all impairments of the link; the first node of a link is the subscriber of a preset. */
-function impairment(name: 'none' | (typeof MENU_PRESETS)[number], impairments: { preset: string } | null): LabVerb {
+function impairment(name: 'none' | (typeof MENU_PRESETS)[number], impairments: { preset: string } | null): Unscoped {
   return {
     id: `link.impair.${name}`,
     menu: 'impair',
     words: name === 'none' ? words.noImpairments : WORDS.presets[name],
-    scope: 'link',
     run: (context) => {
       const { link: id } = context.selection.value;
       if (id === undefined) return;
@@ -55,12 +54,11 @@ function impairment(name: 'none' | (typeof MENU_PRESETS)[number], impairments: {
   };
 }
 
-export const LINK_VERBS: readonly LabVerb[] = [
+export const LINK_VERBS = inScope('link', [
   {
     id: 'link.details',
     words: words.details,
     keys: ['Enter'],
-    scope: 'link',
     isLocal: true,
     run: ({ pane }) => {
       pane.value = 'details';
@@ -70,7 +68,6 @@ export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.suspend',
     words: (context) => (selected(context)?.suspend ? words.resume : words.suspend),
-    scope: 'link',
     run: (context) => {
       const link = selected(context);
       if (!link) return;
@@ -83,7 +80,6 @@ export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.reset',
     words: words.reset,
-    scope: 'link',
     run: (context) => {
       const link = selected(context);
       if (link) void context.attempt(() => api.post(`${context.lab.path}/links/${link.link_id}/reset`));
@@ -94,7 +90,6 @@ export const LINK_VERBS: readonly LabVerb[] = [
     startsGroup: true,
     words: (context) => (selected(context)?.capturing ? words.showCapture : words.startCapture),
     keys: ['c'],
-    scope: 'link',
     isReading: (context) => selected(context)?.capturing === true,
     run: (context) => {
       const link = selected(context);
@@ -104,7 +99,6 @@ export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.stopCapture',
     words: words.stopCapture,
-    scope: 'link',
     enabled: (context) => selected(context)?.capturing === true,
     run: (context) => {
       const { lab, attempt } = context;
@@ -115,7 +109,6 @@ export const LINK_VERBS: readonly LabVerb[] = [
   {
     id: 'link.wireshark',
     words: words.copyWireshark,
-    scope: 'link',
     isLocal: true,
     enabled: (context) => selected(context)?.capturing === true,
     run: (context) => {
@@ -133,11 +126,10 @@ export const LINK_VERBS: readonly LabVerb[] = [
     startsGroup: true,
     words: WORDS.common.remove,
     keys: ['Delete', 'Backspace'],
-    scope: 'link',
     run: (context) => {
       const { link: id } = context.selection.value;
       if (id === undefined) return;
       void context.remove(() => context.history.remove([{ kind: 'link', id }]));
     },
   },
-];
+]);

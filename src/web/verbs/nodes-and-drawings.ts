@@ -4,7 +4,7 @@ import { alwaysRuns } from '../model/lab/abilities.ts';
 import type { Update } from '../model/lab/undo.ts';
 import { confirmRemoval } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
-import type { LabVerb } from './verb.ts';
+import { inScope, type LabVerb, type Unscoped } from './verb.ts';
 
 const words = WORDS.lab;
 /** Names in a sentence. */
@@ -60,7 +60,7 @@ async function remove(context: LabContext): Promise<void> {
   });
 }
 
-function both(verb: Omit<LabVerb, 'scope'>): LabVerb[] {
+function both(verb: Unscoped): LabVerb[] {
   const [, name] = verb.id.split('.');
   return [
     { ...verb, scope: 'nodes', ...(name !== 'delete' && { menu: 'place' as const }) },
@@ -99,12 +99,11 @@ export const THING_VERBS: readonly LabVerb[] = [
   }),
 ];
 
-export const DRAWING_VERBS: readonly LabVerb[] = [
+export const DRAWING_VERBS = inScope('drawing', [
   {
     id: 'drawing.edit',
     words: WORDS.drawings.edit,
     keys: ['Enter', 'e', 'F2'],
-    scope: 'drawing',
     isLocal: true,
     enabled: ({ lab, selection: { value } }) =>
       lab.whyNotChange === '' && value.drawings.length === 1 && value.nodes.length === 0,
@@ -116,7 +115,6 @@ export const DRAWING_VERBS: readonly LabVerb[] = [
     id: 'drawing.duplicate',
     words: WORDS.common.duplicate,
     keys: ['d'],
-    scope: 'drawing',
     enabled: ({ selection: { value } }) => value.nodes.length === 0,
     run: (context) => {
       const { attempt, history } = context;
@@ -130,4 +128,4 @@ export const DRAWING_VERBS: readonly LabVerb[] = [
       });
     },
   },
-];
+]);

@@ -8,7 +8,7 @@ import { api } from '../model/server/api.ts';
 import type { LinkObject, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
 import { giveAddresses, takesAddress } from './addresses.ts';
-import type { LabVerb } from './verb.ts';
+import { inScope, type LabVerb } from './verb.ts';
 
 const words = WORDS.nodes;
 function post(action: string): LabVerb['run'] {
@@ -29,12 +29,11 @@ function can(ability: (node: NodeObject) => boolean): (context: LabContext) => b
 
 const starts = can((node) => !alwaysRuns(node));
 
-export const NODE_VERBS: readonly LabVerb[] = [
+export const NODE_VERBS = inScope('nodes', [
   {
     id: 'node.start',
     words: words.start,
     keys: ['s'],
-    scope: 'nodes',
     suits: starts,
     enabled: some('stopped', 'suspended'),
     run: post('start'),
@@ -43,7 +42,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.stop',
     words: words.stop,
     keys: ['x'],
-    scope: 'nodes',
     suits: starts,
     enabled: some('started', 'suspended'),
     run: post('stop'),
@@ -52,7 +50,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.reload',
     words: words.reload,
     keys: ['r'],
-    scope: 'nodes',
     suits: starts,
     enabled: some('started'),
     run: post('reload'),
@@ -60,7 +57,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
   {
     id: 'node.suspend',
     words: words.suspend,
-    scope: 'nodes',
     suits: can(canSuspend),
     enabled: some('started'),
     run: post('suspend'),
@@ -69,7 +65,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.isolate',
     words: (context) => (isIsolated(context) ? words.unisolate : words.isolate),
     check: { words: words.isolate, isOn: isIsolated },
-    scope: 'nodes',
     enabled: (context) => linksOfSelection(context).length > 0,
     run: (context) => void context.attempt(() => isolate(context)),
   },
@@ -78,7 +73,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     startsGroup: true,
     words: words.console,
     keys: ['c', 'Enter'],
-    scope: 'nodes',
     isReading: () => true,
     suits: can(hasConsole),
     run: (context) => {
@@ -90,7 +84,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     startsGroup: true,
     words: words.rename,
     keys: ['F2'],
-    scope: 'nodes',
     enabled: ({ selection: { value } }) => value.nodes.length === 1,
     run: ({ renaming, selection, map }) => {
       const [id] = selection.value.nodes;
@@ -102,14 +95,12 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.duplicate',
     words: words.duplicate,
     keys: ['d'],
-    scope: 'nodes',
     run: (context) => void context.attempt(() => duplicate(context)),
   },
   {
     id: 'node.addresses',
     words: words.addresses,
     keys: ['a'],
-    scope: 'nodes',
     suits: can((node) => startupFileOf(node) !== undefined),
     enabled: can(takesAddress),
     run: (context) => void context.attempt(() => giveAddresses(context)),
@@ -118,7 +109,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.arrange',
     menu: 'place',
     words: WORDS.arrange.title,
-    scope: 'nodes',
     suits: ({ selection }) => selection.value.nodes.length > 1,
     enabled: (context) => context.selectedNodes().filter(({ locked }) => !locked).length > 1,
     run: ({ arranging, selection }) => {
@@ -129,7 +119,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.group',
     menu: 'place',
     words: words.group,
-    scope: 'nodes',
     run: (context) => {
       const { shape, ...at } = groupAround(context.selectedNodes());
       context.draw(shape, at);
@@ -139,7 +128,6 @@ export const NODE_VERBS: readonly LabVerb[] = [
     id: 'node.label',
     menu: 'place',
     words: words.centreLabel,
-    scope: 'nodes',
     enabled: (context) => context.selectedNodes().some(({ label, height }) => !isUnplaced(label, height)),
     run: (context) => {
       const updates = context.selectedNodes().map(({ node_id: id, label, height }) => {
@@ -149,7 +137,7 @@ export const NODE_VERBS: readonly LabVerb[] = [
       void context.attempt(() => context.history.update(updates));
     },
   },
-];
+]);
 
 function linksOfSelection({ lab, selection }: LabContext): LinkObject[] {
   lab.changes.value; // links are suspended and resumed meanwhile

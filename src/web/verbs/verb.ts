@@ -34,6 +34,12 @@ export interface LabVerb extends Common<LabContext> {
   isReading?(context: LabContext): boolean;
 }
 
+/** One of a list whose verbs have the same scope. */
+export type Unscoped = Omit<LabVerb, 'scope'>;
+
+export const inScope = (scope: LabVerb['scope'], verbs: readonly Unscoped[]): readonly LabVerb[] =>
+  verbs.map((verb) => ({ ...verb, scope }));
+
 /** A verb of every screen. */
 export interface PageVerb extends Common<PageContext> {
   scope: 'everywhere';
