@@ -1,12 +1,12 @@
 // Help: first steps, all keys, the server's version and the licences.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { go } from './address.ts';
 import { whyNot } from './model/account/permissions.ts';
 import { buildDemonstration } from './model/lab/demonstration.ts';
 import { api } from './model/server/api.ts';
 import { attempted } from './model/server/attempt.ts';
 import { useLoaded } from './model/server/loaded.ts';
+import { Button } from './panels/button.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { KeysList } from './shell/keys-table.tsx';
@@ -18,9 +18,6 @@ export function HelpScreen() {
   const message = useSignal('');
   const isBusy = useSignal(false);
   const { value: server, problem, again } = useLoaded(() => api.get<{ version: string }>('/version'), []);
-  useEffect(() => {
-    document.title = `${words.title} - Labwire`;
-  }, []);
   const demonstrate = async (): Promise<void> => {
     isBusy.value = true;
     await attempted(message, async () => go(`/labs/${await buildDemonstration()}`));
@@ -39,9 +36,12 @@ export function HelpScreen() {
           ))}
         </ol>
         <p hidden={whyNot('make') !== ''}>
-          <button type="button" class="main" disabled={isBusy.value} onClick={() => void demonstrate()}>
-            {WORDS.labs.demonstration}
-          </button>{' '}
+          <Button
+            class="main"
+            disabled={isBusy.value}
+            onClick={() => void demonstrate()}
+            text={WORDS.labs.demonstration}
+          />{' '}
           {words.demonstrationHint}
         </p>
         <h2>{WORDS.keys.title}</h2>

@@ -13,6 +13,8 @@ import { api } from './model/server/api.ts';
 import { attempted } from './model/server/attempt.ts';
 import { useLoaded } from './model/server/loaded.ts';
 import { sentenceOf } from './model/server/sentence.ts';
+import { Button } from './panels/button.tsx';
+import { Choice } from './panels/choice.tsx';
 import { Columns } from './panels/columns.tsx';
 import { WindowedBodies } from './panels/long-list.tsx';
 import { Message } from './panels/message.tsx';
@@ -77,9 +79,6 @@ export function ImagesScreen() {
     });
   };
 
-  useEffect(() => {
-    document.title = `${words.title} - Labwire`;
-  }, []);
   useEffect(() => void read(), [compute.value, imagesSent.value]);
 
   const upload = async (files: Iterable<File>): Promise<void> => {
@@ -117,38 +116,19 @@ export function ImagesScreen() {
       <main>
         <div class="tools">
           {computes.length > 1 && (
-            <label>
-              {words.compute}{' '}
-              <select
-                value={compute}
-                onChange={({ currentTarget }) => {
-                  compute.value = currentTarget.value;
-                }}
-              >
-                {computes.map(({ compute_id: id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label={words.compute}
+              chosen={compute}
+              choices={computes.map(({ compute_id: id, name }) => [id, name])}
+            />
           )}
-          <label hidden={why !== ''}>
-            {words.emulator}{' '}
-            <select
-              value={emulator}
-              onChange={({ currentTarget }) => {
-                emulator.value = currentTarget.value;
-              }}
-            >
-              <option value="">{words.byContent}</option>
-              {Object.entries(words.emulators).map(([kind, name]) => (
-                <option key={kind} value={kind}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label={words.emulator}
+            all={words.byContent}
+            chosen={emulator}
+            choices={Object.entries(words.emulators)}
+            hidden={why !== ''}
+          />
           <label class="button main" hidden={why !== ''}>
             {words.upload}
             <input
@@ -218,24 +198,20 @@ export function ImagesScreen() {
                       </td>
                       <td>
                         {why === '' && compute.value === 'local' && (
-                          <button
-                            type="button"
+                          <Button
                             aria-label={words.makeTemplateOf(image.filename)}
                             onClick={() => go(draftAddress({ type: kind, image: image.path }))}
-                          >
-                            {words.makeTemplate}
-                          </button>
+                            text={words.makeTemplate}
+                          />
                         )}{' '}
-                        <button
-                          type="button"
+                        <Button
                           hidden={why !== ''}
                           disabled={image.used_by.length > 0}
                           aria-label={`${WORDS.common.remove} ${image.filename}`}
                           class="danger"
                           onClick={() => void remove(image)}
-                        >
-                          {WORDS.common.remove}
-                        </button>
+                          text={WORDS.common.remove}
+                        />
                       </td>
                     </tr>
                   )}
@@ -280,9 +256,12 @@ function Appliances({ image, matches, make }: AppliancesProps) {
         const name = `${match.name} ${match.version ?? ''}`.trim();
         const missing = match.images.filter(({ path }) => path === null).map(({ filename }) => filename);
         return match.complete ? (
-          <button key={name} type="button" hidden={whyNot('administer') !== ''} onClick={() => make(match)}>
-            {words.complete(name)}
-          </button>
+          <Button
+            key={name}
+            hidden={whyNot('administer') !== ''}
+            onClick={() => make(match)}
+            text={words.complete(name)}
+          />
         ) : (
           <span key={name}>{words.partOf(name, missing.join(', '))}</span>
         );

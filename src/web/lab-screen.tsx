@@ -74,10 +74,6 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     };
   }, [context, lab, id]);
 
-  useEffect(() => {
-    document.title = lab.project.value ? `${lab.project.value.name} - Labwire` : 'Labwire';
-  }, [lab, lab.project.value]);
-
   useShares(lab.project.value);
   const isShown = lab.isShown;
   useEffect(() => {

@@ -12,6 +12,7 @@ import { Labs } from './model/lab/labs.ts';
 import { api } from './model/server/api.ts';
 import { sentenceOf } from './model/server/sentence.ts';
 import type { ProjectObject } from './model/server/types.ts';
+import { Button } from './panels/button.tsx';
 import { lazily } from './panels/lazy-component.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
@@ -47,7 +48,6 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     }),
   );
   useEffect(() => {
-    document.title = 'Labwire';
     labs.start();
     return () => labs.stop();
   }, [labs]);
@@ -123,9 +123,7 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
                   <span class="hidden">{words.nameOfNew}</span>
                   <input name="name" placeholder={words.nameOfNew} autocomplete="off" />
                 </label>
-                <button type="submit" class={count === 0 ? undefined : 'main'}>
-                  {words.make}
-                </button>
+                <Button type="submit" class={count === 0 ? undefined : 'main'} text={words.make} />
               </form>
               <label class="button">
                 {words.import}
@@ -144,15 +142,13 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
           )}
           <SearchField typed={search} />
           {hasCards.value && <SortBy order={order} />}
-          <button
-            type="button"
+          <Button
             aria-pressed={hasCards.value}
             onClick={() => {
               hasCards.value = !hasCards.value;
             }}
-          >
-            {words.cards}
-          </button>
+            text={words.cards}
+          />
         </div>
         {why !== '' && <p class="reason">{why}</p>}
         <Message text={labs.message.value} />
@@ -167,9 +163,12 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
             {why === '' && (
               <>
                 <p>{words.noneHint}</p>
-                <button type="button" class="main" disabled={busy.value !== ''} onClick={() => void demonstrate()}>
-                  {words.demonstration}
-                </button>
+                <Button
+                  class="main"
+                  disabled={busy.value !== ''}
+                  onClick={() => void demonstrate()}
+                  text={words.demonstration}
+                />
               </>
             )}
           </div>

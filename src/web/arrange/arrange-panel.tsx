@@ -7,6 +7,7 @@ import type { LabContext } from '../lab-context.ts';
 import { type Point, snapped } from '../model/lab/geometry.ts';
 import type { NodeObject } from '../model/server/types.ts';
 import { startWorker } from '../model/server/workers.ts';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 import type { ArrangeRequest, ArrangeResult } from './messages.ts';
 
@@ -102,18 +103,14 @@ export function ArrangePanel({ context, ids }: { context: LabContext; ids: reado
         </fieldset>
       )}
       <p class="tools">
-        <button type="submit" class="main" disabled={isBusy.value}>
-          {words.apply}
-        </button>
-        <button
-          type="button"
+        <Button type="submit" class="main" disabled={isBusy.value} text={words.apply} />
+        <Button
           onClick={() => {
             context.map?.endPreview();
             end();
           }}
-        >
-          {WORDS.common.cancel}
-        </button>
+          text={WORDS.common.cancel}
+        />
       </p>
     </form>
   );

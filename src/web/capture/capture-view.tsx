@@ -6,6 +6,7 @@ import { copyText } from '../model/browser/clipboard.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { wiresharkLine } from '../model/server/capture-line.ts';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { Download } from './download.tsx';
@@ -37,11 +38,7 @@ export function CaptureView({ labId, path, title, isShown }: CaptureViewProps) {
       isShown={isShown}
       tools={(isOver) => (
         <>
-          {whyNotChange(labId) === '' && (
-            <button type="button" disabled={isOver} onClick={stop}>
-              {words.stop}
-            </button>
-          )}
+          {whyNotChange(labId) === '' && <Button disabled={isOver} onClick={stop} text={words.stop} />}
           <Download path={path} />
           <ForWireshark line={line} />
           <Message text={message.value} />
@@ -72,9 +69,7 @@ function CopyLine({ line }: { line: string }) {
   return (
     <>
       <code ref={code}>{line}</code>
-      <button type="button" onClick={() => void copy()}>
-        {isCopied.value ? words.copied : words.copy}
-      </button>
+      <Button onClick={() => void copy()} text={isCopied.value ? words.copied : words.copy} />
     </>
   );
 }

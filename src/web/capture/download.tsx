@@ -5,6 +5,7 @@ import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { downloadFrom } from '../model/transfer/save-file.ts';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.capture;
@@ -26,9 +27,11 @@ export function Download({ path }: { path: string }) {
   };
   return (
     <>
-      <button type="button" aria-expanded={files.value.length > 0} onClick={() => void attempted(message, load)}>
-        {words.download}
-      </button>
+      <Button
+        aria-expanded={files.value.length > 0}
+        onClick={() => void attempted(message, load)}
+        text={words.download}
+      />
       <span role="status">{message}</span>
       {files.value.length > 0 && (
         <ul class="capture-files" aria-label={words.files}>
@@ -56,9 +59,7 @@ export function DownloadMerged({ path, name }: { path: string; name: string }) {
   };
   return (
     <>
-      <button type="button" onClick={() => void attempted(message, load)}>
-        {words.download}
-      </button>
+      <Button onClick={() => void attempted(message, load)} text={words.download} />
       <span role="status">{message}</span>
     </>
   );

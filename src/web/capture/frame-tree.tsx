@@ -1,5 +1,6 @@
 // One frame: layers, fields and bytes. A selected field is highlighted in the bytes.
 import { useSignal } from '@preact/signals';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 import { hex, LINE_BYTES, letter } from './byte-lines.ts';
 import type { CaptureFeed } from './feed.ts';
@@ -25,11 +26,7 @@ export function FrameTree({ feed, follow }: { feed: CaptureFeed; follow: (number
       <section class="frame-layers" aria-label={words.tree}>
         <p>
           {words.frame(frame.number, frame.length, frame.bytes.length)}{' '}
-          {frame.hasStream && (
-            <button type="button" onClick={() => follow(frame.number)}>
-              {words.stream.follow}
-            </button>
-          )}
+          {frame.hasStream && <Button onClick={() => follow(frame.number)} text={words.stream.follow} />}
         </p>
         {frame.layers.map((layer, index) => (
           <details key={`${frame.number} ${index}`} open={index >= frame.layers.length - 2}>

@@ -2,6 +2,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { Button } from '../panels/button.tsx';
+import { Options } from '../panels/choice.tsx';
 import { WORDS } from '../words.ts';
 import { CaptureFeed } from './feed.ts';
 import { FilterField } from './filter-field.tsx';
@@ -63,23 +65,17 @@ export function PacketsView({ sources, title, isShown, tools, note }: PacketsVie
             {words.link}{' '}
             <select onChange={({ currentTarget: { value } }) => setFilter(value === '' ? '' : `link == "${value}"`)}>
               <option value="">{words.everyLink}</option>
-              {names.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
+              <Options of={names.map((name) => [name, name])} />
             </select>
           </label>
         )}
-        <button
-          type="button"
+        <Button
           aria-pressed={following.value}
           onClick={() => {
             following.value = !following.value;
           }}
-        >
-          {words.follow}
-        </button>
+          text={words.follow}
+        />
         {tools(feed.state.value?.connection === 'ended')}
         <span class="capture-wrong" id={id} role="status">
           {feed.wrong}

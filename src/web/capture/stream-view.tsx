@@ -3,6 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { saveFile } from '../model/transfer/save-file.ts';
+import { Button } from '../panels/button.tsx';
+import { Choice } from '../panels/choice.tsx';
 import { WORDS } from '../words.ts';
 import { asText, dump } from './byte-lines.ts';
 import type { CaptureFeed } from './feed.ts';
@@ -39,24 +41,27 @@ export function StreamView({ feed, leave }: StreamViewProps) {
         <button type="button" ref={back} onClick={() => leave()}>
           {words.back}
         </button>
-        <Choice label={words.as} value={form} options={{ text: words.text, hex: words.hex }} />
+        <Choice
+          label={words.as}
+          chosen={form}
+          choices={[
+            ['text', words.text],
+            ['hex', words.hex],
+          ]}
+        />
         {stream && (
           <>
             <Choice
               label={words.direction}
-              value={side}
-              options={{
-                both: words.both,
-                0: stream.ends.join(' → '),
-                1: stream.ends.toReversed().join(' → '),
-              }}
+              chosen={side}
+              choices={[
+                ['0', stream.ends.join(' → ')],
+                ['1', stream.ends.toReversed().join(' → ')],
+                ['both', words.both],
+              ]}
             />
-            <button type="button" onClick={save}>
-              {words.save}
-            </button>
-            <button type="button" onClick={() => leave(filterOf(stream.ends))}>
-              {words.only}
-            </button>
+            <Button onClick={save} text={words.save} />
+            <Button onClick={() => leave(filterOf(stream.ends))} text={words.only} />
           </>
         )}
       </div>
@@ -69,43 +74,15 @@ export function StreamView({ feed, leave }: StreamViewProps) {
           ))}
         </pre>
         {size > limit.value && (
-          <button
-            type="button"
+          <Button
             onClick={() => {
               limit.value += SHOWN_BYTES;
             }}
-          >
-            {words.more}
-          </button>
+            text={words.more}
+          />
         )}
       </section>
     </section>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  value: { value: string };
-  options: Readonly<Record<string, string>>;
-}
-
-function Choice({ label, value, options }: ChoiceProps) {
-  return (
-    <label>
-      {label}{' '}
-      <select
-        value={value.value}
-        onChange={({ currentTarget }) => {
-          value.value = currentTarget.value;
-        }}
-      >
-        {Object.entries(options).map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

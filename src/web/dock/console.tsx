@@ -8,6 +8,7 @@ import { remembered } from '../model/browser/remembered.ts';
 import { api } from '../model/server/api.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
 import { saveFile } from '../model/transfer/save-file.ts';
+import { Button } from '../panels/button.tsx';
 import type { MenuEntry } from '../panels/menu.tsx';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
@@ -175,9 +176,7 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
       {slow.value && (
         <p class="notice" role="status">
           {words.pasting(slow.value.done, slow.value.all)}{' '}
-          <button type="button" onClick={() => slow.value?.stop.abort()}>
-            {words.stop}
-          </button>
+          <Button onClick={() => slow.value?.stop.abort()} text={words.stop} />
         </p>
       )}
       {finding.value && open && (

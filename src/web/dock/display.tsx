@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Display } from '../console/display.ts';
 import { copyText } from '../model/browser/clipboard.ts';
 import { loadPart } from '../model/server/lazy-load.ts';
+import { Button } from '../panels/button.tsx';
 import type { MenuEntry } from '../panels/menu.tsx';
 import { WORDS } from '../words.ts';
 import { keyOf } from './entries.ts';
@@ -110,9 +111,7 @@ export function DisplayPane({ context, entry, isShown, isActive }: PaneProps<'vn
           <label>
             {words.fromMachine} <input readOnly value={offered.value} />
           </label>
-          <button type="button" onClick={() => void copyText(offered.value)}>
-            {WORDS.console.copy}
-          </button>
+          <Button onClick={() => void copyText(offered.value)} text={WORDS.console.copy} />
         </div>
       )}
       <div class="display" ref={host} hidden={!isShown} />
@@ -140,9 +139,7 @@ function Field({
       }}
     >
       {type === 'password' ? <input type="password" {...common} /> : <input type="text" {...common} />}
-      <button type="submit" class="main">
-        {words.send}
-      </button>
+      <Button type="submit" class="main" text={words.send} />
     </form>
   );
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
+import { Button } from '../panels/button.tsx';
 import { MenuButton } from '../panels/menu-button.tsx';
 import { WORDS } from '../words.ts';
 import { CapturePane } from './capture.tsx';
@@ -47,32 +48,22 @@ export function Dock({ context, isAlone = false }: { context: LabContext; isAlon
         <div class="tab-tools">
           {!isAlone && (
             <>
-              <button type="button" disabled={!dock.canSplit} onClick={() => dock.split()}>
-                {words.split}
-              </button>
-              {columns > 1 && (
-                <button type="button" onClick={() => dock.unsplit()}>
-                  {words.unsplit}
-                </button>
-              )}
-              <button
-                type="button"
+              <Button disabled={!dock.canSplit} onClick={() => dock.split()} text={words.split} />
+              {columns > 1 && <Button onClick={() => dock.unsplit()} text={words.unsplit} />}
+              <Button
                 aria-pressed={dock.sendsToAll.value}
                 onClick={() => {
                   dock.sendsToAll.value = !dock.sendsToAll.value;
                 }}
-              >
-                {words.sendToAll}
-              </button>
-              <button
-                type="button"
+                text={words.sendToAll}
+              />
+              <Button
                 aria-pressed={isFull.value}
                 onClick={() => {
                   isFull.value = !isFull.value;
                 }}
-              >
-                {words.full}
-              </button>
+                text={words.full}
+              />
             </>
           )}
           <MenuButton label={words.actions} entries={dock.actions.value.get(shown.value) ?? []} />
@@ -111,20 +102,16 @@ function TabButtons({ context, entry, isAlone }: { context: LabContext; entry: D
   const title = titleOf(context, entry);
   return (
     <span class="tab">
-      <button type="button" aria-pressed={dock.isVisible(key)} onClick={() => dock.show(key)}>
-        {title}
-      </button>
+      <Button aria-pressed={dock.isVisible(key)} onClick={() => dock.show(key)} text={title} />
       {!isAlone && (
-        <button
-          type="button"
+        <Button
           aria-label={`${WORDS.common.close} ${title}`}
           onClick={() => {
             dock.close(key);
             if (dock.list.value.length === 0) context.map?.focus();
           }}
-        >
-          ×
-        </button>
+          text="×"
+        />
       )}
     </span>
   );

@@ -1,6 +1,7 @@
 // Finds text in the output of a console.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
@@ -32,13 +33,9 @@ export function FindBar({ find, close }: FindBarProps) {
       }}
     >
       <input type="search" ref={field} aria-label={words.findIn} autocomplete="off" />
-      <button type="submit">{words.previous}</button>
-      <button type="button" onClick={() => look('next')}>
-        {words.next}
-      </button>
-      <button type="button" aria-label={`${WORDS.common.close} ${words.find}`} onClick={close}>
-        ×
-      </button>
+      <Button type="submit" text={words.previous} />
+      <Button onClick={() => look('next')} text={words.next} />
+      <Button aria-label={`${WORDS.common.close} ${words.find}`} onClick={close} text="×" />
       <span role="status">{isMissing.value ? words.notFound : ''}</span>
     </form>
   );

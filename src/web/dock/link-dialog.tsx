@@ -1,6 +1,7 @@
 // Asks before a link of a console is opened, and shows where it leads.
 import { useEffect, useRef } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
@@ -17,22 +18,16 @@ export function LinkDialog({ address, close }: { address: string; close(): void 
       </p>
       <p class="tools">
         {isWeb && (
-          <button
-            type="button"
+          <Button
             onClick={() => {
               window.open(address, '_blank', 'noopener,noreferrer');
               close();
             }}
-          >
-            {WORDS.common.open}
-          </button>
+            text={WORDS.common.open}
+          />
         )}
-        <button type="button" onClick={() => void copyText(address).then(close)}>
-          {words.copy}
-        </button>
-        <button type="button" onClick={close}>
-          {WORDS.common.cancel}
-        </button>
+        <Button onClick={() => void copyText(address).then(close)} text={words.copy} />
+        <Button onClick={close} text={WORDS.common.cancel} />
       </p>
     </dialog>
   );

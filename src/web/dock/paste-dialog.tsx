@@ -1,5 +1,6 @@
 // Shows text before it is pasted, at once or line by line.
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.console;
@@ -23,15 +24,9 @@ export function PasteDialog({ text, paste, close }: PasteDialogProps) {
         <textarea ref={field} rows={10} defaultValue={text} spellcheck={false} />
       </label>
       <p class="tools">
-        <button type="button" onClick={() => go(false)}>
-          {words.pasteNow}
-        </button>
-        <button type="button" onClick={() => go(true)}>
-          {words.pasteSlowly}
-        </button>
-        <button type="button" onClick={close}>
-          {WORDS.common.cancel}
-        </button>
+        <Button onClick={() => go(false)} text={words.pasteNow} />
+        <Button onClick={() => go(true)} text={words.pasteSlowly} />
+        <Button onClick={close} text={WORDS.common.cancel} />
       </p>
     </dialog>
   );

@@ -1,4 +1,5 @@
 // The input elements for values.
+import { Options } from '../panels/choice.tsx';
 import { WORDS } from '../words.ts';
 import type { Field } from './schema.ts';
 
@@ -32,11 +33,7 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
     const choices = [...new Set([...(isUnset ? [''] : []), ...field.choices, typed])];
     return (
       <select {...common} value={typed} onChange={onInput}>
-        {choices.map((choice) => (
-          <option key={choice} value={choice}>
-            {choice === '' ? WORDS.forms.unset : choice.replaceAll(/(?<=[a-z])_(?=[a-z])/g, ' ')}
-          </option>
-        ))}
+        <Options of={choices.map((choice) => [choice, shownChoice(choice)])} />
       </select>
     );
   }
@@ -71,6 +68,9 @@ export function Control({ id, field, typed, offers = [], isRequired = false, mar
     </>
   );
 }
+
+const shownChoice = (choice: string): string =>
+  choice === '' ? WORDS.forms.unset : choice.replaceAll(/(?<=[a-z])_(?=[a-z])/g, ' ');
 
 function range({ lowest, highest }: Field): string {
   return lowest !== undefined && highest !== undefined ? `${lowest}–${highest}` : '';

@@ -1,5 +1,6 @@
 // A field of a form: label, input, unit, help and error.
 import { useId } from 'preact/hooks';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 import { Control } from './control.tsx';
 import { ListControl } from './list-control.tsx';
@@ -64,9 +65,7 @@ function Foreign({ form, field }: { form: FormModel; field: Field }) {
   return (
     <p class="foreign" role="status">
       {words.foreign(typeof theirs === 'object' ? '' : String(theirs))}{' '}
-      <button type="button" onClick={() => form.takeForeign(field)}>
-        {words.takeTheirs}
-      </button>
+      <Button onClick={() => form.takeForeign(field)} text={words.takeTheirs} />
     </p>
   );
 }

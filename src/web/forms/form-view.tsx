@@ -1,6 +1,7 @@
 // A form: grouped fields, and a bar with Save and Discard.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 import { FieldView } from './field-view.tsx';
@@ -87,12 +88,8 @@ function FormBar({ form, saveWords }: { form: FormModel; saveWords?: string }) {
     <div class="bar">
       <Message text={form.message.value} />
       {!isIdle && saveWords === undefined && <span>{words.changes(count)}</span>}{' '}
-      <button type="submit" class="main" disabled={isIdle || form.isBusy.value}>
-        {saveWords ?? words.save}
-      </button>{' '}
-      <button type="button" disabled={count === 0 || form.isBusy.value} onClick={() => form.discard()}>
-        {words.discard}
-      </button>
+      <Button type="submit" class="main" disabled={isIdle || form.isBusy.value} text={saveWords ?? words.save} />{' '}
+      <Button disabled={count === 0 || form.isBusy.value} onClick={() => form.discard()} text={words.discard} />
     </div>
   );
 }

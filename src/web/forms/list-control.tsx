@@ -1,6 +1,7 @@
 // Editable rows of fields, such as ports or adapters. Rows can be added, changed and removed.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 import { Control } from './control.tsx';
 import type { FormModel } from './model.ts';
@@ -91,13 +92,11 @@ export function ListControl({ form, field, rows, without = [], heading, beside, 
                   {beside && <td>{beside.cell(row, index)}</td>}
                   <td>
                     {(!heading || index === rows.length - 1) && (
-                      <button
-                        type="button"
+                      <Button
                         aria-label={words.removeRow(index + 1)}
                         onClick={() => change(rows.filter((_, at) => at !== index))}
-                      >
-                        ×
-                      </button>
+                        text="×"
+                      />
                     )}
                   </td>
                 </tr>
@@ -106,9 +105,7 @@ export function ListControl({ form, field, rows, without = [], heading, beside, 
           </table>
         </section>
       )}
-      <button type="button" onClick={() => change([...rows, fresh?.(rows) ?? emptyRow(field)])}>
-        {words.addRow}
-      </button>
+      <Button onClick={() => change([...rows, fresh?.(rows) ?? emptyRow(field)])} text={words.addRow} />
     </div>
   );
 }

@@ -10,11 +10,13 @@ import { FormModel } from '../forms/model.ts';
 import { compareNames, timeInWords } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { confirmed } from '../tasks/dialogs.tsx';
@@ -46,7 +48,6 @@ export function HostsScreen() {
   /** When each host last became reachable or unreachable while shown, by id. */
   const since = useMemo(() => new Map<string, Date>(), []);
   useEffect(() => {
-    document.title = `${words.title} - Labwire`;
     hosts.events.start();
     return () => hosts.events.stop();
   }, [hosts]);
@@ -87,15 +88,7 @@ export function HostsScreen() {
       <main>
         {why !== '' && <p class="reason">{why}</p>}
         <p class="tools" hidden={why !== ''}>
-          <button
-            type="button"
-            class="main"
-            onClick={() => {
-              edited.value = 'new';
-            }}
-          >
-            {words.add}
-          </button>
+          <Button class="main" onClick={setTo(edited, 'new')} text={words.add} />
         </p>
         <Message text={message.value} />
         <Message text={hosts.problem.value} again={() => void hosts.read()} />
@@ -120,26 +113,17 @@ export function HostsScreen() {
               />
               {why === '' && (
                 <p class="tools">
-                  <button type="button" onClick={() => void drain(host)}>
-                    {host.draining ? words.undrain : words.drain}
-                  </button>
+                  <Button onClick={() => void drain(host)} text={host.draining ? words.undrain : words.drain} />
                 </p>
               )}
               {host.compute_id !== 'local' && why === '' && (
                 <p class="tools">
-                  {!memberOf(host) && (
-                    <button
-                      type="button"
-                      onClick={() => {
-                        edited.value = host;
-                      }}
-                    >
-                      {words.edit}
-                    </button>
-                  )}
-                  <button type="button" class="danger" onClick={() => void remove(host)}>
-                    {memberOf(host) ? words.cluster.forget : words.remove}
-                  </button>
+                  {!memberOf(host) && <Button onClick={setTo(edited, host)} text={words.edit} />}
+                  <Button
+                    class="danger"
+                    onClick={() => void remove(host)}
+                    text={memberOf(host) ? words.cluster.forget : words.remove}
+                  />
                 </p>
               )}
             </li>
@@ -265,9 +249,7 @@ function HostEditor({ host, close }: { host: ComputeObject | undefined; close: (
     <section class="editor" aria-label={host?.name ?? words.add}>
       <h2>{host?.name ?? words.add}</h2>
       <FormView form={form} save={save} saved={close} {...(!host && { saveWords: words.add })} />
-      <button type="button" onClick={close}>
-        {WORDS.common.cancel}
-      </button>
+      <Button onClick={close} text={WORDS.common.cancel} />
     </section>
   );
 }

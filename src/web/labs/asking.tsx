@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { sentenceOf } from '../model/server/sentence.ts';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
@@ -47,12 +48,8 @@ export function Asking({ title, verb, isDangerous = false, close, submit, childr
         {children}
         <Message text={message.value} />
         <div class="actions">
-          <button type="submit" class={isDangerous ? 'main danger' : 'main'} disabled={isBusy.value}>
-            {verb}
-          </button>
-          <button type="button" onClick={close}>
-            {WORDS.common.cancel}
-          </button>
+          <Button type="submit" class={isDangerous ? 'main danger' : 'main'} disabled={isBusy.value} text={verb} />
+          <Button onClick={close} text={WORDS.common.cancel} />
         </div>
       </form>
     </Dialog>

@@ -6,6 +6,8 @@ import { shares, whyNot, whyNotChange } from '../model/account/permissions.ts';
 import type { FolderRow, LabRow, Order, SortKey } from '../model/lab/lab-rows.ts';
 import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { Button } from '../panels/button.tsx';
+import { Options } from '../panels/choice.tsx';
 import { Link } from '../panels/link.tsx';
 import type { MenuEntry } from '../panels/menu.tsx';
 import { MenuButton } from '../panels/menu-button.tsx';
@@ -52,11 +54,7 @@ export function SortBy({ order }: Pick<LabListProps, 'order'>) {
             order.value = { key: sortKeys()[selectedIndex]![0], isDown: false };
           }}
         >
-          {sortKeys().map(([key, title]) => (
-            <option key={key} value={key}>
-              {title}
-            </option>
-          ))}
+          <Options of={sortKeys()} />
         </select>
       </label>
       <button
@@ -206,9 +204,7 @@ export function LabActions({ row, attempt, shown }: LabActionsProps) {
   return (
     <div class="actions">
       {all.slice(0, shown).map(({ id, words: text, isDangerous, run }) => (
-        <button key={id} type="button" class={isDangerous ? 'danger' : undefined} aria-description={name} onClick={run}>
-          {text}
-        </button>
+        <Button key={id} class={isDangerous ? 'danger' : undefined} aria-description={name} onClick={run} text={text} />
       ))}
       {others.length > 0 && <MenuButton label={words.more} about={name} entries={others} />}
     </div>

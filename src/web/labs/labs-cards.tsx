@@ -1,5 +1,6 @@
 // The labs as cards with pictures of their maps.
 import { useSignal } from '@preact/signals';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import type { LabRow } from '../model/lab/lab-rows.ts';
 import { Link } from '../panels/link.tsx';
 import { WindowedList } from '../panels/long-list.tsx';
@@ -69,16 +70,7 @@ function Thumbnail({ row: { project, changed } }: { row: LabRow }) {
   return (
     <Link to={path} class="thumbnail" isHidden>
       {missing.value !== address && (
-        <img
-          src={address}
-          alt=""
-          width={320}
-          height={180}
-          loading="lazy"
-          onError={() => {
-            missing.value = address;
-          }}
-        />
+        <img src={address} alt="" width={320} height={180} loading="lazy" onError={setTo(missing, address)} />
       )}
     </Link>
   );

@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals';
 import { whyNotChange } from '../model/account/permissions.ts';
 import type { LabRow } from '../model/lab/lab-rows.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { Button } from '../panels/button.tsx';
 import { forEachNamed } from '../panels/for-each-named.ts';
 import { showExport, showLabQuestion } from '../tasks/dialogs.tsx';
 import { WORDS } from '../words.ts';
@@ -53,15 +54,13 @@ export function SelectionBar({ labs, selected, attempt }: SelectionBarProps) {
         () => showLabQuestion({ kind: 'remove', projects: removed, running }),
         true,
       )}
-      <button
-        type="button"
+      <Button
         class="quiet"
         onClick={() => {
           selected.value = new Set();
         }}
-      >
-        {WORDS.lab.leave}
-      </button>
+        text={WORDS.lab.leave}
+      />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { AccountObject, SharingObject } from '../../api/routes/accounts.ts'
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { Button } from '../panels/button.tsx';
 import { forEachNamed } from '../panels/for-each-named.ts';
 import { Message } from '../panels/message.tsx';
 import { Reading } from '../panels/reading.tsx';
@@ -160,9 +161,12 @@ function SharingTable({ rows, mayShare }: { rows: readonly SharingRow[]; mayShar
               {ACCESSES.map((access) => (
                 <th key={access} scope="col">
                   {rows.length > FEW && mayShare ? (
-                    <button type="button" class="quiet" title={words.forAllShown} onClick={() => chooseForAll(access)}>
-                      {words.accesses[access]}
-                    </button>
+                    <Button
+                      class="quiet"
+                      title={words.forAllShown}
+                      onClick={() => chooseForAll(access)}
+                      text={words.accesses[access]}
+                    />
                   ) : (
                     words.accesses[access]
                   )}

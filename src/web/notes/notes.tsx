@@ -2,9 +2,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
+import { Button } from '../panels/button.tsx';
 import { FileEditor, type TextFile } from '../panels/inspector/file-editor.tsx';
 import { lazily } from '../panels/lazy-component.tsx';
 import { Message } from '../panels/message.tsx';
@@ -53,17 +55,7 @@ export function Notes({ context: { lab } }: { context: LabContext }) {
       </section>
     );
   const edit = (title: string) =>
-    lab.whyNotChange === '' && (
-      <button
-        type="button"
-        disabled={!lab.canAsk}
-        onClick={() => {
-          isEdited.value = true;
-        }}
-      >
-        {title}
-      </button>
-    );
+    lab.whyNotChange === '' && <Button disabled={!lab.canAsk} onClick={setTo(isEdited, true)} text={title} />;
   if (text === undefined || problem.value !== '') return <Message text={problem.value} again={again} />;
   if (text.trim() === '') return edit(words.write) || null;
   return (

@@ -1,32 +1,36 @@
-// A selection of one value that filters a list.
+// Selections of one value.
 import type { Signal } from '@preact/signals';
+import { storeIn } from '../model/browser/signal-handlers.ts';
+
+/** Values with their labels. */
+type Choices = readonly (readonly [value: string, shown: string])[];
 
 interface ChoiceProps {
   label: string;
   /** Label for no selection; without it a value is always selected. */
   all?: string;
   chosen: Signal<string>;
-  /** Values with their labels. */
-  choices: readonly (readonly [value: string, shown: string])[];
+  choices: Choices;
+  hidden?: boolean;
 }
 
-export function Choice({ label, all, chosen, choices }: ChoiceProps) {
+export function Choice({ label, all, chosen, choices, hidden }: ChoiceProps) {
   return (
-    <label>
+    <label hidden={hidden}>
       {label}{' '}
-      <select
-        value={chosen.value}
-        onChange={({ currentTarget }) => {
-          chosen.value = currentTarget.value;
-        }}
-      >
+      <select value={chosen.value} onChange={storeIn(chosen)}>
         {all !== undefined && <option value="">{all}</option>}
-        {choices.map(([value, shown]) => (
-          <option key={value} value={value}>
-            {shown}
-          </option>
-        ))}
+        <Options of={choices} />
       </select>
     </label>
   );
+}
+
+/** @param chosen the value that is selected at first, unless the element has one */
+export function Options({ of, chosen }: { of: Choices; chosen?: string }) {
+  return of.map(([value, shown]) => (
+    <option key={value} value={value} selected={chosen === undefined ? undefined : value === chosen}>
+      {shown}
+    </option>
+  ));
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 
 /** Also selects the line, to copy by hand if the browser refuses. */
 export function CopyLine({ label, text }: { label: string; text: string }) {
@@ -17,9 +18,7 @@ export function CopyLine({ label, text }: { label: string; text: string }) {
       <label>
         <span>{label}</span> <input ref={line} readOnly value={text} />
       </label>{' '}
-      <button type="button" onClick={() => void copy()}>
-        {isCopied.value ? WORDS.node.copied : WORDS.node.copy}
-      </button>
+      <Button onClick={() => void copy()} text={isCopied.value ? WORDS.node.copied : WORDS.node.copy} />
     </p>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { LabContext } from '../lab-context.ts';
 import { timeInWords } from '../language.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { WORDS } from '../words.ts';
 import { Link } from './link.tsx';
 import { BriefNotice, Message } from './message.tsx';
@@ -22,12 +23,7 @@ export function LabNotices({ context }: { context: LabContext }) {
         </section>
       )}
       <div class="notices">
-        <Message
-          text={lab.message.value}
-          dismiss={() => {
-            lab.message.value = '';
-          }}
-        />
+        <Message text={lab.message.value} dismiss={setTo(lab.message, '')} />
         <Message text={lab.problem.value} again={() => void lab.read()} />
         <BriefNotice text={lab.notice} />
         {lab.endedAt.value > 0 && (

@@ -4,6 +4,7 @@ import type { LabContext, Linking } from '../lab-context.ts';
 import { freePorts, linkAt } from '../model/lab/linked-ports.ts';
 import type { LinkEnd, NodeObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 
 const words = WORDS.linking;
 
@@ -81,25 +82,15 @@ export function LinkingPanel({ context }: { context: LabContext }) {
         </div>
       )}
       <p class="tools">
-        {ends.length === 2 && (
-          <button type="submit" class="main" disabled={!isPossible}>
-            {words.link}
-          </button>
-        )}
-        {next && (
-          <button type="submit" class="main">
-            {words.from(next.name)}
-          </button>
-        )}
-        <button
-          type="button"
+        {ends.length === 2 && <Button type="submit" class="main" disabled={!isPossible} text={words.link} />}
+        {next && <Button type="submit" class="main" text={words.from(next.name)} />}
+        <Button
           onClick={() => {
             linking.value = undefined;
             context.map?.focus();
           }}
-        >
-          {WORDS.common.cancel}
-        </button>
+          text={WORDS.common.cancel}
+        />
       </p>
     </form>
   );

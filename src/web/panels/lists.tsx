@@ -7,6 +7,7 @@ import { endName, linkStates } from '../model/lab/link-name.ts';
 import type { Selection } from '../model/lab/selection.ts';
 import type { LinkObject } from '../model/server/types.ts';
 import { STATUS, stateOf, WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 import { WindowedList } from './long-list.tsx';
 import { showDetails } from './narrow-window.tsx';
 import { SearchField } from './search-field.tsx';
@@ -93,16 +94,14 @@ export function Lists({ context }: { context: LabContext }) {
             keyOf={({ drawing_id: id }) => id}
             height={ROW}
             row={(drawing) => (
-              <button
-                type="button"
+              <Button
                 aria-pressed={selection.value.drawings.includes(drawing.drawing_id)}
                 onClick={() => {
                   choose({ drawings: [drawing.drawing_id] });
                   context.map?.show(drawing.drawing_id);
                 }}
-              >
-                {nameOf(drawing.svg)}
-              </button>
+                text={nameOf(drawing.svg)}
+              />
             )}
           />
         </>

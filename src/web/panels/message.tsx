@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { copyText } from '../model/browser/clipboard.ts';
 import { lastRefusal } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 
 const words = WORDS.message;
 /** How long a brief notice stays. */
@@ -25,16 +26,8 @@ export function Message({ text, again, dismiss }: MessageProps) {
     <div class="message" role="alert">
       {text && <span>{text}</span>}
       {details?.again !== undefined && <Countdown key={details.again} until={details.again} />}
-      {text && again && (
-        <button type="button" onClick={again}>
-          {WORDS.common.retry}
-        </button>
-      )}
-      {text && dismiss && (
-        <button type="button" class="quiet" onClick={dismiss}>
-          {WORDS.tasks.dismiss}
-        </button>
-      )}
+      {text && again && <Button onClick={again} text={WORDS.common.retry} />}
+      {text && dismiss && <Button class="quiet" onClick={dismiss} text={WORDS.tasks.dismiss} />}
       {details?.request && (
         <button type="button" class="quiet" title={words.copyHint} onClick={() => void copyText(details.request)}>
           {words.request} {details.request}

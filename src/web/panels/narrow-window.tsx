@@ -3,6 +3,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { LabContext, Pane } from '../lab-context.ts';
 import { focusShown } from '../shell/focus.ts';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 
 // The same widths as in lab.css.
 const isNarrow = matching('(max-width: 900px)');
@@ -57,9 +58,8 @@ export function PaneButtons({ context }: { context: LabContext }) {
   return (
     <fieldset class="tools panes" aria-label={WORDS.lab.panes}>
       {(['lists', 'map', 'details'] as const).map((pane) => (
-        <button
+        <Button
           key={pane}
-          type="button"
           data-shows={pane}
           aria-pressed={pane === shown}
           onClick={() => {
@@ -68,9 +68,8 @@ export function PaneButtons({ context }: { context: LabContext }) {
             context.drawing.value = undefined;
             context.pane.value = pane === shown ? 'map' : pane;
           }}
-        >
-          {WORDS.lab.paneNames[pane]}
-        </button>
+          text={WORDS.lab.paneNames[pane]}
+        />
       ))}
     </fieldset>
   );

@@ -1,6 +1,7 @@
 // The list below a field: what can be chosen instead of typing on. The focus stays in the field, which handles the keys.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
 
 /** Most offers shown; more typing narrows them. */
 export const MOST_OFFERS = 50;
@@ -26,8 +27,7 @@ export function Offers<T>({ id, label, offers, chosen, keyOf, show, take }: Offe
   return (
     <div id={id} class="offers" role="listbox" aria-label={label} ref={list} hidden={offers.length === 0}>
       {offers.map((offer, index) => (
-        <button
-          type="button"
+        <Button
           tabIndex={-1}
           key={keyOf(offer)}
           id={offerId(id, index)}
@@ -36,9 +36,8 @@ export function Offers<T>({ id, label, offers, chosen, keyOf, show, take }: Offe
           onClick={() => take(offer)}
           // Keep the focus in the field.
           onPointerDown={(event) => event.preventDefault()}
-        >
-          {show(offer)}
-        </button>
+          text={show(offer)}
+        />
       ))}
     </div>
   );

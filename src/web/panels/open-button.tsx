@@ -2,6 +2,7 @@
 import type { Lab } from '../model/lab/lab.ts';
 import { api } from '../model/server/api.ts';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 
 interface OpenButtonProps {
   lab: Lab;
@@ -12,12 +13,10 @@ interface OpenButtonProps {
 export function OpenButton({ lab, attempt, class: kind }: OpenButtonProps) {
   if (lab.whyNotChange !== '') return <small>{lab.whyNotChange}</small>;
   return (
-    <button
-      type="button"
+    <Button
       class={kind}
       onClick={() => void attempt(() => api.post(`${lab.path}/open`)).then(() => lab.read())}
-    >
-      {WORDS.common.open}
-    </button>
+      text={WORDS.common.open}
+    />
   );
 }

@@ -4,12 +4,14 @@ import { useEffect } from 'preact/hooks';
 import { Brand, Icon } from '../icons.tsx';
 import { account, readAccount } from '../model/account/account.ts';
 import { logOut } from '../model/account/log-out.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import type { Events } from '../model/server/events.ts';
 import { bar } from '../shell/bar.ts';
 import { isCommandShown, isKeysShown } from '../shell/shown-lab.ts';
 import { pageEvents } from '../tasks/page-tasks.ts';
 import { TasksButton } from '../tasks/tasks-button.tsx';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 import { Link } from './link.tsx';
 import { Live } from './live.tsx';
 
@@ -23,6 +25,9 @@ interface PageHeaderProps {
 
 export function PageHeader({ title, events, children }: PageHeaderProps) {
   useEffect(() => void readAccount(), []);
+  useEffect(() => {
+    document.title = title ? `${title} - Labwire` : 'Labwire';
+  }, [title]);
   const who = account.value;
   // A screen without a title is still loading.
   const shown = events ?? (title === undefined ? undefined : pageEvents);
@@ -44,35 +49,23 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
             ))}
         </ul>
       </nav>
-      <button
-        type="button"
-        class="command-button"
-        onClick={() => {
-          isCommandShown.value = true;
-        }}
-      >
+      <button type="button" class="command-button" onClick={setTo(isCommandShown, true)}>
         <Icon of="page.command" />
         <span class="label">{WORDS.command.button}</span> <kbd>Ctrl+K</kbd>
       </button>
-      <button
-        type="button"
+      <Button
         class="keys-button"
         aria-label={WORDS.keys.title}
         title={WORDS.keys.title}
-        onClick={() => {
-          isKeysShown.value = true;
-        }}
-      >
-        ?
-      </button>
+        onClick={setTo(isKeysShown, true)}
+        text="?"
+      />
       {who?.login && (
         <span class="account">
           <Link to="/account" title={WORDS.sharing.roles[who.role]}>
             {who.name} ({WORDS.account.roles[who.role]})
           </Link>
-          <button type="button" onClick={logOut}>
-            {WORDS.account.logOut}
-          </button>
+          <Button onClick={logOut} text={WORDS.account.logOut} />
         </span>
       )}
       <TasksButton />

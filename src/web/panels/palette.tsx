@@ -3,11 +3,13 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabContext } from '../lab-context.ts';
 import { compareNames } from '../language.ts';
+import { storeIn } from '../model/browser/signal-handlers.ts';
 import type { Point } from '../model/lab/geometry.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { TemplateObject } from '../model/server/types.ts';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 import { Message } from './message.tsx';
 import { focusShownPane } from './narrow-window.tsx';
 import { Reading } from './reading.tsx';
@@ -73,18 +75,9 @@ export function Palette({ context }: { context: LabContext }) {
       >
         <label>
           {WORDS.palette.template}
-          <input
-            ref={field}
-            type="search"
-            autocomplete="off"
-            onInput={({ currentTarget }) => {
-              words.value = currentTarget.value;
-            }}
-          />
+          <input ref={field} type="search" autocomplete="off" onInput={storeIn(words)} />
         </label>
-        <button type="button" onClick={close}>
-          {WORDS.common.close}
-        </button>
+        <Button onClick={close} text={WORDS.common.close} />
       </form>
       <p>
         <small>{WORDS.palette.hint}</small>

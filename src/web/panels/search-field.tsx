@@ -1,5 +1,6 @@
 // A search field that filters a list.
 import type { Signal } from '@preact/signals';
+import { storeIn } from '../model/browser/signal-handlers.ts';
 import { WORDS } from '../words.ts';
 
 interface SearchFieldProps {
@@ -16,9 +17,7 @@ export function SearchField({ typed, onKeyDown }: SearchFieldProps) {
         placeholder={WORDS.common.search}
         autocomplete="off"
         onKeyDown={onKeyDown}
-        onInput={({ currentTarget }) => {
-          typed.value = currentTarget.value;
-        }}
+        onInput={storeIn(typed)}
       />
     </label>
   );

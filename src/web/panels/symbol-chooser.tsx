@@ -5,6 +5,7 @@ import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
+import { Button } from './button.tsx';
 import { Message } from './message.tsx';
 import { SearchField } from './search-field.tsx';
 import { SymbolPicture } from './symbol-picture.tsx';
@@ -35,9 +36,7 @@ export function SymbolChooser({ choose, close }: { choose: (id: string) => void;
           </li>
         ))}
       </ul>
-      <button type="button" onClick={close}>
-        {WORDS.common.cancel}
-      </button>
+      <Button onClick={close} text={WORDS.common.cancel} />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 // A form with a symbol: its picture opens the chooser.
 import { useSignal } from '@preact/signals';
 import { FormView, type FormViewProps } from '../forms/form-view.tsx';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { WORDS } from '../words.ts';
 import { SymbolChooser } from './symbol-chooser.tsx';
 import { SymbolPicture } from './symbol-picture.tsx';
@@ -16,14 +17,7 @@ export function SymbolForm(props: Omit<FormViewProps, 'children' | 'special'>) {
         {...props}
         special={(field) =>
           field === symbol && (
-            <button
-              key="symbol"
-              type="button"
-              class="symbol"
-              onClick={() => {
-                choosing.value = true;
-              }}
-            >
+            <button key="symbol" type="button" class="symbol" onClick={setTo(choosing, true)}>
               <SymbolPicture id={String(form.shown(symbol))} />
               {WORDS.node.chooseSymbol}
             </button>
@@ -32,12 +26,7 @@ export function SymbolForm(props: Omit<FormViewProps, 'children' | 'special'>) {
       />
       {/* Outside the form, because Enter in its search field must not save. */}
       {choosing.value && symbol && (
-        <SymbolChooser
-          choose={(id) => form.type(symbol, id)}
-          close={() => {
-            choosing.value = false;
-          }}
-        />
+        <SymbolChooser choose={(id) => form.type(symbol, id)} close={setTo(choosing, false)} />
       )}
     </>
   );

@@ -1,5 +1,6 @@
 // Switches a screen between two views.
 import type { Signal } from '@preact/signals';
+import { Button } from './button.tsx';
 
 interface ViewsProps {
   /** Titles of the first and second view. */
@@ -11,16 +12,14 @@ export function Views({ titles, isSecond }: ViewsProps) {
   return (
     <span class="views">
       {titles.map((title, index) => (
-        <button
+        <Button
           key={title}
-          type="button"
           aria-pressed={isSecond.value === (index === 1)}
           onClick={() => {
             isSecond.value = index === 1;
           }}
-        >
-          {title}
-        </button>
+          text={title}
+        />
       ))}
     </span>
   );

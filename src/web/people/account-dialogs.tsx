@@ -4,6 +4,7 @@ import type { Role } from '../../api/accounts.ts';
 import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
+import { Options } from '../panels/choice.tsx';
 import { forEachNamed } from '../panels/for-each-named.ts';
 import { WORDS } from '../words.ts';
 import { NewPassword } from './new-password.tsx';
@@ -80,6 +81,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
       </Asking>
     );
   }
+  const others = heirs.filter((heir) => !about.some((each) => each.name === heir));
   const named = labs.slice(0, MOST_NAMED).map(({ name }) => name);
   const names = [...named, ...(labs.length > MOST_NAMED ? ['…'] : [])].join(', ');
   return (
@@ -103,13 +105,7 @@ export function AccountDialogs({ question, heirs, close }: AccountDialogsProps) 
           {words.labsGoTo}
           <select name="owner">
             <option value="">{words.noOwner}</option>
-            {heirs
-              .filter((heir) => !about.some((each) => each.name === heir))
-              .map((heir) => (
-                <option key={heir} value={heir}>
-                  {heir}
-                </option>
-              ))}
+            <Options of={others.map((heir) => [heir, heir])} />
           </select>
         </label>
       )}
@@ -123,11 +119,7 @@ function RoleField({ chosen }: { chosen: Role }) {
     <label>
       {words.role}
       <select name="role">
-        {ROLES.map((role) => (
-          <option key={role} value={role} selected={role === chosen}>
-            {words.roles[role]}
-          </option>
-        ))}
+        <Options of={ROLES.map((role) => [role, words.roles[role]])} chosen={chosen} />
       </select>
     </label>
   );

@@ -1,12 +1,13 @@
 // The logged-in account: role, password, log out.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Account } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
 import { account, accountProblem, readAccount } from '../model/account/account.ts';
 import { logOut } from '../model/account/log-out.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
 import { WORDS } from '../words.ts';
@@ -16,9 +17,6 @@ import { Tokens } from './tokens.tsx';
 const words = WORDS.account;
 
 export function AccountScreen() {
-  useEffect(() => {
-    document.title = `${words.title} - Labwire`;
-  }, []);
   const who = account.value;
   return (
     <div class="screen people">
@@ -34,9 +32,7 @@ export function AccountScreen() {
               </h2>
               <p>{WORDS.sharing.roles[who.role]}</p>
               <p class="tools">
-                <button type="button" onClick={logOut}>
-                  {words.logOut}
-                </button>
+                <Button onClick={logOut} text={words.logOut} />
                 <small>{words.logOutHint}</small>
               </p>
             </section>
@@ -60,22 +56,13 @@ function Password({ name }: { name: string }) {
       {own?.created === null ? (
         <p>{words.hostPassword}</p>
       ) : (
-        <button
-          type="button"
-          onClick={() => {
-            isAsking.value = true;
-          }}
-        >
-          {words.change}
-        </button>
+        <Button onClick={setTo(isAsking, true)} text={words.change} />
       )}
       {isAsking.value && (
         <Asking
           title={words.change}
           verb={words.change}
-          close={() => {
-            isAsking.value = false;
-          }}
+          close={setTo(isAsking, false)}
           submit={(data) => {
             const password = data.get('password');
             if (password !== data.get('again')) throw new Error(words.notTheSame);

@@ -8,6 +8,7 @@ import { compareNames } from '../language.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { Button } from '../panels/button.tsx';
 import { Choice } from '../panels/choice.tsx';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
@@ -55,9 +56,7 @@ export function AuditTrail({ views }: { views: ComponentChildren }) {
           chosen={lab}
           choices={projects.map(({ project_id: id, name }) => [id, name])}
         />
-        <button type="button" onClick={again}>
-          {words.refresh}
-        </button>
+        <Button onClick={again} text={words.refresh} />
       </div>
       <Message text={problem.value} again={again} />
       {lines === undefined && problem.value === '' && <Reading />}
@@ -75,14 +74,12 @@ export function AuditTrail({ views }: { views: ComponentChildren }) {
           {lines.length < asked || asked >= MOST ? (
             <p class="empty">{words.allShown}</p>
           ) : (
-            <button
-              type="button"
+            <Button
               onClick={() => {
                 last.value = Math.min(MOST, last.value + STEP);
               }}
-            >
-              {words.more}
-            </button>
+              text={words.more}
+            />
           )}
         </>
       )}

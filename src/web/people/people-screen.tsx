@@ -6,9 +6,11 @@ import { useEffect } from 'preact/hooks';
 import type { Account } from '../../api/routes/accounts.ts';
 import { account, accountProblem, readAccount } from '../model/account/account.ts';
 import { readShares, shares, whyNot } from '../model/account/permissions.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { Button } from '../panels/button.tsx';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
@@ -24,9 +26,6 @@ const words = WORDS.people;
 
 export function PeopleScreen() {
   const isTrail = useSignal(false);
-  useEffect(() => {
-    document.title = `${words.title} - Labwire`;
-  }, []);
   const who = account.value;
   const why = who?.login === false ? WORDS.account.noLogin : whyNot('administer');
   const views = <Views titles={[words.accounts, words.audit]} isSecond={isTrail} />;
@@ -67,30 +66,20 @@ function Accounts({ views }: { views: ComponentChildren }) {
   const selectable = (shown ?? []).filter(mayChoose);
   const isAll = selectable.length > 0 && chosen.length === selectable.length;
   const ask = (kind: Exclude<AccountQuestion['kind'], 'add'>, about: readonly Account[]) => (
-    <button
-      type="button"
+    <Button
       class={kind === 'remove' ? 'danger' : undefined}
       aria-label={words[`${kind}Of`](about.map(({ name }) => name).join(', '))}
       onClick={() => {
         question.value = { kind, about, labs: about.flatMap(({ name }) => labsOf(name)) };
       }}
-    >
-      {words[kind]}
-    </button>
+      text={words[kind]}
+    />
   );
   return (
     <>
       <div class="tools">
         {views}
-        <button
-          type="button"
-          class="main"
-          onClick={() => {
-            question.value = { kind: 'add', about: [], labs: [] };
-          }}
-        >
-          {words.add}
-        </button>
+        <Button class="main" onClick={setTo(question, { kind: 'add', about: [], labs: [] })} text={words.add} />
         <SearchField typed={typed} />
       </div>
       <Message text={problem.value || labs.problem.value} again={readAgain} />

@@ -3,8 +3,11 @@ import { useSignal } from '@preact/signals';
 import type { Role, TokenRole } from '../../api/accounts.ts';
 import type { TokenObject } from '../../api/routes/accounts.ts';
 import { Asking } from '../labs/asking.tsx';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
+import { Button } from '../panels/button.tsx';
+import { Options } from '../panels/choice.tsx';
 import { Columns } from '../panels/columns.tsx';
 import { CopyLine } from '../panels/copy-line.tsx';
 import { Message } from '../panels/message.tsx';
@@ -23,32 +26,19 @@ export function Tokens({ role }: { role: Role }) {
   const revoked = useSignal<TokenObject | undefined>(undefined);
   const made = useSignal<{ name: string; token: string } | undefined>(undefined);
   const list = tokens.value.value;
+  const offered = ROLES.slice(0, role === 'none' ? 0 : ROLES.indexOf(role));
   return (
     <section>
       <h2>{words.tokens}</h2>
       <p>{words.tokensHint}</p>
       <p>
-        <button
-          type="button"
-          onClick={() => {
-            isAsking.value = true;
-          }}
-        >
-          {words.make}
-        </button>
+        <Button onClick={setTo(isAsking, true)} text={words.make} />
       </p>
       {made.value && (
         <div class="made" role="status">
           <p>{words.isMade(made.value.name)}</p>
           <CopyLine label={words.token} text={made.value.token} />
-          <button
-            type="button"
-            onClick={() => {
-              made.value = undefined;
-            }}
-          >
-            {words.seen}
-          </button>
+          <Button onClick={setTo(made, undefined)} text={words.seen} />
         </div>
       )}
       <Message text={tokens.problem.value} again={tokens.again} />
@@ -69,15 +59,7 @@ export function Tokens({ role }: { role: Role }) {
                   {token.last_used === null ? words.unused : timeText(token.last_used)}
                 </td>
                 <td>
-                  <button
-                    type="button"
-                    aria-label={words.revokeOf(token.name)}
-                    onClick={() => {
-                      revoked.value = token;
-                    }}
-                  >
-                    {words.revoke}
-                  </button>
+                  <Button aria-label={words.revokeOf(token.name)} onClick={setTo(revoked, token)} text={words.revoke} />
                 </td>
               </tr>
             ))}
@@ -88,9 +70,7 @@ export function Tokens({ role }: { role: Role }) {
         <Asking
           title={words.make}
           verb={words.makeIt}
-          close={() => {
-            isAsking.value = false;
-          }}
+          close={setTo(isAsking, false)}
           submit={async (data) => {
             const days = data.get('days');
             made.value = await api.post<{ name: string; token: string }>('/account/tokens', {
@@ -109,21 +89,13 @@ export function Tokens({ role }: { role: Role }) {
             {words.role}
             <select name="role">
               <option value="">{words.asI}</option>
-              {ROLES.slice(0, role === 'none' ? 0 : ROLES.indexOf(role)).map((each) => (
-                <option key={each} value={each}>
-                  {words.roleAtMost[each]}
-                </option>
-              ))}
+              <Options of={offered.map((each) => [each, words.roleAtMost[each]])} />
             </select>
           </label>
           <label>
             {words.expires}
             <select name="days">
-              {DAYS.map((days) => (
-                <option key={days} value={days} selected={days === USUAL_DAYS}>
-                  {words.inDays(days)}
-                </option>
-              ))}
+              <Options of={DAYS.map((days) => [String(days), words.inDays(days)])} chosen={String(USUAL_DAYS)} />
               <option value="">{words.never}</option>
             </select>
           </label>
@@ -133,9 +105,7 @@ export function Tokens({ role }: { role: Role }) {
         <Asking
           title={words.revokeOf(revoked.value.name)}
           verb={words.revoke}
-          close={() => {
-            revoked.value = undefined;
-          }}
+          close={setTo(revoked, undefined)}
           submit={async () => {
             await api.delete(`/account/tokens/${revoked.value!.token_id}`);
             tokens.again();

@@ -1,4 +1,5 @@
 // All keyboard shortcuts: of verbs and of parts of the screens.
+import { Button } from '../panels/button.tsx';
 import { VERBS } from '../verbs.ts';
 import { WORDS } from '../words.ts';
 import { Dialog } from './dialog.tsx';
@@ -78,9 +79,7 @@ export function KeysTable({ close }: { close(): void }) {
       {/* First, because it gets the focus. */}
       <div class="head">
         <h2>{words.title}</h2>
-        <button type="button" onClick={close}>
-          {WORDS.common.close}
-        </button>
+        <Button onClick={close} text={WORDS.common.close} />
       </div>
       <KeysList />
     </Dialog>

@@ -1,5 +1,6 @@
 // Says that the server is slow to answer, and offers to stop waiting.
 import { stopWaiting, unanswered } from '../model/server/api.ts';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
 export function LateAnswer() {
@@ -7,10 +8,7 @@ export function LateAnswer() {
     <div class="notice" role="status" hidden={unanswered.value === 0}>
       {unanswered.value > 0 && (
         <>
-          {WORDS.message.late}{' '}
-          <button type="button" onClick={stopWaiting}>
-            {WORDS.message.stopWaiting}
-          </button>
+          {WORDS.message.late} <Button onClick={stopWaiting} text={WORDS.message.stopWaiting} />
         </>
       )}
     </div>

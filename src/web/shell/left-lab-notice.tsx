@@ -1,8 +1,10 @@
 // Says that the lab just left will close, and offers to keep it open.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { keepOpen, leftLab } from '../model/lab/leave-lab.ts';
 import { attempted } from '../model/server/attempt.ts';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 
@@ -20,18 +22,8 @@ export function LeftLabNotice() {
       {lab && (
         <>
           {words.leftLab(lab.name)}{' '}
-          <button type="button" onClick={() => void attempted(message, () => keepOpen(lab))}>
-            {words.keepLab}
-          </button>{' '}
-          <button
-            type="button"
-            onClick={() => {
-              leftLab.value = undefined;
-            }}
-          >
-            {words.letClose}
-          </button>{' '}
-          <Message text={message.value} />
+          <Button onClick={() => void attempted(message, () => keepOpen(lab))} text={words.keepLab} />{' '}
+          <Button onClick={setTo(leftLab, undefined)} text={words.letClose} /> <Message text={message.value} />
         </>
       )}
     </div>

@@ -2,6 +2,7 @@
 // hold text.
 import { awaitedParts } from '../model/server/lazy-load.ts';
 import { isOutdated } from '../model/server/page-version.ts';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 
 export function NewVersion() {
@@ -10,10 +11,7 @@ export function NewVersion() {
       {!isOutdated.value && awaitedParts.value > 0 && WORDS.page.partAwaited}
       {isOutdated.value && (
         <>
-          {WORDS.page.newVersion}{' '}
-          <button type="button" onClick={() => location.reload()}>
-            {WORDS.page.reload}
-          </button>
+          {WORDS.page.newVersion} <Button onClick={() => location.reload()} text={WORDS.page.reload} />
         </>
       )}
     </div>

@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { Asking } from '../labs/asking.tsx';
 import { api } from '../model/server/api.ts';
 import type { ProjectObject } from '../model/server/types.ts';
+import { Choice } from '../panels/choice.tsx';
 import { forEachNamed } from '../panels/for-each-named.ts';
 import { WORDS } from '../words.ts';
 
@@ -50,18 +51,14 @@ export function ExportDialog({ projects, close }: ExportDialogProps) {
       {option('include_images', words.images)}
       {option('include_snapshots', words.snapshots)}
       {option('reset_mac_addresses', words.macs)}
-      <label>
-        {words.compression}
-        <select
-          value={compression}
-          onChange={({ currentTarget }) => {
-            compression.value = currentTarget.value;
-          }}
-        >
-          <option value="zip">{words.zip}</option>
-          <option value="none">{words.stored}</option>
-        </select>
-      </label>
+      <Choice
+        label={words.compression}
+        chosen={compression}
+        choices={[
+          ['zip', words.zip],
+          ['none', words.stored],
+        ]}
+      />
     </Asking>
   );
 }

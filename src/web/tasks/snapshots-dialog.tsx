@@ -4,9 +4,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { dateInWords } from '../language.ts';
 import { whyNotChange } from '../model/account/permissions.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { freeName } from '../model/lab/free-name.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
+import { Button } from '../panels/button.tsx';
 import { Message } from '../panels/message.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { WORDS } from '../words.ts';
@@ -103,9 +105,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
             <span class="hidden">{words.name}</span>
             <input ref={field} name="name" required placeholder={words.name} autocomplete="off" />
           </label>
-          <button type="submit" class="main" disabled={isBusy.value}>
-            {words.make}
-          </button>
+          <Button type="submit" class="main" disabled={isBusy.value} text={words.make} />
           <label class="switch">
             <input type="checkbox" name="running" defaultChecked /> {words.running}
           </label>
@@ -131,18 +131,14 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
                       {(['restore', 'remove'] as const).map((verb) => {
                         const text = verb === 'restore' ? words.restore : WORDS.common.remove;
                         return (
-                          <button
+                          <Button
                             key={verb}
-                            type="button"
                             class={verb === 'remove' ? 'danger' : undefined}
                             disabled={isBusy.value}
                             aria-label={`${text} ${snapshot.name}`}
-                            onClick={() => {
-                              asked.value = { verb, snapshot };
-                            }}
-                          >
-                            {text}
-                          </button>
+                            onClick={setTo(asked, { verb, snapshot })}
+                            text={text}
+                          />
                         );
                       })}
                     </div>
@@ -161,25 +157,19 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
               </label>
             )}
             <div class="actions">
-              <button type="button" class={asked.value.verb === 'remove' ? 'danger' : 'main'} onClick={confirm}>
-                {asked.value.verb === 'restore' ? words.restore : WORDS.common.remove}
-              </button>
-              <button
-                type="button"
-                ref={(element) => element?.focus()}
-                onClick={() => {
-                  asked.value = undefined;
-                }}
-              >
+              <Button
+                class={asked.value.verb === 'remove' ? 'danger' : 'main'}
+                onClick={confirm}
+                text={asked.value.verb === 'restore' ? words.restore : WORDS.common.remove}
+              />
+              <button type="button" ref={(element) => element?.focus()} onClick={setTo(asked, undefined)}>
                 {WORDS.common.cancel}
               </button>
             </div>
           </div>
         )}
         <div class="actions">
-          <button type="button" onClick={close}>
-            {WORDS.common.close}
-          </button>
+          <Button onClick={close} text={WORDS.common.close} />
         </div>
       </div>
     </Dialog>

@@ -4,7 +4,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import { go } from '../address.ts';
 import { inNumbers } from '../language.ts';
 import { bytesInWords } from '../model/browser/byte-sizes.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import type { Task } from '../model/transfer/tasks.ts';
+import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 import { tasks } from './page-tasks.ts';
 
@@ -61,20 +63,10 @@ export function TasksButton() {
           {list.length === 0 && <p>{words.none}</p>}
           <ul>
             {list.map((task) => (
-              <Line
-                key={task.id}
-                task={task}
-                leave={() => {
-                  isShown.value = false;
-                }}
-              />
+              <Line key={task.id} task={task} leave={setTo(isShown, false)} />
             ))}
           </ul>
-          {list.some(({ isOver }) => isOver) && (
-            <button type="button" onClick={() => tasks.dismiss()}>
-              {words.clear}
-            </button>
-          )}
+          {list.some(({ isOver }) => isOver) && <Button onClick={() => tasks.dismiss()} text={words.clear} />}
         </section>
       )}
     </div>
@@ -94,11 +86,7 @@ function Line({ task, leave }: { task: Task; leave: () => void }) {
   const name = `${words.kinds[task.kind] ?? task.kind} ${task.name}`;
   const place = placeOf(task);
   const action = (text: string, run: (() => void) | undefined) =>
-    run && (
-      <button type="button" aria-label={`${text}: ${name}`} onClick={run}>
-        {text}
-      </button>
-    );
+    run && <Button aria-label={`${text}: ${name}`} onClick={run} text={text} />;
   return (
     <li data-state={state}>
       <strong>{name}</strong>

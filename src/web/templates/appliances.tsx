@@ -8,6 +8,7 @@ import { bytesInWords } from '../model/browser/byte-sizes.ts';
 import { api } from '../model/server/api.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
+import { Button } from '../panels/button.tsx';
 import { Choice } from '../panels/choice.tsx';
 import { WindowedList } from '../panels/long-list.tsx';
 import { Message } from '../panels/message.tsx';
@@ -78,9 +79,7 @@ export function Appliances({ hosts, made, views }: AppliancesProps) {
           />{' '}
           {words.onlyComplete}
         </label>
-        <button type="button" onClick={again}>
-          {words.again}
-        </button>
+        <Button onClick={again} text={words.again} />
         <SearchField typed={typed} />
       </div>
       <Message text={message.value} />
@@ -168,16 +167,14 @@ function VersionView({ version, make }: { version: Match; make: () => void }) {
     <section class="version">
       <h2>
         {number ?? version.images[0]?.filename}{' '}
-        <button
-          type="button"
+        <Button
           class="main"
           disabled={!canMake}
           hidden={whyNot('administer') !== ''}
           onClick={make}
           aria-label={words.makeTemplateOf(`${version.name} ${number ?? ''}`.trim())}
-        >
-          {words.makeTemplate}
-        </button>
+          text={words.makeTemplate}
+        />
       </h2>
       <ul>
         {images.map(({ filename, md5sum, filesize, download_url: url, path }) => (

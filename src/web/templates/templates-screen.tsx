@@ -7,11 +7,13 @@ import { dropQuery } from '../address.ts';
 import { type TemplateForm, templateForms } from '../forms/document.ts';
 import { compareNames } from '../language.ts';
 import { whyNot } from '../model/account/permissions.ts';
+import { setTo } from '../model/browser/signal-handlers.ts';
 import { api } from '../model/server/api.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { Collection } from '../model/server/collection.ts';
 import { useLoaded } from '../model/server/loaded.ts';
 import { unavailableKindsOf } from '../model/server/unavailable-kinds.ts';
+import { Button } from '../panels/button.tsx';
 import { Columns } from '../panels/columns.tsx';
 import { Message } from '../panels/message.tsx';
 import { PageHeader } from '../panels/page-header.tsx';
@@ -36,7 +38,6 @@ export function TemplatesScreen() {
   const isCatalogue = useSignal(false);
   const isChoosing = useSignal(false);
   useEffect(() => {
-    document.title = `${words.title} - Labwire`;
     templates.events.start();
     return () => templates.events.stop();
   }, [templates]);
@@ -101,9 +102,7 @@ export function TemplatesScreen() {
           />
         ) : edited.value ? (
           <section class="editor" aria-label={edited.value.template?.name ?? words.make}>
-            <button type="button" onClick={leave}>
-              {words.back}
-            </button>
+            <Button onClick={leave} text={words.back} />
             <h2>
               {edited.value.template?.name ??
                 words.makeOf(typeTitle(edited.value.kind.type, edited.value.kind.platform))}{' '}
@@ -125,16 +124,7 @@ export function TemplatesScreen() {
             {why !== '' && <p class="reason">{why}</p>}
             <div class="tools">
               {views}
-              <button
-                type="button"
-                class="main"
-                hidden={why !== ''}
-                onClick={() => {
-                  isChoosing.value = true;
-                }}
-              >
-                {words.make}
-              </button>
+              <Button class="main" hidden={why !== ''} onClick={setTo(isChoosing, true)} text={words.make} />
               <SearchField typed={typed} />
             </div>
             <TemplatesTable
@@ -186,30 +176,24 @@ function TemplatesTable({ templates, unavailable, edit, canEdit, attempt }: Temp
               <td>
                 <div class="actions">
                   {canEdit(template) && (
-                    <button type="button" aria-description={name} onClick={() => edit(template)}>
-                      {words.edit}
-                    </button>
+                    <Button aria-description={name} onClick={() => edit(template)} text={words.edit} />
                   )}
                   {!builtin && whyNot('administer') === '' && (
                     <>
-                      <button
-                        type="button"
+                      <Button
                         aria-description={name}
                         onClick={() => void attempt(() => api.post(`/templates/${id}/duplicate`))}
-                      >
-                        {WORDS.common.duplicate}
-                      </button>
-                      <button
-                        type="button"
+                        text={WORDS.common.duplicate}
+                      />
+                      <Button
                         class="danger"
                         aria-description={name}
                         onClick={async () => {
                           if (await confirmRemoval(name, words.askRemove(name)))
                             void attempt(() => api.delete(`/templates/${id}`));
                         }}
-                      >
-                        {WORDS.common.remove}
-                      </button>
+                        text={WORDS.common.remove}
+                      />
                     </>
                   )}
                 </div>

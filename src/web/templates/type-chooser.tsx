@@ -1,6 +1,7 @@
 // The type of a new template, as cards: the usual ones first, those that this host cannot run last.
 import type { UnavailableKind } from '../../api/routes/compute.ts';
 import type { TemplateForm } from '../forms/document.ts';
+import { Button } from '../panels/button.tsx';
 import { SymbolPicture } from '../panels/symbol-picture.tsx';
 import { typeTitle, WORDS } from '../words.ts';
 import { keyOf } from './template-fields.ts';
@@ -42,9 +43,7 @@ export function TypeChooser({ kinds, unavailable, choose }: TypeChooserProps) {
   return (
     <section aria-label={words.make}>
       <p class="tools">
-        <button type="button" onClick={() => choose(undefined)}>
-          {words.back}
-        </button>
+        <Button onClick={() => choose(undefined)} text={words.back} />
       </p>
       <h2>{words.chooseType}</h2>
       {cards(ordered.filter((kind) => whyNot(kind) === undefined))}

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedEvent } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { Options } from '../choice.tsx';
 
 interface FieldProps<T> {
   label: string;
@@ -157,11 +158,7 @@ export function ChoiceField({ label, value, choices, change }: ChoiceFieldProps)
           if (!(await change(currentTarget.value))) currentTarget.value = value;
         }}
       >
-        {Object.entries(choices).map(([choice, words]) => (
-          <option key={choice} value={choice}>
-            {words}
-          </option>
-        ))}
+        <Options of={Object.entries(choices)} />
       </select>
     </label>
   );

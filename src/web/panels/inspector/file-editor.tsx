@@ -1,10 +1,12 @@
 // An editor for a text file of a lab or a node.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { storeIn } from '../../model/browser/signal-handlers.ts';
 import type { Lab } from '../../model/lab/lab.ts';
 import { attempted } from '../../model/server/attempt.ts';
 import { confirmed } from '../../tasks/dialogs.tsx';
 import { WORDS } from '../../words.ts';
+import { Button } from '../button.tsx';
 import { Message } from '../message.tsx';
 
 const words = WORDS.node;
@@ -89,23 +91,22 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   return (
     <div class="file">
       <p class="tools">
-        <button type="button" onClick={() => void leave()}>
-          {file.back}
-        </button>
+        <Button onClick={() => void leave()} text={file.back} />
         {!isReadOnly && (
           <>
-            <button type="button" class="main" disabled={!isChanged || isBusy.value} onClick={() => void save()}>
-              {WORDS.forms.save}
-            </button>
-            <button
-              type="button"
+            <Button
+              class="main"
+              disabled={!isChanged || isBusy.value}
+              onClick={() => void save()}
+              text={WORDS.forms.save}
+            />
+            <Button
               disabled={!isChanged}
               onClick={() => {
                 text.value = base.value ?? '';
               }}
-            >
-              {WORDS.forms.discard}
-            </button>
+              text={WORDS.forms.discard}
+            />
           </>
         )}
       </p>
@@ -115,19 +116,15 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
       {theirs.value !== undefined && (
         <p class="foreign" role="alert">
           {words.foreignFile}{' '}
-          <button
-            type="button"
+          <Button
             onClick={() => {
               base.value = theirs.value;
               text.value = theirs.value ?? '';
               theirs.value = undefined;
             }}
-          >
-            {words.loadTheirs}
-          </button>{' '}
-          <button type="button" onClick={() => void attempt(write)}>
-            {words.saveMine}
-          </button>
+            text={words.loadTheirs}
+          />{' '}
+          <Button onClick={() => void attempt(write)} text={words.saveMine} />
         </p>
       )}
       {!isText.value && <p>{words.noText}</p>}
@@ -145,9 +142,7 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
               autocomplete="off"
               wrap={file.isProse ? 'soft' : 'off'}
               rows={Math.min(24, Math.max(8, text.value.split('\n').length))}
-              onInput={({ currentTarget }) => {
-                text.value = currentTarget.value;
-              }}
+              onInput={storeIn(text)}
               onScroll={({ currentTarget }) => {
                 const numbers = currentTarget.previousElementSibling;
                 if (numbers) numbers.scrollTop = currentTarget.scrollTop;
@@ -207,9 +202,7 @@ function Find({ area }: { area: { current: HTMLTextAreaElement | null } }) {
           }}
         />
       </label>
-      <button type="button" onClick={find}>
-        {words.next}
-      </button>
+      <Button onClick={find} text={words.next} />
       <span role="status">{isMissing.value && words.notFound}</span>
     </p>
   );

@@ -2,6 +2,7 @@
 import { type LinkStyle, readLinkStyle } from '../../model/lab/label-style.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
+import { Button } from '../button.tsx';
 import { Changing } from './changing.tsx';
 import { ChoiceField, ColourField, NumberField } from './fields.tsx';
 import type { TabProps } from './tabs.tsx';
@@ -32,9 +33,7 @@ export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
           choices={words.pens}
           change={(type) => change({ type: Number(type) })}
         />
-        <button type="button" disabled={Object.keys(style).length === 0} onClick={() => void update({})}>
-          {words.plain}
-        </button>
+        <Button disabled={Object.keys(style).length === 0} onClick={() => void update({})} text={words.plain} />
       </div>
     </Changing>
   );

@@ -4,6 +4,7 @@ import { endName } from '../../model/lab/link-name.ts';
 import { wiresharkLine } from '../../model/server/capture-line.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
+import { Button } from '../button.tsx';
 import { lazily } from '../lazy-component.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { ImpairmentsTab } from './link/impairments.tsx';
@@ -26,9 +27,7 @@ export function LinkDetails({ context, object: link }: TabProps<LinkObject>) {
         {link.nodes.map((end, index) => (
           <>
             {index > 0 && ' – '}
-            <button type="button" onClick={() => select({ nodes: [end.node_id] })}>
-              {endName(lab, end)}
-            </button>
+            <Button onClick={() => select({ nodes: [end.node_id] })} text={endName(lab, end)} />
           </>
         ))}
       </h2>

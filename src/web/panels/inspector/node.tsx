@@ -3,6 +3,7 @@ import type { LabContext } from '../../lab-context.ts';
 import { alwaysRuns, hasFiles } from '../../model/lab/abilities.ts';
 import type { NodeObject } from '../../model/server/types.ts';
 import { STATUS, stateOf, typeInWords, WORDS } from '../../words.ts';
+import { Button } from '../button.tsx';
 import { lazily } from '../lazy-component.tsx';
 import { VerbButton } from '../verb-button.tsx';
 import { type Tab, type TabProps, Tabs } from './tabs.tsx';
@@ -58,9 +59,7 @@ export function NodeDetails({ context, object: node }: TabProps<NodeObject>) {
       {node.halt_reason !== undefined && (
         <p class="hint" role="status">
           {node.halt_reason}{' '}
-          <button type="button" class="quiet" onClick={() => document.getElementById('tab-log')?.click()}>
-            {WORDS.node.openLog}
-          </button>
+          <Button class="quiet" onClick={() => document.getElementById('tab-log')?.click()} text={WORDS.node.openLog} />
         </p>
       )}
       <Tabs tabs={NODE_TABS} context={context} object={node} />

@@ -3,7 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LabContext } from '../../lab-context.ts';
+import { setTo } from '../../model/browser/signal-handlers.ts';
 import { WORDS } from '../../words.ts';
+import { Button } from '../button.tsx';
 
 export interface TabProps<T> {
   context: LabContext;
@@ -47,19 +49,15 @@ export function Tabs<T>({ tabs, context, object, open }: TabsProps<T>) {
     <>
       <div class="tabs" role="tablist" aria-label={WORDS.lab.details} onKeyDown={step}>
         {all.map(({ id, title }) => (
-          <button
+          <Button
             key={id}
             id={`tab-${id}`}
-            type="button"
             role="tab"
             aria-selected={id === tab.id}
             tabIndex={id === tab.id ? 0 : -1}
-            onClick={() => {
-              chosen.value = id;
-            }}
-          >
-            {title}
-          </button>
+            onClick={setTo(chosen, id)}
+            text={title}
+          />
         ))}
       </div>
       <div role="tabpanel" aria-labelledby={`tab-${tab.id}`}>

@@ -7,6 +7,7 @@ import { HISTORY_SECONDS, rateText } from '../../../model/lab/counters.ts';
 import { api } from '../../../model/server/api.ts';
 import type { Impairments, LinkObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import { DIRECTIONS, type Direction } from './impairment-form.ts';
 
 const words = WORDS.impairments;
@@ -62,12 +63,10 @@ export function Achieved({ context: { lab, attempt }, link, titles }: AchievedPr
       <p class="tools">
         <small>{words.lastMinute(rateText(top))}</small>
         {lab.whyNotChange === '' && (
-          <button
-            type="button"
+          <Button
             onClick={() => void attempt(() => api.post(`${lab.path}/links/${link.link_id}/statistics/reset`))}
-          >
-            {words.reset}
-          </button>
+            text={words.reset}
+          />
         )}
       </p>
     </section>

@@ -8,6 +8,7 @@ import { attempted } from '../../../model/server/attempt.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { LinkObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 
@@ -68,19 +69,14 @@ export function Filters({ context, link }: { context: LabContext; link: LinkObje
           </p>
           {changes > 0 && (
             <p class="apply">
-              {WORDS.impairments.changes(changes)}{' '}
-              <button type="submit" class="main">
-                {WORDS.impairments.apply}
-              </button>{' '}
-              <button
-                type="button"
+              {WORDS.impairments.changes(changes)} <Button type="submit" class="main" text={WORDS.impairments.apply} />{' '}
+              <Button
                 onClick={() => {
                   typed.value = {};
                   problem.value = '';
                 }}
-              >
-                {WORDS.impairments.discard}
-              </button>
+                text={WORDS.impairments.discard}
+              />
             </p>
           )}
         </Changing>

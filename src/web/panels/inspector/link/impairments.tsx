@@ -5,6 +5,8 @@ import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { LinkObject, PresetObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
+import { Options } from '../../choice.tsx';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { TabProps } from '../tabs.tsx';
@@ -82,13 +84,8 @@ function Impairments({ context, object: link, members, presets }: TabProps<LinkO
           </p>
           {form.changes.value > 0 && (
             <p class="apply">
-              {words.changes(form.changes.value)}{' '}
-              <button type="submit" class="main">
-                {words.apply}
-              </button>{' '}
-              <button type="button" onClick={() => form.discard()}>
-                {words.discard}
-              </button>
+              {words.changes(form.changes.value)} <Button type="submit" class="main" text={words.apply} />{' '}
+              <Button onClick={() => form.discard()} text={words.discard} />
             </p>
           )}
         </Changing>
@@ -126,11 +123,7 @@ function Presets({ form, presets, names }: PresetsProps) {
           >
             <option value={NONE}>{WORDS.links.noImpairments}</option>
             {!preset && !isNone && <option value={OWN}>{words.ownValues}</option>}
-            {presets.map(({ name }) => (
-              <option key={name} value={name}>
-                {presetTitle(name)}
-              </option>
-            ))}
+            <Options of={presets.map(({ name }) => [name, presetTitle(name)])} />
           </select>
         </label>{' '}
         {preset && !form.chained.value && (
@@ -140,11 +133,7 @@ function Presets({ form, presets, names }: PresetsProps) {
               value={String(subscriber)}
               onChange={({ currentTarget }) => fill(preset.name, Number(currentTarget.value))}
             >
-              {names.map((name, index) => (
-                <option key={name} value={String(index)}>
-                  {name}
-                </option>
-              ))}
+              <Options of={names.map((name, index) => [String(index), name])} />
             </select>
           </label>
         )}

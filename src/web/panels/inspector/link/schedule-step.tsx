@@ -1,8 +1,11 @@
 // One step of a schedule: start, duration and effect.
 import type { Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import { storeIn } from '../../../model/browser/signal-handlers.ts';
 import type { PresetObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
+import { Choice, Options } from '../../choice.tsx';
 import type { Direction } from './impairment-form.ts';
 import { ImpairmentFields } from './member-fields.tsx';
 import { presetTitle } from './presets.ts';
@@ -28,44 +31,17 @@ export function Step({ draft, step, index, presets, titles, names }: StepProps) 
       <legend>{words.step(index + 1)}</legend>
       <SmallField label={words.at} value={step.at} problem={draft.problems.value[`steps.${index}.at`]} />
       <SmallField label={words.for} value={step.for} problem={draft.problems.value[`steps.${index}.for`]} />
-      <select
-        aria-label={words.what}
-        value={what}
-        onChange={({ currentTarget }) => {
-          step.what.value = currentTarget.value;
-        }}
-      >
-        {Object.entries(WHATS).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-        {presets.map(({ name }) => (
-          <option key={name} value={name}>
-            {presetTitle(name)}
-          </option>
-        ))}
+      <select aria-label={words.what} value={what} onChange={storeIn(step.what)}>
+        <Options of={[...Object.entries(WHATS), ...presets.map(({ name }) => [name, presetTitle(name)] as const)]} />
       </select>
       {isPreset && (
-        <label>
-          {WORDS.impairments.subscriber}{' '}
-          <select
-            value={step.subscriber.value}
-            onChange={({ currentTarget }) => {
-              step.subscriber.value = currentTarget.value;
-            }}
-          >
-            {names.map((name, at) => (
-              <option key={`${at} ${name}`} value={String(at)}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label={WORDS.impairments.subscriber}
+          chosen={step.subscriber}
+          choices={names.map((name, at) => [String(at), name])}
+        />
       )}
-      <button type="button" aria-label={words.removeStep(index + 1)} onClick={() => draft.remove(index)}>
-        ×
-      </button>
+      <Button aria-label={words.removeStep(index + 1)} onClick={() => draft.remove(index)} text="×" />
       {what === VALUES && (
         <div class="impairments">
           <ImpairmentFields of={`${words.step(index + 1)}, `} form={step.form} titles={titles} />
@@ -94,9 +70,7 @@ export function SmallField({ label, value, problem }: SmallFieldProps) {
           autocomplete="off"
           aria-invalid={problem !== undefined}
           aria-describedby={id}
-          onInput={({ currentTarget }) => {
-            value.value = currentTarget.value;
-          }}
+          onInput={storeIn(value)}
         />
       </label>
       <span class="problem" id={id}>

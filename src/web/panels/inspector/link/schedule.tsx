@@ -6,6 +6,7 @@ import { api } from '../../../model/server/api.ts';
 import { sentenceOf } from '../../../model/server/sentence.ts';
 import type { LinkObject, PresetObject, ScheduleObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import type { Direction, Member } from './impairment-form.ts';
@@ -81,10 +82,7 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
       {state.value && <Now state={state.value} />}
       {draft.isOther.value && (
         <p class="notice" role="status">
-          {words.other}{' '}
-          <button type="button" onClick={() => state.value && draft.fill(state.value)}>
-            {words.takeOver}
-          </button>
+          {words.other} <Button onClick={() => state.value && draft.fill(state.value)} text={words.takeOver} />
         </p>
       )}
       <form onSubmit={(event) => void start(event)}>
@@ -93,9 +91,7 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
             <Step key={index} {...{ draft, step, index, presets, titles, names }} />
           ))}
           <p class="tools">
-            <button type="button" onClick={() => draft.add()}>
-              {words.add}
-            </button>
+            <Button onClick={() => draft.add()} text={words.add} />
             <SmallField label={words.period} value={draft.period} problem={draft.problems.value['period']} />
             <SmallField label={words.rounds} value={draft.rounds} problem={draft.problems.value['rounds']} />
           </p>
@@ -104,12 +100,12 @@ export function Schedule({ context, link, presets, members, titles }: SchedulePr
             <Strip state={draft.preview.value} label={words.preview(lengthOf(draft.preview.value))} />
           </p>
           <p class="tools">
-            <button type="submit" class="main">
-              {words.start}
-            </button>
-            <button type="button" disabled={state.value?.state !== 'running'} onClick={() => void attempt(null)}>
-              {words.cancel}
-            </button>
+            <Button type="submit" class="main" text={words.start} />
+            <Button
+              disabled={state.value?.state !== 'running'}
+              onClick={() => void attempt(null)}
+              text={words.cancel}
+            />
           </p>
           <p class="problem" role="alert">
             {draft.message}

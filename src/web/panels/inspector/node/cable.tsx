@@ -3,6 +3,7 @@ import { endName } from '../../../model/lab/link-name.ts';
 import { linkAt } from '../../../model/lab/linked-ports.ts';
 import type { NodeObject, PortObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import type { TabProps } from '../tabs.tsx';
 
 /** The other end of a port's link, or that there is none. */
@@ -15,9 +16,5 @@ export function Cable({
   const found = linkAt(lab, node, port);
   const other = found?.link.nodes.find((end) => end !== found.end);
   if (!found || !other) return <>{WORDS.nodes.free}</>;
-  return (
-    <button type="button" onClick={() => select({ link: found.link.link_id })}>
-      {endName(lab, other)}
-    </button>
-  );
+  return <Button onClick={() => select({ link: found.link.link_id })} text={endName(lab, other)} />;
 }

@@ -6,6 +6,7 @@ import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import { Message } from '../../message.tsx';
 import { Changing } from '../changing.tsx';
 import { FileEditor, type TextFile } from '../file-editor.tsx';
@@ -76,15 +77,13 @@ export function Files({ context, object: node }: TabProps<NodeObject>) {
             {paths.map((path) => (
               <tr key={path}>
                 <th scope="row">
-                  <button
-                    type="button"
+                  <Button
                     aria-label={words.edit(path)}
                     onClick={() => {
                       edited.value = textFile(node, path);
                     }}
-                  >
-                    {path}
-                  </button>
+                    text={path}
+                  />
                 </th>
                 <td>{sizes.has(path) ? bytesInWords(sizes.get(path)!) : words.fresh}</td>
                 <td>

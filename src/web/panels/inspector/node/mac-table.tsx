@@ -5,6 +5,7 @@ import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import { Columns } from '../../columns.tsx';
 import { WindowedBodies } from '../../long-list.tsx';
 import { Message } from '../../message.tsx';
@@ -21,13 +22,11 @@ export function MacTable({ context, object: node }: TabProps<NodeObject>) {
     <>
       <h3>
         {words.macTable}{' '}
-        <button
-          type="button"
+        <Button
           disabled={addresses.length === 0}
           onClick={() => void context.attempt(() => api.delete(path)).then(again)}
-        >
-          {words.clear}
-        </button>
+          text={words.clear}
+        />
       </h3>
       <Message text={problem.value} again={again} />
       {addresses.length === 0 && problem.value === '' && (

@@ -5,10 +5,12 @@ import { FormFrame } from '../../../forms/form-view.tsx';
 import { ListControl } from '../../../forms/list-control.tsx';
 import type { TypedRow } from '../../../forms/values.ts';
 import { emptyRow } from '../../../forms/values.ts';
+import { storeIn } from '../../../model/browser/signal-handlers.ts';
 import { api } from '../../../model/server/api.ts';
 import { useLoaded } from '../../../model/server/loaded.ts';
 import type { NodeObject } from '../../../model/server/types.ts';
 import { WORDS } from '../../../words.ts';
+import { Button } from '../../button.tsx';
 import { Message } from '../../message.tsx';
 import type { TabProps } from '../tabs.tsx';
 import { Cable } from './cable.tsx';
@@ -67,21 +69,17 @@ export function PortsTable({ context, object: node }: TabProps<NodeObject>) {
               size={3}
               class="short"
               value={wanted.value === '' ? String(rows.length) : wanted.value}
-              onInput={({ currentTarget }) => {
-                wanted.value = currentTarget.value;
-              }}
+              onInput={storeIn(wanted)}
             />
           </label>
-          <button
-            type="button"
+          <Button
             disabled={!/^\d{1,3}$/.test(wanted.value)}
             onClick={() => {
               resize(Number(wanted.value));
               wanted.value = '';
             }}
-          >
-            {words.setNumber}
-          </button>
+            text={words.setNumber}
+          />
         </p>
       )}
       <ListControl
