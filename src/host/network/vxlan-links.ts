@@ -10,6 +10,7 @@ import {
   BpfMap,
   inNetworkOf,
   loadTrafficProgram,
+  networkNamespace,
   openMapsOf,
   pathMtu,
   runTrafficProgram,
@@ -89,6 +90,8 @@ interface Tunnel extends VxlanLink {
 
 interface Opened {
   keeper: number;
+  /** What {@link networkNamespace} returned there. */
+  namespace: string;
   tunnels: BpfMap;
   notes: BpfMap;
   index: number;
@@ -268,6 +271,8 @@ export class VxlanLinks {
         tunnel.path.sent++;
       }
       inNetworkOf(opened.keeper, () => {
+        // The id of an ended process may be reused: the index is another interface's there.
+        if (networkNamespace() !== opened.namespace) return;
         for (const { remote, path } of due)
           runTrafficProgram(opened.probe, encodeProbe(remote, this.#server, path.sent));
       });
@@ -382,7 +387,8 @@ export class VxlanLinks {
       changeLink(VXLAN_NAME, { alias: port });
       const probe = undo.adopt(loadTrafficProgram('labwire_probe', probeProgram(index)), closeSync);
       const opened = undo.move();
-      return { keeper, tunnels, notes, index, probe, close: () => opened.dispose() };
+      const namespace = networkNamespace();
+      return { keeper, namespace, tunnels, notes, index, probe, close: () => opened.dispose() };
     });
   }
 
