@@ -90,7 +90,7 @@ test('a machine whose host is killed runs elsewhere with its disk of the last co
   assert.match(await read(40), /second-marker/);
 });
 
-/** A cluster with a container on b, and its console. */
+/** A cluster with a container on b that has written a file outside its volumes, and its console. */
 async function containerOnOther(t: TestContext, cluster: string) {
   const engine = await tryEngine();
   if (typeof engine === 'string') return engine;
@@ -101,7 +101,9 @@ async function containerOnOther(t: TestContext, cluster: string) {
   const members = { node_type: 'docker', compute_id, console_type: 'telnet', properties: { image: BUSYBOX } };
   const node = (await a.post(`${lab.path}/nodes`, { name: 'C', ...members })) as NodeObject;
   await lab.start(node);
-  return { a, b, lab, node, shell: typistOf(t, lab, node), compute_id };
+  const shell = typistOf(t, lab, node);
+  await shell.run('mkdir /srv; echo first-marker > /srv/file');
+  return { a, b, lab, node, shell, compute_id };
 }
 
 test('a container whose host is killed runs elsewhere with what it wrote outside its volumes', {
@@ -109,8 +111,7 @@ test('a container whose host is killed runs elsewhere with what it wrote outside
 }, async (t) => {
   const made = await containerOnOther(t, 'failover_seconds = 2\ncheckpoint_seconds = 1');
   if (typeof made === 'string') return t.skip(made);
-  const { a, b, lab, node, shell } = made;
-  await shell.run('mkdir /srv; echo first-marker > /srv/file');
+  const { a, b, lab, node } = made;
   const copies = join(a.state, 'checkpoints', String(lab.project.project_id), node.node_id);
   await eventually(
     'the copy',
@@ -129,7 +130,7 @@ test('a container that a drain moves keeps what it wrote outside its volumes unt
   const made = await containerOnOther(t, 'checkpoint_seconds = 3600');
   if (typeof made === 'string') return t.skip(made);
   const { a, lab, node, shell, compute_id } = made;
-  await shell.run('mkdir /srv; echo first-marker > /srv/file; ln /srv/file /srv/same; rm /etc/passwd');
+  await shell.run('ln /srv/file /srv/same; rm /etc/passwd');
   const { moved, left } = await a.post(`/v2/computes/${compute_id}/drain?running=restart`);
   assert.deepEqual([moved.length, left], [1, []]);
   await runsOnFirst(lab, node);
