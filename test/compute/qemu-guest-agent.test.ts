@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { GuestAgent, whileFrozen } from '../../src/compute/emulators/qemu/guest-agent.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
+import { until } from '../controller/lab-server.ts';
 import { copyGuest, guestSettings, noGuestAgent, Typist } from '../guest/guest.ts';
 import { machines, noQemu, SMALL } from './qemu-support.ts';
 
@@ -52,18 +53,22 @@ async function guest(t: TestContext) {
     using agent = await GuestAgent.reach(one.own);
     return await agent?.run('guest-fsfreeze-status', 5_000);
   };
-  return { one, shell, checkpoint, copied, status };
+  const startAgent = async (): Promise<void> => {
+    await shell.run(START_AGENT);
+    await until(async () => (await status()) === 'thawed', 'the agent');
+  };
+  return { one, shell, startAgent, checkpoint, copied, status };
 }
 
 test('a copy has what a guest with an agent has written so far, in a file system that is whole', {
   skip,
 }, async (t) => {
-  const { shell, checkpoint, copied, status } = await guest(t);
+  const { shell, startAgent, checkpoint, copied, status } = await guest(t);
   await shell.run('echo first > /mnt/file');
   // No agent answers: the copy is made all the same.
   await checkpoint();
   assert.deepEqual(await copied('Plain'), { file: '', needsRecovery: true });
-  await shell.run(START_AGENT);
+  await startAgent();
   await shell.run('echo second > /mnt/file');
   await checkpoint();
   assert.deepEqual(await copied('Frozen'), { file: 'second\n', needsRecovery: false });
@@ -72,8 +77,8 @@ test('a copy has what a guest with an agent has written so far, in a file system
 });
 
 test('file systems are thawed after an error, and those that a killed server has left frozen', { skip }, async (t) => {
-  const { one, shell, checkpoint, status } = await guest(t);
-  await shell.run(START_AGENT);
+  const { one, shell, startAgent, checkpoint, status } = await guest(t);
+  await startAgent();
   const warnings: string[] = [];
   const act = async (): Promise<void> => {
     throw new Error('the copy fails');
