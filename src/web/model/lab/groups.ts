@@ -4,9 +4,10 @@ import type { DrawingObject, NodeObject } from '../server/types.ts';
 import { type Filled, newShape, pictureSize, readShape } from './drawing.ts';
 import { type MapThings, nodeTakes } from './free-place.ts';
 import type { Point } from './geometry.ts';
+import { GAP, NAME_HEIGHT } from './label-place.ts';
 
-/** Pixels between the border of a new group and what it holds. */
-const MARGIN = 20;
+/** Pixels between the border of a new group and what it holds. A name that is shown above its symbol fits in, too. */
+const MARGIN = GAP + NAME_HEIGHT + 6;
 const ROUNDING = 1e-6;
 
 /** A group around these nodes and their names. */
