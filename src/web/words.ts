@@ -463,7 +463,7 @@ const ENGLISH = {
     upload: 'Upload images',
     makeTemplate: 'Make a template',
     makeTemplateOf: (file: string) => `Make a template of ${file}`,
-    hint: 'Drop files anywhere on this page. A large one can be paused, and goes on by itself after the connection was lost.',
+    hint: 'Drop files anywhere on this page. Uploads can be paused, and resume by themselves after a lost connection.',
     none: 'There are no images here yet.',
     size: 'Size',
     checksum: 'MD5',

@@ -49,17 +49,19 @@ export function PageHeader({ title, events, children }: PageHeaderProps) {
             ))}
         </ul>
       </nav>
-      <button type="button" class="command-button" onClick={setTo(isCommandShown, true)}>
-        <Icon of="page.command" />
-        <span class="label">{WORDS.command.button}</span> <kbd>Ctrl+K</kbd>
-      </button>
-      <Button
-        class="keys-button"
-        aria-label={WORDS.keys.title}
-        title={WORDS.keys.title}
-        onClick={setTo(isKeysShown, true)}
-        text="?"
-      />
+      <span class="commands">
+        <button type="button" class="command-button" onClick={setTo(isCommandShown, true)}>
+          <Icon of="page.command" />
+          <span class="label">{WORDS.command.button}</span> <kbd>Ctrl+K</kbd>
+        </button>
+        <Button
+          class="keys-button"
+          aria-label={WORDS.keys.title}
+          title={WORDS.keys.title}
+          onClick={setTo(isKeysShown, true)}
+          text="?"
+        />
+      </span>
       {who?.login && (
         <span class="account">
           <Link to="/account" title={WORDS.sharing.roles[who.role]}>
