@@ -97,6 +97,11 @@ test('the animation of the README', async (t) => {
     const png = (await page.screenshot({ animations: 'disabled', caret: 'hide' })).toString('base64');
     frames.push({ png, caption, milliseconds });
   };
+  const fit = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Fit' }).click();
+    // Below the pointer the button looks pressed.
+    await page.mouse.move(0, 0);
+  };
   const list = page.getByRole('navigation');
   const details = page.getByRole('complementary');
   const screen = page.locator('.console:not([hidden]) .xterm-rows');
@@ -114,10 +119,9 @@ test('the animation of the README', async (t) => {
       .getByRole('button', { name: new RegExp(`^${name} `) })
       .first()
       .waitFor();
-    await page.getByRole('button', { name: 'Fit' }).click();
+    await fit();
     await show('Draw it: switches and PCs ...', 350);
   }
-  await page.getByRole('button', { name: 'Fit' }).click();
   const ends: string[] = [];
   for (const [one, onePort, other, otherPort] of LINKS) {
     const end = (name: string, port_number: number) => ({ node_id: ids.get(name), adapter_number: 0, port_number });
@@ -168,14 +172,13 @@ test('the animation of the README', async (t) => {
   await list.getByRole('button', { name: /Switch1 .* – Switch2 / }).click();
   await details.getByRole('button', { name: 'Show packets' }).click();
   await page.getByText('echo reply').first().waitFor();
-  await page.getByRole('button', { name: 'Split' }).click();
-  await page.getByText('echo reply').first().click();
-  await page.locator('.packets').evaluate((element) => element.scrollTo({ left: 0 }));
-  await page.getByRole('button', { name: 'Fit' }).click();
+  await fit();
   await show('See the packets of any link, without another program', 3000);
 
   await server.expect(201, 'PUT', `${lab}/links/${ends[0]}`, { impairments: { both: { delay: { ms: 30 } } } });
   await page.getByText('30 ms').first().waitFor();
+  await page.getByRole('button', { name: 'Split' }).click();
+  await page.mouse.move(0, 0);
   await show('Give the link 30 ms of delay in each direction', 1800);
   await page.locator('.console:not([hidden]) .xterm-screen').click();
   await page.keyboard.type(`${ping}\r`);
