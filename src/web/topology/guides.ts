@@ -13,12 +13,14 @@ export class Guides {
   readonly #stage: Stage;
   readonly #group: SVGGElement;
   readonly #moved: Box | undefined;
-  readonly #others: readonly Box[];
+  readonly #others: readonly Box[] = [];
 
   /** Notes where everything is now, before the drag. */
   constructor(stage: Stage) {
     this.#stage = stage;
     this.#group = make('g', { class: 'guides', 'aria-hidden': 'true' }, stage.layers.over);
+    // No guides are shown from afar.
+    if (stage.camera.isFar) return;
     const { lab } = stage.context;
     const { nodes, drawings } = stage.movable();
     const moved = new Set([...nodes.map(({ node_id: id }) => id), ...drawings.map(({ drawing_id: id }) => id)]);

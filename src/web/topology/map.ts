@@ -20,11 +20,11 @@ const BORDER = 20;
 /** Pixels of the map below the templates in which a node can be seen. */
 const LEAST_ROOM = 150;
 
-/**
- * Nodes that join a drag in one frame; the others follow with the next frames. Each frame repaints all nodes, which takes as long as
- * moving 400 of them, so that smaller parts would take longer.
- */
+/** Nodes, or links, that join a drag in one frame; the others follow with the next frames. */
 const MOST_RAISED = 700;
+
+/** Nodes that join a drag together with their links. Those of more follow with the next frame, so that no frame repaints all pictures. */
+const MOST_RAISED_WITH_LINKS = 100;
 
 export class TopologyMap implements LabMap {
   readonly #context: LabContext;
@@ -37,6 +37,8 @@ export class TopologyMap implements LabMap {
   readonly #keys: Keys;
   readonly #minimap: Minimap;
   readonly #ends: (() => void)[] = [];
+  /** Links of raised nodes that have not joined the drag yet. */
+  readonly #raisedLinks = new Set<string>();
   #marked = NOTHING;
   #nudged: Point = { x: 0, y: 0 };
   #fitted = false;
@@ -103,7 +105,7 @@ export class TopologyMap implements LabMap {
       this.#fitted = true;
       this.fit();
     }
-    const { dirty, raised } = this.#stage;
+    const { dirty } = this.#stage;
     const links = new Set<string>();
     const gone: string[] = [];
     for (const [id, kind] of dirty) {
@@ -122,13 +124,7 @@ export class TopologyMap implements LabMap {
       }
     }
     for (const [id, kind] of dirty) if (kind === 'node') this.#nodes.draw(id);
-    for (const id of [...raised].slice(0, MOST_RAISED)) {
-      raised.delete(id);
-      if (dirty.has(id)) continue;
-      this.#nodes.lift(id);
-      for (const { link_id } of this.#context.lab.linksOf(id)) if (!links.has(link_id)) this.#links.lift(link_id);
-    }
-    if (raised.size > 0) this.#stage.ask();
+    this.#raise(links);
     this.#nodes.spreadNames(false, this.#links.changes);
     dirty.clear();
     this.#links.followHeld();
@@ -136,6 +132,24 @@ export class TopologyMap implements LabMap {
     this.#forget(gone);
     this.#handles.draw();
     this.#minimap.markNodes();
+  }
+
+  /** Moves nodes and links that are dragged from now on among the dragged objects, except those that were drawn there. */
+  #raise(drawn: ReadonlySet<string>): void {
+    const { dirty, raised } = this.#stage;
+    const nodes = [...raised].slice(0, MOST_RAISED);
+    for (const id of nodes) {
+      raised.delete(id);
+      if (dirty.has(id)) continue;
+      this.#nodes.lift(id);
+      for (const { link_id } of this.#context.lab.linksOf(id)) if (!drawn.has(link_id)) this.#raisedLinks.add(link_id);
+    }
+    const links = nodes.length > MOST_RAISED_WITH_LINKS ? [] : [...this.#raisedLinks].slice(0, MOST_RAISED);
+    for (const id of links) {
+      this.#raisedLinks.delete(id);
+      this.#links.lift(id);
+    }
+    if (raised.size + this.#raisedLinks.size > 0) this.#stage.ask();
   }
 
   /** Deselects and releases deleted objects. */
