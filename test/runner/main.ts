@@ -46,7 +46,7 @@ const testTimeoutMs = Number(options['test-timeout']);
 const started = performance.now();
 /**
  * V8 does all its work in the thread that needs it: threads beside it gain nothing while all processors are busy, and when several threads of
- * a process end at once, Node sometimes waits for ever for their work (https://github.com/nodejs/node/issues/54918).
+ * a process end at once, Node sometimes waits for ever for their work.
  */
 const V8_OPTIONS = ['--single-threaded'];
 const PRELOADED = ['./test/own-group.ts', './test/report-hangs.ts', './test/keep-compiled.ts', './test/own-network.ts'];
