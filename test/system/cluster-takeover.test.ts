@@ -84,8 +84,10 @@ test('another host is the controller after the death of the first one, with all 
   const others: Placed = { ...all, Later: ['local', 'stopped'] };
   await settled(onA, others);
   assert.equal((await onA('POST', `${closed.path}/open`)).status, 201);
-  await eventually('frames', async () =>
-    /10\.0\.0\.1 icmp_seq=\d ttl=/.test(await type(lab, here, 'ping 10.0.0.1 -c 2 -w 500')),
+  await eventually(
+    'frames',
+    () => type(lab, here, 'ping 10.0.0.1 -c 2 -w 500'),
+    (said) => /10\.0\.0\.1 icmp_seq=\d ttl=/.test(said),
   );
 });
 
