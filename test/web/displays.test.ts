@@ -28,6 +28,13 @@ function lit(page: Page): Promise<number> {
   });
 }
 
+/** Waits for a picture with more than so many of them; an error says what the page tells of its connection. */
+async function shows(page: Page, what: string, least: number): Promise<number> {
+  const now = async () => ({ count: await lit(page), told: await page.locator('.notice').allInnerTexts() });
+  const { count } = await eventually(what, now, (picture) => picture.count > least);
+  return count;
+}
+
 /** Pixels of one large letter of the machine, at least; a cursor that blinks has fewer. */
 const LETTER = 30;
 
@@ -50,11 +57,7 @@ async function watched(
   await page.getByRole('navigation').getByRole('button', { name: 'Machine on', exact: true }).click();
   await page.getByRole('main', { name: 'Topology' }).press('c');
   await page.getByText('You are watching: keys and the pointer go nowhere.').waitFor();
-  await eventually(
-    'the picture for who watches',
-    () => lit(page),
-    (count) => count > 1000,
-  );
+  await shows(page, 'the picture for who watches', 1000);
   await page.locator('.display canvas').click();
   await page.keyboard.type('WWWWWWWWWW');
   await page.locator('.opens-menu').click();
@@ -101,11 +104,7 @@ test('the display of a machine shows its BIOS, accepts keys only from clients th
   await page.getByRole('navigation').getByRole('button', { name: 'Machine on', exact: true }).click();
   await page.getByRole('main', { name: 'Topology' }).press('c');
   await page.getByRole('img', { name: 'Display of Machine' }).waitFor();
-  const bios = await eventually(
-    'the words of the BIOS',
-    () => lit(page),
-    (count) => count > 1500,
-  );
+  const bios = await shows(page, 'the words of the BIOS', 1500);
   await eventually('an empty screen after a key', async () => {
     await page.keyboard.press('w');
     return (await lit(page)) < bios / 2;
@@ -128,11 +127,7 @@ test('the display of a machine shows its BIOS, accepts keys only from clients th
   await page.getByText('Machine is off.').waitFor();
   await daemon.post(`${path}/nodes/${node_id}/start`, {});
   await page.getByText('Machine is off.').waitFor({ state: 'detached' });
-  await eventually(
-    'the words of the BIOS',
-    () => lit(page),
-    (count) => count > 1500,
-  );
+  await shows(page, 'the words of the BIOS', 1500);
   // Another type of console says so, and another display brings it back.
   const change = async (console_type: string): Promise<void> => {
     await daemon.post(`${path}/nodes/${node_id}/stop`, {});
@@ -143,11 +138,7 @@ test('the display of a machine shows its BIOS, accepts keys only from clients th
   await change('vnc');
   await page.getByText('Machine is off.').waitFor();
   await daemon.post(`${path}/nodes/${node_id}/start`, {});
-  await eventually(
-    'the words of the BIOS',
-    () => lit(page),
-    (count) => count > 1500,
-  );
+  await shows(page, 'the words of the BIOS', 1500);
   // A server that is away says so, and so does one that comes back; the machine went on meanwhile.
   await daemon.end('SIGTERM');
   await page.getByText('Not connected, trying again').waitFor();
@@ -184,10 +175,6 @@ test('a display with a password asks for it, says that another one is wrong, and
   assert.deepEqual(await accessibilityFaults(page), []);
   await password.fill('s3cret');
   await password.press('Enter');
-  await eventually(
-    'the words of the BIOS',
-    () => lit(page),
-    (count) => count > 500,
-  );
+  await shows(page, 'the words of the BIOS', 500);
   await page.getByText('That was not the password').waitFor({ state: 'detached' });
 });
