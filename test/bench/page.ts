@@ -8,55 +8,25 @@ import { Daemon, MANY_PORTS } from '../system/daemon.ts';
 import type { Lab } from '../system/lab.ts';
 import { CHROMIUM } from '../web/browser.ts';
 import { makeLargeLab } from '../web/large-lab.ts';
-import { quantile, table } from './measure.ts';
+import { median, quantile, table } from './measure.ts';
 import { captures } from './page-captures.ts';
 import { twoBrowsers } from './page-pair.ts';
+import { framesOf, longestTask, traceOf } from './page-trace.ts';
 import { firstVisit } from './page-visit.ts';
 
 const SIZE = { width: 1600, height: 900 };
 const STEPS = 100;
 const FRAME_MS = 16;
+/** How often a drag is begun, in how many steps, and how long it is still afterwards. */
+const [STARTS, START_STEPS, REST_MS] = [7, 12, 800];
 
-interface TraceEvent {
-  name: string;
-  ph: string;
-  pid: number;
-  id?: string;
-  id2?: { local?: string };
-  ts: number;
-  args: { frame_reporter?: { state?: string } };
-}
-
-/** Milliseconds between frames that were presented while `gesture` ran, from Chromium's own trace. */
-async function framesOf(cdp: CDPSession, gesture: () => Promise<unknown>): Promise<number[]> {
-  const events: TraceEvent[] = [];
-  const collect = ({ value }: { value: unknown[] }): void => void events.push(...(value as TraceEvent[]));
-  cdp.on('Tracing.dataCollected', collect);
-  const includedCategories = ['cc', 'benchmark', 'devtools.timeline', 'disabled-by-default-devtools.timeline.frame'];
-  await cdp.send('Tracing.start', { traceConfig: { includedCategories }, transferMode: 'ReportEvents' });
-  await gesture();
-  const complete = new Promise((resolve) => cdp.once('Tracing.tracingComplete', resolve));
-  await cdp.send('Tracing.end');
-  await complete;
-  cdp.off('Tracing.dataCollected', collect);
-  const begun = new Map<string, TraceEvent>();
-  const presented: number[] = [];
-  for (const event of events.filter(({ name }) => name === 'PipelineReporter')) {
-    const key = `${event.pid} ${event.id2?.local ?? event.id}`;
-    if (event.ph === 'b') begun.set(key, event);
-    if (event.ph !== 'e') continue;
-    const state = begun.get(key)?.args.frame_reporter?.state ?? event.args.frame_reporter?.state ?? '';
-    if (state.includes('PRESENTED')) presented.push(event.ts / 1000);
-  }
-  presented.sort((a, b) => a - b);
-  return presented
-    .slice(1)
-    .map((at, index) => at - presented[index]!)
-    .filter((gap) => gap > 0.5);
-}
-
-/** Moves the pressed pointer there and back, one step a frame, whether the page keeps up or not. */
-async function drag(cdp: CDPSession, x: number, y: number, dx: number, dy: number): Promise<void> {
+/** Moves the pressed pointer there and back in so many steps, one a frame, whether the page keeps up or not. `end` comes before its release. */
+async function drag(
+  cdp: CDPSession,
+  [x, y]: readonly [number, number],
+  [dx, dy]: readonly [number, number],
+  { steps = STEPS, end = async () => {} }: { steps?: number; end?: () => Promise<unknown> } = {},
+): Promise<void> {
   const mouse = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', at: number): Promise<unknown> =>
     cdp.send('Input.dispatchMouseEvent', {
       type,
@@ -67,12 +37,24 @@ async function drag(cdp: CDPSession, x: number, y: number, dx: number, dy: numbe
       clickCount: 1,
     });
   const sent = [mouse('mousePressed', 0)];
-  for (let step = 0; step < STEPS; step += 1) {
-    sent.push(mouse('mouseMoved', step < STEPS / 2 ? step : STEPS - step));
+  for (let step = 0; step < steps; step += 1) {
+    sent.push(mouse('mouseMoved', step < steps / 2 ? step : steps - step));
     await new Promise((resolve) => setTimeout(resolve, FRAME_MS));
   }
+  await end();
   sent.push(mouse('mouseReleased', 0));
   await Promise.all(sent);
+}
+
+/** Milliseconds of CPU of the busiest frame when a drag from this point begins, each time; Escape ends it. */
+async function startsOf(page: Page, cdp: CDPSession, from: readonly [number, number]): Promise<number[]> {
+  const longest: number[] = [];
+  for (let round = 0; round < STARTS; round += 1) {
+    const end = (): Promise<void> => page.keyboard.press('Escape');
+    longest.push(longestTask(await traceOf(cdp, () => drag(cdp, from, [4, 2], { steps: START_STEPS, end }))));
+    await page.waitForTimeout(REST_MS);
+  }
+  return longest;
 }
 
 /** A page that does nothing but move one square: what this machine presents at best. */
@@ -87,7 +69,7 @@ async function emptyFrames(page: Page, cdp: CDPSession): Promise<number[]> {
       square.style.left = `${clientX}px`;
     });
   });
-  return framesOf(cdp, () => drag(cdp, 200, 200, 4, 2));
+  return framesOf(await traceOf(cdp, () => drag(cdp, [200, 200], [4, 2])));
 }
 
 /** Starts all of the lab; answers the milliseconds from the last event that tells of it, as a listener hears it, to the last change of the map. */
@@ -143,11 +125,19 @@ async function gestures(browser: Browser, daemon: Daemon, hubs: number): Promise
     rows.push([what, String(frames.length), half.toFixed(0), most.toFixed(0), `${(most / best).toFixed(1)} times`]);
   };
   row(`${nodes} nodes: an empty page`, empty);
-  row('pan, all visible', await framesOf(cdp, () => drag(cdp, main.x + 4, main.y + 4, 4, 2)));
-  row('drag one node', await framesOf(cdp, () => drag(cdp, box.x + 3, box.y + 3, 3, 2)));
+  const starts = [[`a drag begins, median of ${STARTS}`, 'CPU of its busiest frame, ms', 'worst']];
+  const measured = async (what: string, from: readonly [number, number], way: readonly [number, number]) =>
+    row(what, framesOf(await traceOf(cdp, () => drag(cdp, from, way))));
+  const measuredStart = async (what: string, from: readonly [number, number]): Promise<void> => {
+    const longest = await startsOf(page, cdp, from);
+    starts.push([what, median(longest).toFixed(0), quantile(longest, 1).toFixed(0)]);
+  };
+  await measured('pan, all visible', [main.x + 4, main.y + 4], [4, 2]);
+  await measuredStart('one node', [box.x + 3, box.y + 3]);
+  await measured('drag one node', [box.x + 3, box.y + 3], [3, 2]);
   await page.keyboard.press('Escape');
   await page.keyboard.down('Shift');
-  await drag(cdp, main.x + 4, main.y + main.height / 2 - 40, 0, 0);
+  await drag(cdp, [main.x + 4, main.y + main.height / 2 - 40], [0, 0]);
   await page.mouse.move(main.x + 4, main.y + main.height / 2 - 40);
   await page.mouse.down();
   await page.mouse.move(main.x + main.width - 10, main.y + main.height / 2 + 20, { steps: 5 });
@@ -155,8 +145,9 @@ async function gestures(browser: Browser, daemon: Daemon, hubs: number): Promise
   await page.keyboard.up('Shift');
   const count = await page.locator('.node.selected').count();
   const chosen = (await page.locator('.node.selected image').first().boundingBox())!;
-  row(`drag ${count} nodes`, await framesOf(cdp, () => drag(cdp, chosen.x + 3, chosen.y + 3, 2, 1)));
-  process.stdout.write(`${table(rows)}\n\n`);
+  await measuredStart(`${count} nodes`, [chosen.x + 3, chosen.y + 3]);
+  await measured(`drag ${count} nodes`, [chosen.x + 3, chosen.y + 3], [2, 1]);
+  process.stdout.write(`${table(rows)}\n\n${table(starts)}\n\n`);
   return { page, lab };
 }
 
