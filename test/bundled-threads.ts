@@ -1,7 +1,7 @@
 // Loaded before each file of tests: threads of the server start from bundled scripts, as in the executable. From the sources each start would
 // load 60 files, and Node would strip their types by a WebAssembly module: that takes three times as long, and while several threads compile
 // the module V8 sometimes makes them wait for each other for ever.
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,6 +12,9 @@ import type { Plugin } from 'esbuild';
 const DIRECTORY = 'LABWIRE_TEST_THREADS';
 const root = join(import.meta.dirname, '..');
 const sources = join(root, 'src');
+
+/** Where this process bundles them, also after own-network.ts has begun it anew, which keeps its number. */
+const own = join(root, `dist/test/threads-${process.pid}`);
 
 /** Files find addons and assets from where they are in the sources. */
 const places: Plugin = {
@@ -28,14 +31,11 @@ const places: Plugin = {
 /** Bundles the scripts of all threads for this process and those that it starts. */
 async function bundleThreads(): Promise<string> {
   const { build } = await import('esbuild');
-  mkdirSync(join(root, 'dist/test'), { recursive: true });
-  const directory = mkdtempSync(join(root, 'dist/test/threads-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
   await build({
     absWorkingDir: root,
     entryPoints: globSync('src/!(web)/**/*worker.ts', { cwd: root }),
     outbase: sources,
-    outdir: directory,
+    outdir: own,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     packages: 'external',
@@ -45,11 +45,12 @@ async function bundleThreads(): Promise<string> {
     logLevel: 'warning',
     plugins: [places],
   });
-  return directory;
+  return own;
 }
 
 process.env[DIRECTORY] ??= await bundleThreads();
 const directory = process.env[DIRECTORY];
+if (directory === own) process.on('exit', () => rmSync(own, { recursive: true, force: true }));
 
 workerThreads.Worker = class extends workerThreads.Worker {
   constructor(script: string | URL, options?: WorkerOptions) {
