@@ -1,8 +1,9 @@
-// Copies of a node's disks that its host changes while they are fetched.
+// Copies of nodes: while a host changes disks that are fetched, and while a lab is being opened.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Computes } from '../../src/controller/computes/computes.ts';
 import { Checkpoints } from '../../src/controller/placement/checkpoints.ts';
 import type { ImageCopies } from '../../src/controller/placement/image-copies.ts';
@@ -10,6 +11,19 @@ import type { Projects } from '../../src/controller/projects/projects.ts';
 import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { memberHost } from './member-host.ts';
+
+/** Rounds of copies, one after the other, of one lab with nodes on one host. */
+async function checkpointsOf(t: TestContext, host: unknown, project: object, round = async (): Promise<void> => {}) {
+  const directory = await scratchDirectory(t);
+  const checkpoints = new Checkpoints({
+    ...{ directory, milliseconds: 20, copiesAll: false },
+    computes: { list: () => [host] } as unknown as Computes,
+    projects: { list: () => [project], find: () => project } as unknown as Projects,
+    images: { round } as unknown as ImageCopies,
+  });
+  t.after(() => checkpoints.stop());
+  return { directory, checkpoints };
+}
 
 test('a manifest that has changed meanwhile, with the same size, does not take the place of a whole copy', async (t) => {
   const folder = 'project-files/qemu/n/disk-checkpoint';
@@ -29,15 +43,8 @@ test('a manifest that has changed meanwhile, with the same size, does not take t
     'GET /projects/p/(stream|files)/.*': (_, response) => void response.end('x'),
   });
   const node = { id: 'n', name: 'N', type: 'qemu', status: 'started', path: '/qemu/nodes/n', compute: host };
-  const project = { id: 'p', isOpen: true, nodesOn: () => [node], nodes: new Map([['n', node]]) };
-  const directory = await scratchDirectory(t);
-  const checkpoints = new Checkpoints({
-    ...{ directory, milliseconds: 20, copiesAll: false },
-    computes: { list: () => [host] } as unknown as Computes,
-    projects: { list: () => [project], find: () => project } as unknown as Projects,
-    images: { round: async () => {} } as unknown as ImageCopies,
-  });
-  t.after(() => checkpoints.stop());
+  const project = { id: 'p', isOpen: true, state: 'opened', nodesOn: () => [node], nodes: new Map([['n', node]]) };
+  const { directory, checkpoints } = await checkpointsOf(t, host, project);
   const kept = async (): Promise<string> => {
     const own = join(directory, 'p/n');
     const { files } = JSON.parse(await readFile(join(own, 'manifest.json'), 'utf8').catch(() => '{"files":[]}'));
@@ -52,4 +59,20 @@ test('a manifest that has changed meanwhile, with the same size, does not take t
   assert.match(await kept(), /aaaa/);
   listed = 'b';
   await eventually('the next copy', kept, (text) => text.includes(chunk('b')));
+});
+
+test('copies stay while their lab is being opened, and those of deleted nodes go afterwards', async (t) => {
+  const host = await memberHost(t, 'host', {});
+  const project = { id: 'p', isOpen: true, state: 'opening', nodesOn: () => [], nodes: new Map() };
+  let rounds = 0;
+  const { directory, checkpoints } = await checkpointsOf(t, host, project, async () => {
+    rounds += 1;
+  });
+  const copy = join(directory, 'p/n');
+  await mkdir(copy, { recursive: true });
+  checkpoints.start();
+  await eventually('several rounds', () => rounds > 3);
+  assert.ok(existsSync(copy));
+  project.state = 'opened';
+  await eventually('the end of the copy', () => !existsSync(copy));
 });

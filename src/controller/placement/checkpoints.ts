@@ -295,7 +295,8 @@ export class Checkpoints {
     const { directory, projects } = this.#options;
     for (const projectId of await namesIn(directory)) {
       const project = projects.find(projectId);
-      if (project && !project.isOpen) continue;
+      // The nodes of one that is being opened are not known yet.
+      if (project && project.state !== 'opened') continue;
       for (const nodeId of await namesIn(join(directory, projectId))) {
         const compute = project?.nodes.get(nodeId)?.compute;
         if (!compute || !this.#isCopied(compute))
