@@ -285,9 +285,13 @@ export class Checkpoints {
     return { taken: this.#confirmed.get(node) ?? new Date(manifest.taken), missing };
   }
 
-  /** Whether the nodes of a host are copied. */
-  #isCopied({ id, place }: Compute): boolean {
-    return place !== undefined && (this.#options.copiesAll || id !== 'local');
+  /** Whether the nodes of a host are copied: of all that are in the cluster, as far as is known yet. */
+  #isCopied(compute: Compute): boolean {
+    return compute.place !== undefined && !this.#isExcluded(compute);
+  }
+
+  #isExcluded({ id }: Compute): boolean {
+    return id === 'local' && !this.#options.copiesAll;
   }
 
   /** Copies of projects that are gone, and of nodes that are deleted or on this host now. */
@@ -299,7 +303,7 @@ export class Checkpoints {
       if (project && project.state !== 'opened') continue;
       for (const nodeId of await namesIn(join(directory, projectId))) {
         const compute = project?.nodes.get(nodeId)?.compute;
-        if (!compute || !this.#isCopied(compute))
+        if (!compute || this.#isExcluded(compute))
           await rm(this.#place(projectId, nodeId), { recursive: true, force: true });
       }
       if (!project) await rm(join(directory, projectId), { recursive: true, force: true });
