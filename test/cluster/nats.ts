@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Cleanup } from '../cleanup.ts';
 import { eventually } from '../system/daemon.ts';
 
@@ -40,6 +41,14 @@ export class Nats {
     this.#child = child;
     await ready(child, 'NATS', 'Server is ready');
     return this;
+  }
+
+  /** Resolves when none of its threads runs any more; SIGCONT lets it go on. */
+  async pause(): Promise<void> {
+    const tasks = `/proc/${this.pid}/task`;
+    const stateOf = (task: string): string => readFileSync(`${tasks}/${task}/stat`, 'latin1').split(') ')[1] ?? '';
+    process.kill(this.pid, 'SIGSTOP');
+    await eventually('NATS to stop', () => readdirSync(tasks).every((task) => stateOf(task).startsWith('T')));
   }
 
   async stop(): Promise<void> {

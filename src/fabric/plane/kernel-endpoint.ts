@@ -20,7 +20,7 @@ const QUEUE_FRAMES = 4096;
 export class KernelEndpoint extends TapEndpoint implements KernelEnd {
   nodeIndex = 0;
   relayIndex = 0;
-  #namespace = '';
+  #namespace = 0n;
   readonly #links: KernelLinks;
   readonly #node: string;
   readonly #port: KernelPort;

@@ -15,7 +15,7 @@ export interface Relay {
   /** Id of the process whose network namespace has it; undefined for this one's. */
   network: number | undefined;
   /** What {@link networkNamespace} returned there. */
-  namespace: string;
+  namespace: bigint;
 }
 
 let waiting: Relay[] = [];

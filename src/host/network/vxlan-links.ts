@@ -91,7 +91,7 @@ interface Tunnel extends VxlanLink {
 interface Opened {
   keeper: number;
   /** What {@link networkNamespace} returned there. */
-  namespace: string;
+  namespace: bigint;
   tunnels: BpfMap;
   notes: BpfMap;
   index: number;

@@ -3,10 +3,16 @@
 
 import { readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
-import { CLOEXEC, check, libc, SystemError } from './libc.ts';
+import { CLOEXEC, check, libc, Slab, SOCK_DGRAM, SOL_SOCKET, SystemError } from './libc.ts';
+import { AF_INET } from './socket-address.ts';
 
 const CLONE_NEWNET = 0x40000000;
 const OWN = '/proc/thread-self/ns/net';
+/** Of <asm-generic/socket.h>, since Linux 5.14. */
+const SO_NETNS_COOKIE = 71;
+const COOKIE_BYTES = 8;
+
+let answer: Slab | undefined;
 
 /**
  * Runs `task`, which must be synchronous, in the network namespace of another process.
@@ -19,7 +25,7 @@ export function inNetworkOf<T>(process: number, task: () => T): T {
     const other = check('namespace', open(`/proc/${process}/ns/net`, CLOEXEC));
     try {
       // The pid of an ended process may be reused. Nothing meant for another network may happen in ours.
-      if (readlinkSync(`/proc/self/fd/${other}`) === networkNamespace())
+      if (readlinkSync(`/proc/self/fd/${other}`) === readlinkSync(OWN))
         throw new SystemError('namespace', constants.errno.EEXIST);
       check('setns', setns(other, CLONE_NEWNET));
     } finally {
@@ -52,9 +58,22 @@ function elsewhere<T>(enter: () => void, task: () => T): T {
   }
 }
 
-/** Identifies this thread's network namespace. No other one has the same while a process, a socket or a TAP of it exists. */
-export function networkNamespace(): string {
-  return readlinkSync(OWN);
+/**
+ * Identifies this thread's network namespace: no other one has the same, not even after its end, when its inode is soon another one's.
+ * @throws SystemError `getsockopt` (`ENOPROTOOPT` before Linux 5.14)
+ */
+export function networkNamespace(): bigint {
+  const { socket: open, getsockopt, close } = libc();
+  const socket = check('socket', open(AF_INET, SOCK_DGRAM | CLOEXEC, 0));
+  try {
+    answer ??= new Slab(COOKIE_BYTES + 4);
+    const { bytes, address } = answer;
+    bytes.writeUInt32LE(COOKIE_BYTES, COOKIE_BYTES);
+    check('getsockopt', getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, address, address + COOKIE_BYTES));
+    return bytes.readBigUInt64LE(0);
+  } finally {
+    close(socket);
+  }
 }
 
 /** Runs `task` in the network namespace of a process, or in this thread's if there is none. */

@@ -3,8 +3,8 @@
 import { constants } from 'node:os';
 import { CLOEXEC, check, libc, NONBLOCK, resultOrErrno, Slab, SystemError } from './libc.ts';
 import { inNetworkOf } from './namespaces.ts';
+import { AF_INET } from './socket-address.ts';
 
-const AF_INET = 2;
 const SOCK_STREAM = 1;
 const SOCKADDR_BYTES = 16;
 const LOOPBACK = 0x7f000001;

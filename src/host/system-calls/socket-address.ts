@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 import { libc, type Slab, SystemError } from './libc.ts';
 
-const AF_INET = 2;
+export const AF_INET = 2;
 const AF_INET6 = 10;
 export const SOCKADDR_BYTES = 128;
 
