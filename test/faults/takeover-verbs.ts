@@ -58,15 +58,16 @@ async function labOf({ ask, prefix, compute }: Place): Promise<Lab> {
   return { path, hub, link, drawing, stopped, running };
 }
 
-type OfLab = (lab: Lab, ask: Ask, prefix: string) => Promise<Answer>;
+type OfLab<Prepared> = (lab: Lab, ask: Ask, prefix: string, prepared: Prepared) => Promise<Answer>;
+type Preparation<Prepared> = (lab: Lab, ask: Ask, place: Place) => Promise<Prepared>;
 
-/** @param before what is done with the lab before */
-const ofLab = (name: string, run: OfLab, before?: (lab: Lab, ask: Ask) => Promise<unknown>): Verb => ({
+/** @param before what is done with the lab before; `run` gets its result */
+const ofLab = <Prepared>(name: string, run: OfLab<Prepared>, before?: Preparation<Prepared>): Verb => ({
   name,
   prepare: async (place) => {
     const lab = await labOf(place);
-    await before?.(lab, place.ask);
-    return () => run(lab, place.ask, place.prefix);
+    const prepared = (await before?.(lab, place.ask, place)) as Prepared;
+    return () => run(lab, place.ask, place.prefix, prepared);
   },
 });
 
@@ -112,18 +113,18 @@ const snapshotOf = async ({ path }: Lab, ask: Ask): Promise<string> =>
   `${path}/snapshots/${(await made(ask, `${path}/snapshots`, { name: 'kept' }))['snapshot_id']}`;
 
 /** Prepares a snapshot and a lab that has changed since. */
-const ofSnapshot = (name: string, method: string, part: string): Verb => ({
-  name,
-  prepare: async (place) => {
-    const { ask } = place;
-    const lab = await labOf(place);
-    await made(ask, `${lab.path}/nodes/${lab.running['node_id']}/stop`);
-    const snapshot = await snapshotOf(lab, ask);
-    await made(ask, lab.path, { variables: [{ name: 'A', value: 'now' }] }, 'PUT');
-    await made(ask, `${lab.path}/nodes/${lab.stopped['node_id']}`, undefined, 'DELETE');
-    return () => ask(method, `${snapshot}${part}`);
-  },
-});
+const ofSnapshot = (name: string, method: string, part: string): Verb =>
+  ofLab(
+    name,
+    (_lab, ask, _prefix, snapshot) => ask(method, `${snapshot}${part}`),
+    async (lab, ask) => {
+      await made(ask, `${nodeAt(lab, lab.running)}/stop`);
+      const snapshot = await snapshotOf(lab, ask);
+      await made(ask, lab.path, { variables: [{ name: 'A', value: 'now' }] }, 'PUT');
+      await made(ask, nodeAt(lab, lab.stopped), undefined, 'DELETE');
+      return snapshot;
+    },
+  );
 
 const nodeAt = ({ path }: Lab, node: Members): string => `${path}/nodes/${node['node_id']}`;
 const close = ({ path }: Lab, ask: Ask) => made(ask, `${path}/close`);
@@ -141,16 +142,14 @@ export const VERBS: readonly Verb[] = [
     ({ path }, ask, prefix) => ask('POST', `${path}/duplicate`, { body: { name: `${prefix}copy` } }),
     stopAll,
   ),
-  {
-    name: 'import a lab',
-    prepare: async (place) => {
-      const { ask, prefix } = place;
-      const lab = await labOf(place);
+  ofLab(
+    'import a lab',
+    (_lab, ask, prefix, body) => ask('POST', `/v2/projects/${randomUUID()}/import?name=${prefix}imported`, { body }),
+    async (lab, ask, { download }) => {
       await stopAll(lab, ask);
-      const body = await place.download(`${lab.path}/export`);
-      return () => ask('POST', `/v2/projects/${randomUUID()}/import?name=${prefix}imported`, { body });
+      return download(`${lab.path}/export`);
     },
-  },
+  ),
   stopping(ofLab('delete a lab', ({ path }, ask) => ask('DELETE', path))),
   ofLab('delete a closed lab', ({ path }, ask) => ask('DELETE', path), close),
   ofLab('write notes', ({ path }, ask) => ask('PUT', `${path}/notes`, { body: { text: 'now' } })),
