@@ -1,6 +1,6 @@
 // Loaded before each file of tests: threads of the server start from bundled scripts, as in the executable. From the sources each start would
-// load 60 files, and Node would strip their types by a WebAssembly module: that takes three times as long, and while several threads compile
-// the module V8 sometimes makes them wait for each other for ever.
+// load 60 files, and Node would strip their types by a WebAssembly module: that takes three times as long, and a file hung once,
+// probably while several threads compiled the module.
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join, relative } from 'node:path';

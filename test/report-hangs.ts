@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 /** Sooner than the time limit (ms) of a test. */
-const AFTER_MS = Number(process.env['LABWIRE_TEST_REPORT_MS'] ?? 420_000);
+const AFTER_MS = 420_000;
 const PROFILED_MS = 2_000;
 const MOST = 12;
 

@@ -112,18 +112,18 @@ export async function connectExisting(
 
 /**
  * Connects as this host, and again after each loss. The connection is closed only if its other end is gone and much is left to send.
- * @param failures of former connections: each begins with another server
+ * @param former number of former connections: each begins with another server
  */
 export async function connectMember(
   files: ClusterFiles,
   membership: Membership,
   options: ConnectionOptions = {},
-  failures = 0,
+  former = 0,
 ): Promise<NatsConnection> {
   const { servers, server, host, existing } = membership;
   // Its own first: messages take the shortest way.
   const nearest = server === undefined ? servers : [server, ...servers.filter((other) => other !== server)];
-  const first = failures % nearest.length;
+  const first = former % nearest.length;
   const ordered = [...nearest.slice(first), ...nearest.slice(0, first)];
   const kept: ConnectionOptions = {
     inboxPrefix: inboxPrefix(host),

@@ -45,8 +45,8 @@ const extent: Extent = options.quick ? 'quick' : options.all ? 'all' : 'usual';
 const testTimeoutMs = Number(options['test-timeout']);
 const started = performance.now();
 /**
- * V8 does all its work in the thread that needs it: threads beside it gain nothing while all processors are busy, and when several threads of
- * a process end at once, Node sometimes waits for ever for their work.
+ * V8 does all its work in the thread that needs it: threads beside it gain nothing while all processors are busy, and threads of V8 that
+ * wait for each other are the likely cause of a file that hung once with a busy processor.
  */
 const V8_OPTIONS = ['--single-threaded'];
 const PRELOADED = ['./test/own-group.ts', './test/report-hangs.ts', './test/keep-compiled.ts', './test/own-network.ts'];

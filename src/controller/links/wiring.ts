@@ -57,7 +57,7 @@ function maySendByVxlan(one: Node, other: Node): boolean {
   return [one, other].every(({ type }) => nodeKind(type).kernelForwards === true);
 }
 
-/** Random and odd: the identifiers of all links differ, and one of them does not reveal another. */
+/** Odd, so that the identifiers of all links differ, and random: one of them does not reveal another, though two do. */
 const VNI_STEP = 2 * randomInt(MOST_VNI >> 1) + 1;
 let lastVni = randomInt(MOST_VNI);
 

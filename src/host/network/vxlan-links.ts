@@ -386,8 +386,8 @@ export class VxlanLinks {
       disableIpv6(VXLAN_NAME);
       changeLink(VXLAN_NAME, { alias: port });
       const probe = undo.adopt(loadTrafficProgram('labwire_probe', probeProgram(index)), closeSync);
-      const opened = undo.move();
       const namespace = networkNamespace();
+      const opened = undo.move();
       return { keeper, namespace, tunnels, notes, index, probe, close: () => opened.dispose() };
     });
   }

@@ -1,6 +1,6 @@
 // ioctls on network interfaces, by name (struct ifreq, netdevice(7)).
 
-import { CLOEXEC, check, libc, Slab } from './libc.ts';
+import { CLOEXEC, check, libc, Slab, SOCK_DGRAM } from './libc.ts';
 import { AF_INET } from './socket-address.ts';
 
 const IFREQ_BYTES = 40;
@@ -12,7 +12,6 @@ const SIOCETHTOOL = 0x8946;
 /** linux/ethtool.h: a command and its value, 32 bits each. */
 const ETHTOOL_GTXCSUM = 0x16;
 const ETHTOOL_STXCSUM = 0x17;
-const SOCK_DGRAM = 2;
 
 const ARPHRD_ETHER = 1;
 
