@@ -11,7 +11,7 @@ import { makeLargeLab } from '../web/large-lab.ts';
 import { median, quantile, table } from './measure.ts';
 import { captures } from './page-captures.ts';
 import { twoBrowsers } from './page-pair.ts';
-import { framesOf, longestTask, traceOf } from './page-trace.ts';
+import { beginTrace, framesOf, longestTask, traceOf } from './page-trace.ts';
 import { firstVisit } from './page-visit.ts';
 
 const SIZE = { width: 1600, height: 900 };
@@ -41,17 +41,21 @@ async function drag(
     sent.push(mouse('mouseMoved', step < steps / 2 ? step : steps - step));
     await new Promise((resolve) => setTimeout(resolve, FRAME_MS));
   }
-  await end();
-  sent.push(mouse('mouseReleased', 0));
   await Promise.all(sent);
+  await end();
+  await mouse('mouseReleased', 0);
 }
 
 /** Milliseconds of CPU of the busiest frame when a drag from this point begins, each time; Escape ends it. */
 async function startsOf(page: Page, cdp: CDPSession, from: readonly [number, number]): Promise<number[]> {
   const longest: number[] = [];
   for (let round = 0; round < STARTS; round += 1) {
-    const end = (): Promise<void> => page.keyboard.press('Escape');
-    longest.push(longestTask(await traceOf(cdp, () => drag(cdp, from, [4, 2], { steps: START_STEPS, end }))));
+    const events = await beginTrace(cdp);
+    const end = async (): Promise<void> => {
+      longest.push(longestTask(await events()));
+      await page.keyboard.press('Escape');
+    };
+    await drag(cdp, from, [4, 2], { steps: START_STEPS, end });
     await page.waitForTimeout(REST_MS);
   }
   return longest;
