@@ -1,7 +1,7 @@
 // Network namespaces (network_namespaces(7)), new ones and those of other processes, entered for one call: the namespace
 // belongs to the thread.
 
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { CLOEXEC, check, libc, Slab, SOCK_DGRAM, SOL_SOCKET, SystemError } from './libc.ts';
 import { AF_INET } from './socket-address.ts';
@@ -59,8 +59,8 @@ function elsewhere<T>(enter: () => void, task: () => T): T {
 }
 
 /**
- * Identifies this thread's network namespace: no other one has the same, not even after its end, when its inode is soon another one's.
- * @throws SystemError `getsockopt` (`ENOPROTOOPT` before Linux 5.14)
+ * Identifies this thread's network namespace: no other one has the same, not even after its end. Before Linux 5.14 it is the inode, which is
+ * another namespace's then.
  */
 export function networkNamespace(): bigint {
   const { socket: open, getsockopt, close } = libc();
@@ -69,8 +69,8 @@ export function networkNamespace(): bigint {
     answer ??= new Slab(COOKIE_BYTES + 4);
     const { bytes, address } = answer;
     bytes.writeUInt32LE(COOKIE_BYTES, COOKIE_BYTES);
-    check('getsockopt', getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, address, address + COOKIE_BYTES));
-    return bytes.readBigUInt64LE(0);
+    const result = getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, address, address + COOKIE_BYTES);
+    return result < 0 ? statSync(OWN, { bigint: true }).ino : bytes.readBigUInt64LE(0);
   } finally {
     close(socket);
   }
