@@ -56,9 +56,10 @@ test('a machine whose limiter is killed goes on, and its user is informed', { sk
   });
   await lab.expect(200, 'POST', `${node}/start`);
   const pid = machineOf(instance);
-  const limiter = programsOf(instance).find((found) => found.pid !== pid)!;
+  // Until it has replaced the server's image in its process, it has the server's environment.
+  const limiter = await eventually('the limiter', () => programsOf(instance).find((found) => found.pid !== pid));
   await eventually('the machine to be held', () => stateOf(pid) === 'T');
-  process.kill(limiter.pid, 'SIGKILL');
+  process.kill(limiter!.pid, 'SIGKILL');
   assert.match((await lab.told('log.warning')).message, /N1 is not throttled any more/);
   assert.notEqual(stateOf(pid), 'T');
   await lab.expect(204, 'POST', `${node}/stop`);
