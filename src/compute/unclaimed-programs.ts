@@ -13,19 +13,21 @@ export async function endUnclaimed(services: Services, isOver: IsOver): Promise<
   const { survivingPrograms, switchedOn, kindHosts } = services;
   await survivingPrograms.endUnclaimed(isOver);
   for (const kind of KINDS) await kind.endUnclaimed?.(services, isOver, kindHosts.get(kind.type));
-  removeUnclaimedInterfaces(services, isOver);
+  await removeUnclaimedInterfaces(services, isOver);
   // After the kinds, which use its entries.
   await switchedOn.forgetUnclaimed(isOver);
 }
 
 /** Pairs at bridges, and interfaces of links to other hosts. */
-function removeUnclaimedInterfaces({ nodeNetwork, vxlanLinks }: Services, isOver: IsOver): void {
+async function removeUnclaimedInterfaces({ nodeNetwork, vxlanLinks }: Services, isOver: IsOver): Promise<void> {
   const keeper = nodeNetwork.find('lo');
   if (keeper === undefined) return;
+  const removals: Promise<void>[] = [];
   for (const { name, alias, leadsElsewhere } of inNetworkOf(keeper, links)) {
     const [projectId = '', nodeId = ''] = alias.split(' ');
     if (!isOver(projectId, nodeId)) continue;
     if (leadsElsewhere && isBridgePair(name) && !hasPair(name)) inNetworkOf(keeper, () => removeLink(name));
-    if (isTunnel(name) && !vxlanLinks.has(name)) vxlanLinks.remove(name);
+    if (isTunnel(name) && !vxlanLinks.has(name)) removals.push(vxlanLinks.remove(name));
   }
+  await Promise.all(removals);
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { Failure, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/files/open-descriptors.ts';
-import { type Relay, removeRelay } from '../host/network/relay-removals.ts';
+import { type Relay, removeElsewhere } from '../host/network/interface-removals.ts';
 import { startWorker } from '../host/processes/worker-threads.ts';
 import { Blueprint, closes, takesAway } from './blueprint.ts';
 import { CaptureChunk } from './capture-chunk.ts';
@@ -263,7 +263,7 @@ export class FabricThread {
 
   #remove(relay: Relay): void {
     this.#relays.delete(relay.descriptor);
-    this.#removals = removeRelay(relay);
+    this.#removals = removeElsewhere(relay);
   }
 
   /** Notes a completed verb in the blueprint. */

@@ -1,7 +1,7 @@
 // Messages between the main thread and the fabric's worker.
 
 import type { FailureCode } from '../failures.ts';
-import type { Relay } from '../host/network/relay-removals.ts';
+import type { Relay } from '../host/network/interface-removals.ts';
 import type {
   Cable,
   CableImpairments,

@@ -46,7 +46,7 @@ else {
   const name = tunnelName(shortHash('bench'));
   const { promise: isUsed, resolve } = Promise.withResolvers<void>();
   const link = { vni: 1, host: remoteHost, used: () => resolve(), fragmented: () => {} };
-  const tunnel = links.add(name, 'bench', link);
+  const tunnel = await links.add(name, 'bench', link);
   const via = { interface: name, kernel: true, process: tunnel };
   await port.connect({ ...udp, via });
   await isUsed;

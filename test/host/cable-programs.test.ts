@@ -3,17 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { BpfAssembler } from '../../src/host/network/bpf-assembler.ts';
+import { BpfAssembler, DROP, REDIRECT, SKB } from '../../src/host/network/bpf-assembler.ts';
 import {
-  DROP,
   encodeStation,
   encodeStationKey,
   encodeWay,
   heardOf,
   nodeProgram,
-  REDIRECT,
   relayProgram,
-  SKB,
 } from '../../src/host/network/cable-programs.ts';
 import { KernelMaps } from '../../src/host/network/kernel-maps.ts';
 import { loadTrafficProgram, runTrafficProgram, SystemError } from '../../src/host/system-calls.ts';

@@ -3,8 +3,8 @@
 import { Failure, messageOf } from '../../failures.ts';
 import { FrameLoop } from '../../host/network/frame-loop.ts';
 import { keepFromHost, programAt } from '../../host/network/interface-programs.ts';
+import type { Relay } from '../../host/network/interface-removals.ts';
 import { findLink } from '../../host/network/kernel-interfaces.ts';
-import type { Relay } from '../../host/network/relay-removals.ts';
 import { type FrameCalls, inNetworkOfAny, type SocketAddress, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, PacketAddress } from '../model.ts';
 import type { Report } from '../protocol.ts';

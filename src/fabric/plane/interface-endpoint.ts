@@ -3,8 +3,8 @@
 import { constants } from 'node:os';
 import { Failure } from '../../failures.ts';
 import { joinBridge } from '../../host/network/bridge-ports.ts';
+import type { Relay } from '../../host/network/interface-removals.ts';
 import { changeLink, findLink } from '../../host/network/kernel-interfaces.ts';
-import type { Relay } from '../../host/network/relay-removals.ts';
 import { EBADFD, type FrameCalls, inNetworkOfAny, SystemError } from '../../host/system-calls.ts';
 import type { Drops, InterfaceState, TapAddress } from '../model.ts';
 import { RunSender } from './run-sender.ts';

@@ -4,9 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../failures.ts';
 import { keepFromHost } from '../../host/network/interface-programs.ts';
+import type { Relay } from '../../host/network/interface-removals.ts';
 import { relayName } from '../../host/network/interfaces.ts';
 import { changeLink, droppedBy, findLink, getLink } from '../../host/network/kernel-interfaces.ts';
-import type { Relay } from '../../host/network/relay-removals.ts';
 import { hasOffload, networkNamespace, SystemError } from '../../host/system-calls.ts';
 import type { PacketAddress } from '../model.ts';
 import { type InterfaceParts, TapEndpoint } from './interface-endpoint.ts';

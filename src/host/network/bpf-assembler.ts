@@ -1,8 +1,30 @@
 // A small assembler for eBPF (Documentation/bpf/standardization/instruction-set.rst): one method an instruction, and
-// names for places to jump to.
+// names for places to jump to; and what all programs know of frames.
 
 /** A register: r0 has results, r1 to r5 arguments, r6 to r9 outlast calls, r10 is the end of the stack. */
 export type Register = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
+
+/** The end of the stack; places on it have negative offsets. */
+export const STACK = 10;
+
+/** Offsets in struct __sk_buff (linux/bpf.h). */
+export const SKB = {
+  length: 0,
+  protocol: 16,
+  vlanPresent: 20,
+  vlanControl: 24,
+  vlanProtocol: 28,
+  wireLength: 160,
+  segments: 164,
+  gsoSize: 176,
+} as const;
+
+/** Answers of a program that drops the frame (TC_ACT_SHOT), and of one that has redirected it (TC_ACT_REDIRECT). */
+export const DROP = 2;
+export const REDIRECT = 7;
+
+export const ETHERNET_BYTES = 14;
+export const VLAN_BYTES = 4;
 
 const CLASS = { load: 0x01, store: 0x02, storeRegister: 0x03, jump: 0x05, alu64: 0x07 } as const;
 const FROM_REGISTER = 0x08;
@@ -84,6 +106,20 @@ export class BpfAssembler {
 
   call(helper: keyof typeof HELPERS): this {
     return this.#emit(CLASS.jump | CALL, 0, 0, 0, HELPERS[helper]);
+  }
+
+  /** r0 = the map's value for the key at this place of the stack, or 0. Changes r1 to r5. */
+  lookUp(map: number, keyAt: number): this {
+    return this.setFrom('move', 2, STACK).set('add', 2, keyAt).loadMap(1, map).call('map_lookup_elem');
+  }
+
+  /**
+   * Copies bytes of the frame of `context`, from the offset in r2 on, to the stack; r0 = 0 unless the frame is too
+   * short. Changes r1 to r5.
+   */
+  loadBytes(context: Register, at: number, length: number): this {
+    this.setFrom('move', 1, context).setFrom('move', 3, STACK).set('add', 3, at).set('move', 4, length);
+    return this.call('skb_load_bytes');
   }
 
   jump(label: string): this {

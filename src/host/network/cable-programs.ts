@@ -3,34 +3,15 @@
 // no change of the map can lose or double a frame. A frame whose target is not an interface of the same lab goes to the
 // fabric, whatever the map says.
 
-import { BpfAssembler, type Register } from './bpf-assembler.ts';
+import { BpfAssembler, DROP, ETHERNET_BYTES, type Register, SKB, STACK, VLAN_BYTES } from './bpf-assembler.ts';
 import { type MapDescriptors, STATION_BYTES, STATION_KEY_BYTES, WAY_BYTES } from './kernel-maps.ts';
-
-/** Answer of a program that drops the frame (TC_ACT_SHOT). */
-export const DROP = 2;
-/** Answer of a program that has redirected the frame (TC_ACT_REDIRECT). */
-export const REDIRECT = 7;
 
 const HEARD_AT = 16;
 
-/** Offsets in struct __sk_buff (linux/bpf.h). */
-export const SKB = {
-  length: 0,
-  protocol: 16,
-  vlanPresent: 20,
-  vlanControl: 24,
-  vlanProtocol: 28,
-  wireLength: 160,
-  segments: 164,
-  gsoSize: 176,
-} as const;
-
-const ETHERNET_BYTES = 14;
 const ADDRESS_BYTES = 6;
 const RECEIVER_BYTE = 0;
 const SENDER_BYTE = 6;
 const IP6_BYTES = 40;
-const VLAN_BYTES = 4;
 const UDP_BYTES = 8;
 const PROTOCOL_TCP = 6;
 const PROTOCOL_UDP = 17;
@@ -45,7 +26,6 @@ const FRAME = 6;
 const WAY = 7;
 const BYTES = 8;
 const FRAMES = 9;
-const STACK = 10;
 const KEY_AT = -4;
 const BYTE_AT = -8;
 /** The interface that the frame goes to, and the number of its port. */
@@ -167,7 +147,7 @@ export function nodeProgram({ number, relayIndex, lab }: PortFacts, maps: MapDes
   const program = new BpfAssembler().setFrom('move', FRAME, 1).storeNumber('word', STACK, KEY_AT, number);
   // A program keeps the maps that it mentions: the next server finds the bases by it.
   program.loadMap(1, maps.bases);
-  lookUp(program, maps.ways, KEY_AT).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
+  program.lookUp(maps.ways, KEY_AT).jumpIf('equal', 0, 0, 'drop').load('double', WAY, 0, 0);
   kindOfWay(program).jumpIf('equal', 1, KINDS.nowhere, 'drop').jumpIf('equal', 1, KINDS.fabric, 'fabric');
   program.jumpIf('notEqual', 1, KINDS.switch, 'cable');
   findStation(program, number, maps.stations);
@@ -178,7 +158,7 @@ export function nodeProgram({ number, relayIndex, lab }: PortFacts, maps: MapDes
     .store('word', STACK, PEER_AT, 1);
 
   program.label('owner');
-  lookUp(program, maps.owners, PEER_AT).jumpIf('equal', 0, 0, 'fabric').load('double', 2, 0, 0);
+  program.lookUp(maps.owners, PEER_AT).jumpIf('equal', 0, 0, 'fabric').load('double', 2, 0, 0);
   program.set('move', 1, lab).set('shiftLeft', 1, 32).load('word', 3, STACK, TARGET_AT).setFrom('add', 1, 3);
   program.setFrom('subtract', 1, 2).jumpIf('notEqual', 1, 0, 'fabric');
 
@@ -187,9 +167,9 @@ export function nodeProgram({ number, relayIndex, lab }: PortFacts, maps: MapDes
   program.label('tag').load('word', 1, FRAME, SKB.vlanPresent).jumpIf('equal', 1, 0, 'count');
   program.setFrom('move', 1, FRAMES).set('multiply', 1, VLAN_BYTES).setFrom('add', BYTES, 1);
   program.label('count');
-  lookUp(program, maps.counters, KEY_AT).jumpIf('equal', 0, 0, 'drop').atomicAdd(0, 0, FRAMES).atomicAdd(0, 8, BYTES);
+  program.lookUp(maps.counters, KEY_AT).jumpIf('equal', 0, 0, 'drop').atomicAdd(0, 0, FRAMES).atomicAdd(0, 8, BYTES);
   kindOfWay(program).jumpIf('notEqual', 1, KINDS.switch, 'redirect');
-  lookUp(program, maps.counters, PEER_AT).jumpIf('equal', 0, 0, 'drop');
+  program.lookUp(maps.counters, PEER_AT).jumpIf('equal', 0, 0, 'drop');
   program.atomicAdd(0, 16, FRAMES).atomicAdd(0, 24, BYTES);
 
   program.label('redirect');
@@ -240,24 +220,16 @@ function findStation(program: BpfAssembler, number: number, stations: number): v
 
 /** r0 = the station of the frame's address at this offset; a frame to or from an unknown one goes to the fabric. */
 function findAddress(program: BpfAssembler, stations: number, offset: number): BpfAssembler {
-  loadBytes(program.set('move', 4, offset), STATION_AT + 4, ADDRESS_BYTES).jumpIf('notEqual', 0, 0, 'fabric');
-  return lookUp(program, stations, STATION_AT).jumpIf('equal', 0, 0, 'fabric');
+  program
+    .set('move', 2, offset)
+    .loadBytes(FRAME, STATION_AT + 4, ADDRESS_BYTES)
+    .jumpIf('notEqual', 0, 0, 'fabric');
+  return program.lookUp(stations, STATION_AT).jumpIf('equal', 0, 0, 'fabric');
 }
 
-/** Copies bytes of the frame from offset r4 on to the stack; r0 = 0 unless the frame is too short. Changes r1 to r5. */
-function loadBytes(program: BpfAssembler, at: number, length: number): BpfAssembler {
-  program.setFrom('move', 1, FRAME).setFrom('move', 2, 4).setFrom('move', 3, STACK).set('add', 3, at);
-  return program.set('move', 4, length).call('skb_load_bytes');
-}
-
-/** r0 = the map's value for the key on the stack, or 0. */
-function lookUp(program: BpfAssembler, map: number, keyAt: number): BpfAssembler {
-  return program.setFrom('move', 2, STACK).set('add', 2, keyAt).loadMap(1, map).call('map_lookup_elem');
-}
-
-/** target = the frame's byte at offset r4; a frame that is too short is counted as one. Changes r0 to r5. */
+/** target = the frame's byte at the offset in r2; a frame that is too short is counted as one. Changes r0 to r5. */
 function readByte(program: BpfAssembler, target: Register): BpfAssembler {
-  loadBytes(program, BYTE_AT, 1).jumpIf('notEqual', 0, 0, 'one');
+  program.loadBytes(FRAME, BYTE_AT, 1).jumpIf('notEqual', 0, 0, 'one');
   return program.load('byte', target, STACK, BYTE_AT);
 }
 
@@ -266,21 +238,21 @@ function countSegments(program: BpfAssembler): void {
   program.label('superFrame').load('word', 1, FRAME, SKB.protocol);
   program.jumpIf('equal', 1, IP4, 'ip4').jumpIf('equal', 1, IP6, 'ip6').jump('tag');
 
-  program.label('ip4').set('move', 4, ETHERNET_BYTES);
+  program.label('ip4').set('move', 2, ETHERNET_BYTES);
   readByte(program, FRAMES).set('and', FRAMES, 0x0f).set('shiftLeft', FRAMES, 2).set('add', FRAMES, ETHERNET_BYTES);
-  program.set('move', 4, ETHERNET_BYTES + 9);
+  program.set('move', 2, ETHERNET_BYTES + 9);
   readByte(program, 5).jump('transport');
 
   program
     .label('ip6')
     .set('move', FRAMES, ETHERNET_BYTES + IP6_BYTES)
-    .set('move', 4, ETHERNET_BYTES + 6);
+    .set('move', 2, ETHERNET_BYTES + 6);
   readByte(program, 5);
 
   // FRAMES is the offset of the transport header here, and afterwards the length of all headers.
   program.label('transport').jumpIf('equal', 5, PROTOCOL_TCP, 'tcp').jumpIf('equal', 5, PROTOCOL_UDP, 'udp');
   program.label('one').set('move', FRAMES, 1).jump('tag');
-  program.label('tcp').setFrom('move', 4, FRAMES).set('add', 4, 12);
+  program.label('tcp').setFrom('move', 2, FRAMES).set('add', 2, 12);
   readByte(program, 5).set('shiftRight', 5, 4).set('shiftLeft', 5, 2).setFrom('add', FRAMES, 5).jump('segments');
   program.label('udp').set('add', FRAMES, UDP_BYTES);
 

@@ -77,6 +77,7 @@ const STATS64_TX_DROPPED = 56;
 const IFLA_INFO_KIND = 1;
 const IFLA_INFO_DATA = 2;
 const VETH_INFO_PEER = 1;
+const IFLA_BR_MCAST_SNOOPING = 23;
 const IFLA_VXLAN_LEARNING = 7;
 const IFLA_VXLAN_PORT = 15;
 const IFLA_VXLAN_COLLECT_METADATA = 25;
@@ -229,11 +230,11 @@ export function makePair(name: string, peer: { name: string; macAddress?: string
 
 /**
  * Creates a bridge that is down in the network namespace of a process. Without ports it serves programs as an interface of
- * its own; not every kernel has dummy interfaces.
+ * its own; not every kernel has dummy interfaces. It does not join groups of multicast, which it would report.
  * @throws Failure `conflict` if the name is in use or the process is gone, `forbidden` without CAP_NET_ADMIN
  */
 export function makeBridge(name: string, process: number): void {
-  makeLink(name, 'bridge', undefined, inNetworkOfProcess(process));
+  makeLink(name, 'bridge', attribute(IFLA_BR_MCAST_SNOOPING, Buffer.from([0])), inNetworkOfProcess(process));
 }
 
 /**
@@ -258,9 +259,8 @@ function inNetworkOfProcess(process: number): Buffer {
 }
 
 /** @param data of this kind */
-function makeLink(name: string, kind: string, data: Buffer | undefined, ...more: Buffer[]): void {
-  const information = [attribute(IFLA_INFO_KIND, text(kind))];
-  if (data !== undefined) information.push(attribute(IFLA_INFO_DATA, data));
+function makeLink(name: string, kind: string, data: Buffer, ...more: Buffer[]): void {
+  const information = [attribute(IFLA_INFO_KIND, text(kind)), attribute(IFLA_INFO_DATA, data)];
   const parts = [linkMessage(0), attribute(IFLA_IFNAME, text(name)), ...more];
   parts.push(attribute(IFLA_LINKINFO, Buffer.concat(information)));
   const flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;

@@ -16,7 +16,9 @@ import {
   runTrafficProgram,
   SystemError,
 } from '../system-calls.ts';
+import { KeyedLock } from '../values/keyed-lock.ts';
 import { attachProgram, keepFromHost, programAt } from './interface-programs.ts';
+import { removeElsewhere } from './interface-removals.ts';
 import { VXLAN_NAME } from './interfaces.ts';
 import { changeLink, disableIpv6, findLink, getLink, makeBridge, makeVxlan, removeLink } from './kernel-interfaces.ts';
 import type { NodeNetwork } from './node-network.ts';
@@ -112,6 +114,8 @@ export class VxlanLinks {
   readonly #silent = new Set<string>();
   /** Why links do not use VXLAN, by the names of their interfaces. */
   readonly #refusals = new Map<string, string>();
+  /** An interface is made again only when it is gone. */
+  readonly #turns = new KeyedLock();
   #opened: Opened | undefined;
   /** The last one that the log has. */
   #failure: string | undefined;
@@ -144,7 +148,11 @@ export class VxlanLinks {
    * network namespace has it; undefined for a link that cannot use VXLAN now ({@link refusal}).
    * @param owner a note at the interface, without digits at its end
    */
-  add(name: string, owner: string, link: VxlanLink): number | undefined {
+  add(name: string, owner: string, link: VxlanLink): Promise<number | undefined> {
+    return this.#turns.run(name, () => this.#add(name, owner, link));
+  }
+
+  async #add(name: string, owner: string, link: VxlanLink): Promise<number | undefined> {
     if (this.unavailable !== undefined) return undefined;
     const remote = remoteOf(link.vni, link.host);
     if (remote === undefined) {
@@ -165,8 +173,8 @@ export class VxlanLinks {
         const { index: own } = getLink(name);
         // First: removal finds the entries of the maps by the alias.
         changeLink(name, { alias: `${owner} ${link.vni}`, mtu: MTU_BYTES });
-        notes.set(link.vni, Buffer.alloc(NOTE_BYTES));
-        tunnels.set(link.vni, encodeTunnel(remote, own, longestWhole(remote, mtu)));
+        enter(notes, link.vni, Buffer.alloc(NOTE_BYTES));
+        enter(tunnels, link.vni, encodeTunnel(remote, own, longestWhole(remote, mtu)));
         const maps = { tunnels: tunnels.descriptor, notes: notes.descriptor };
         attachProgram(name, { ...PROGRAM, instructions: departureProgram(remote, maps, vxlan), hook: 'egress' });
         keepFromHost(name);
@@ -184,7 +192,7 @@ export class VxlanLinks {
       this.#refusals.delete(name);
       return keeper;
     } catch (error) {
-      this.#removeFailed(name);
+      await this.#removeFailed(name);
       this.#fail(name, error);
       return undefined;
     }
@@ -206,7 +214,12 @@ export class VxlanLinks {
     if (tunnel !== undefined) tunnel.forgotten = this.#noteOf(tunnel).unfit;
   }
 
-  remove(name: string): void {
+  /** Resolves when the interface is gone. */
+  remove(name: string): Promise<void> {
+    return this.#turns.run(name, () => this.#remove(name));
+  }
+
+  async #remove(name: string): Promise<void> {
     this.#tunnels.delete(name);
     this.#refusals.delete(name);
     const keeper = this.#network.find(name);
@@ -216,18 +229,21 @@ export class VxlanLinks {
     } catch (error) {
       log.debug('vxlan: maps not opened', { interface: name, reason: messageOf(error) });
     }
-    inNetworkOf(keeper, () => {
-      this.#forget(getLink(name).alias);
-      removeLink(name);
+    const removals = inNetworkOf(keeper, () => {
+      const link = getLink(name);
+      this.#forget(link.alias);
       // An earlier server had other settings.
-      if (this.port === undefined) removeLink(VXLAN_NAME);
+      const shared = this.port === undefined ? findLink(VXLAN_NAME) : undefined;
+      const namespace = networkNamespace();
+      return [link, ...(shared ? [shared] : [])].map(({ index }) => ({ index, network: keeper, namespace }));
     });
+    await Promise.all(removals.map(removeElsewhere));
   }
 
   /** What cannot be removed now is taken over with the next link of this interface, or removed with its lab. */
-  #removeFailed(name: string): void {
+  async #removeFailed(name: string): Promise<void> {
     try {
-      this.remove(name);
+      await this.#remove(name);
     } catch (error) {
       log.debug('vxlan: interface not removed', { interface: name, reason: messageOf(error) });
     }
@@ -420,6 +436,16 @@ function fragments({ remote }: Tunnel): boolean {
 
 function isUsed(tunnel: Tunnel): boolean {
   return tunnel.path.works && (fragments(tunnel) || !tunnel.hasUnfit);
+}
+
+/** @throws Failure if the map is full */
+function enter(map: BpfMap, vni: number, value: Buffer): void {
+  try {
+    map.set(vni, value);
+  } catch (error) {
+    if (!(error instanceof SystemError && error.code === 'E2BIG')) throw error;
+    throw new Failure('conflict', `this host has ${MOST_TUNNELS} links by VXLAN, which is the maximum`);
+  }
 }
 
 /** The path MTU; without a route the most that a packet can have. */

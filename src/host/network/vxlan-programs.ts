@@ -4,8 +4,7 @@
 
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { BpfAssembler } from './bpf-assembler.ts';
-import { DROP, SKB } from './cable-programs.ts';
+import { BpfAssembler, DROP, ETHERNET_BYTES, SKB, STACK, VLAN_BYTES } from './bpf-assembler.ts';
 import { parseAddress } from './ipv4.ts';
 
 /** The other end of a link. */
@@ -67,8 +66,6 @@ export function decodeNote(note: Buffer): { answered: number; unfit: number } {
   return { answered: note.readUInt32LE(0), unfit: Number(note.readBigUInt64LE(UNFIT_AT)) };
 }
 
-const ETHERNET_BYTES = 14;
-const VLAN_BYTES = 4;
 /** The most headers of a TCP segment: Ethernet, IPv4 with options, TCP with options. */
 const MOST_HEADER_BYTES = 134;
 /** The segment size that every TCP accepts (RFC 9293); shorter ones cost more than fragments do. */
@@ -126,7 +123,6 @@ const FRAMES = 8;
 const IS_PROBE = 8;
 const VERSION = 9;
 const ROOM = 9;
-const STACK = 10;
 
 /** For the ingress of the VXLAN interface. @param server of this host: it answers no probe of its own */
 export function arrivalProgram({ tunnels, notes }: VxlanMaps, server: number, vxlanIndex: number): Buffer {
@@ -139,7 +135,7 @@ export function arrivalProgram({ tunnels, notes }: VxlanMaps, server: number, vx
   }
   program.jump('drop').label('known').load('word', 1, STACK, KEY_AT).setFrom('move', IS_PROBE, 1);
   program.set('and', IS_PROBE, PROBE_BIT).setFrom('subtract', 1, IS_PROBE).store('word', STACK, KEY_AT, 1);
-  lookUp(program, tunnels).jumpIf('equal', 0, 0, 'drop').setFrom('move', TUNNEL, 0);
+  program.lookUp(tunnels, KEY_AT).jumpIf('equal', 0, 0, 'drop').setFrom('move', TUNNEL, 0);
   for (let at = 0; at < ADDRESS_BYTES; at += 4) {
     program.load('word', 1, TUNNEL, at).load('word', 2, STACK, ADDRESS_AT + at);
     program.setFrom('subtract', 1, 2).jumpIf('notEqual', 1, 0, 'drop');
@@ -161,7 +157,11 @@ export function arrivalProgram({ tunnels, notes }: VxlanMaps, server: number, vx
   program.set('move', 1, vxlanIndex).set('move', 2, 0).call('redirect').exit();
 
   program.label('answer').jumpIf('notEqual', 2, server, 'drop');
-  lookUp(program, notes).jumpIf('equal', 0, 0, 'drop').load('word', 1, STACK, SEQUENCE_AT).store('word', 0, 0, 1);
+  program
+    .lookUp(notes, KEY_AT)
+    .jumpIf('equal', 0, 0, 'drop')
+    .load('word', 1, STACK, SEQUENCE_AT)
+    .store('word', 0, 0, 1);
   return program.label('drop').set('move', 0, DROP).exit().assemble();
 }
 
@@ -171,13 +171,13 @@ export function departureProgram({ vni, version, address }: Remote, maps: VxlanM
   for (let at = 0; at < ADDRESS_BYTES; at += 4)
     program.storeNumber('word', STACK, ADDRESS_AT + at, address.readUInt32LE(at));
   measureFrame(program);
-  lookUp(program, maps.tunnels).jumpIf('equal', 0, 0, 'send').load('word', 1, 0, LONGEST_AT);
+  program.lookUp(maps.tunnels, KEY_AT).jumpIf('equal', 0, 0, 'send').load('word', 1, 0, LONGEST_AT);
   program.setFrom('subtract', EXCESS, 1).jumpIf('equal', EXCESS, 0, 'send');
   // The others are less than 0.
   program.jumpIf('greater', EXCESS, MOST_POSITIVE, 'send');
   shortenSegments(program);
   program.label('unfit');
-  lookUp(program, maps.notes).jumpIf('equal', 0, 0, 'send').atomicAdd(0, UNFIT_AT, FRAMES);
+  program.lookUp(maps.notes, KEY_AT).jumpIf('equal', 0, 0, 'send').atomicAdd(0, UNFIT_AT, FRAMES);
   program.label('send').set('move', VERSION, version);
   setKey(program);
   program.set('move', 1, vxlanIndex).set('move', 2, 0).call('redirect').exit();
@@ -255,13 +255,7 @@ function setKey(program: BpfAssembler): void {
   program.label('keySet').jumpIf('notEqual', 0, 0, 'drop');
 }
 
-/** r0 = the map's value for the network identifier on the stack, or 0. */
-function lookUp(program: BpfAssembler, map: number): BpfAssembler {
-  return program.setFrom('move', 2, STACK).set('add', 2, KEY_AT).loadMap(1, map).call('map_lookup_elem');
-}
-
 /** Copies bytes of the frame to the stack; drops it if it is too short. */
 function loadBytes(program: BpfAssembler, offset: number, at: number, length: number): BpfAssembler {
-  program.setFrom('move', 1, FRAME).set('move', 2, offset).setFrom('move', 3, STACK).set('add', 3, at);
-  return program.set('move', 4, length).call('skb_load_bytes').jumpIf('notEqual', 0, 0, 'drop');
+  return program.set('move', 2, offset).loadBytes(FRAME, at, length).jumpIf('notEqual', 0, 0, 'drop');
 }

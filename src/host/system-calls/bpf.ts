@@ -212,21 +212,19 @@ export function withTrafficProgram<T>(name: string, instructions: Buffer, task: 
  */
 export function openMapsOf(program: number): Map<string, BpfMap> {
   const { slab, frame, frameOut } = memory();
-  const opened = check('BPF_PROG_GET_FD_BY_ID', call('BPF_PROG_GET_FD_BY_ID', { 0: program }));
+  const loaded = check('BPF_PROG_GET_FD_BY_ID', call('BPF_PROG_GET_FD_BY_ID', { 0: program }));
   const found = new Map<string, BpfMap>();
   using undo = new DisposableStack();
-  undo.defer(() => {
-    for (const map of found.values()) map.close();
-  });
   try {
     slab.bytes.fill(0, frame, frame + PROGRAM_INFO.bytes);
     slab.bytes.writeUInt32LE(MOST_MAPS, frame + PROGRAM_INFO.mapCount);
     slab.writePointer(frame + PROGRAM_INFO.maps, slab.address + frameOut);
-    readInfo(opened, PROGRAM_INFO.bytes);
+    readInfo(loaded, PROGRAM_INFO.bytes);
     const count = Math.min(MOST_MAPS, slab.bytes.readUInt32LE(frame + PROGRAM_INFO.mapCount));
     const ids = Array.from({ length: count }, (_none, index) => slab.bytes.readUInt32LE(frameOut + index * 4));
     for (const id of ids) {
       const descriptor = check('BPF_MAP_GET_FD_BY_ID', call('BPF_MAP_GET_FD_BY_ID', { 0: id }));
+      undo.defer(() => void libc().close(descriptor));
       slab.bytes.fill(0, frame, frame + MAP_INFO.bytes);
       readInfo(descriptor, MAP_INFO.bytes);
       const name = slab.bytes.toString('latin1', frame + MAP_INFO.name, slab.bytes.indexOf(0, frame + MAP_INFO.name));
@@ -235,7 +233,7 @@ export function openMapsOf(program: number): Map<string, BpfMap> {
     undo.move();
     return found;
   } finally {
-    libc().close(opened);
+    libc().close(loaded);
   }
 }
 

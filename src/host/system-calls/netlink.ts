@@ -66,6 +66,8 @@ export function netlinkRequest(name: string, request: Buffer): Buffer[] {
 export async function netlinkRequestsElsewhere(requests: readonly Buffer[]): Promise<void> {
   const socket = openSocket();
   try {
+    // The other thread may be started by this call; it must not be in the namespace, which it would keep for ever.
+    await undefined;
     // What is written to the socket goes to the kernel, which is done with it when the call returns.
     await promisify(write)(socket, Buffer.concat(requests));
   } finally {

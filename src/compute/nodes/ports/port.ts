@@ -107,7 +107,7 @@ export class NodePort {
         if (nio.type === 'nio_udp') undo.defer(() => this.#services.frameRelay?.close(nio.lport));
         undo.defer(() => this.#removeTunnel(nio));
         const cable = await cableOf(nio, this.#services.frameRelay);
-        if (nio.type === 'nio_udp' && cable.kind === 'udp') cable.via = this.#tunnel(nio.vni, cable.remoteHost);
+        if (nio.type === 'nio_udp' && cable.kind === 'udp') cable.via = await this.#tunnel(nio.vni, cable.remoteHost);
         const port = await this.#services.fabric.createPort(
           this.#device,
           (change) => this.interfaceChanged(change),
@@ -273,16 +273,16 @@ export class NodePort {
     await this.#services.captures.end(port);
     await port.close();
     if (nio.type !== 'nio_udp') return;
-    this.#removeTunnel(nio);
+    await this.#removeTunnel(nio);
     this.#services.frameRelay?.close(nio.lport);
     this.#services.ports.udp.release(this.#node.project.id, nio.lport);
   }
 
   /** The interface to the other host if the NIO asks for VXLAN and this host has it. */
-  #tunnel(vni: number | undefined, host: string): PacketAddress | undefined {
+  async #tunnel(vni: number | undefined, host: string): Promise<PacketAddress | undefined> {
     if (vni === undefined) return undefined;
     const { id, project } = this.#node;
-    const process = this.#services.vxlanLinks.add(this.#tunnelName, `${project.id} ${id}`, {
+    const process = await this.#services.vxlanLinks.add(this.#tunnelName, `${project.id} ${id}`, {
       ...{ vni, host },
       used: (isUsed) => this.#useVxlan(isUsed),
       fragmented: (state) => this.#notifyUnfit({ unfit: 'fragmented', ...state }),
@@ -294,8 +294,8 @@ export class NodePort {
     void this.#inTurn(() => this.#attached?.port.useVia(isUsed)).catch(ignore);
   }
 
-  #removeTunnel(nio: PluggableNio): void {
-    if (nio.type === 'nio_udp' && nio.vni !== undefined) this.#services.vxlanLinks.remove(this.#tunnelName);
+  async #removeTunnel(nio: PluggableNio): Promise<void> {
+    if (nio.type === 'nio_udp' && nio.vni !== undefined) await this.#services.vxlanLinks.remove(this.#tunnelName);
   }
 
   get #tunnelName(): string {

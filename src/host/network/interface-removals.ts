@@ -1,5 +1,5 @@
-// Removes TAPs of the fabric. The kernel waits some 10 ms for its own readers whenever it removes interfaces, so those
-// that come meanwhile are removed together.
+// Removes interfaces by other threads. The kernel waits some 10 ms for its own readers whenever it removes interfaces, so
+// those that come meanwhile are removed together.
 
 import { close } from 'node:fs';
 import { inNetworkOfAny, networkNamespace } from '../system-calls.ts';
@@ -8,9 +8,7 @@ import { removeLinks } from './kernel-interfaces.ts';
 /** The most that are removed together: some 40 ms, during which no other change of the host's interfaces begins. */
 const MOST = 128;
 
-/** A TAP that the kernel removes with its last descriptor. */
-export interface Relay {
-  descriptor: number;
+export interface Removal {
   index: number;
   /** Id of the process whose network namespace has it; undefined for this one's. */
   network: number | undefined;
@@ -18,12 +16,17 @@ export interface Relay {
   namespace: bigint;
 }
 
-let waiting: Relay[] = [];
+/** A TAP that the kernel removes with its last descriptor. */
+export interface Relay extends Removal {
+  descriptor: number;
+}
+
+let waiting: (Removal | Relay)[] = [];
 let running: Promise<void> | undefined;
 
-/** Removes the TAP by other threads, and closes its descriptor; resolves when both is done. */
-export function removeRelay(relay: Relay): Promise<void> {
-  waiting.push(relay);
+/** Removes the interface, and closes the descriptor of a TAP; resolves when both is done. Missing ones are ignored. */
+export function removeElsewhere(removal: Removal | Relay): Promise<void> {
+  waiting.push(removal);
   running ??= removeAll();
   return running;
 }
@@ -33,18 +36,19 @@ async function removeAll(): Promise<void> {
   await undefined;
   for (let [first] = waiting; first !== undefined; [first] = waiting) {
     const { network, namespace } = first;
-    const batch = waiting.filter((relay) => relay.namespace === namespace).slice(0, MOST);
+    const batch = waiting.filter((removal) => removal.namespace === namespace).slice(0, MOST);
     const taken = new Set(batch);
-    waiting = waiting.filter((relay) => !taken.has(relay));
+    waiting = waiting.filter((removal) => !taken.has(removal));
     try {
       await inNetworkOfAny(network, () => {
         // The id of an ended process may be reused: the index is another interface's there.
         if (networkNamespace() === namespace) return removeLinks(batch.map(({ index }) => index));
       });
     } catch {
-      // The namespace may be gone. With its last descriptor the kernel removes each one by itself.
+      // The namespace may be gone. With its last descriptor the kernel removes each TAP by itself.
     }
-    for (const { descriptor } of batch) await new Promise<void>((resolve) => close(descriptor, () => resolve()));
+    for (const removal of batch)
+      if ('descriptor' in removal) await new Promise<void>((resolve) => close(removal.descriptor, () => resolve()));
   }
   running = undefined;
 }

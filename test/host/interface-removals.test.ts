@@ -3,9 +3,9 @@ import { fstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { type Relay, removeElsewhere } from '../../src/host/network/interface-removals.ts';
 import { findLink, getLink, links, removeLink } from '../../src/host/network/kernel-interfaces.ts';
 import { NodeNetwork } from '../../src/host/network/node-network.ts';
-import { type Relay, removeRelay } from '../../src/host/network/relay-removals.ts';
 import { inNetworkOf, inNetworkOfAny, makeProgramTap, networkNamespace } from '../../src/host/system-calls.ts';
 import { cannotMakeInterfaces, ip, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 
@@ -43,9 +43,9 @@ test('relays are removed together, in the time of a few', { skip: cannotMakeInte
   const all = Array.from({ length: 2 * COUNT }, () => makeRelay());
   const [single, joint] = [all.slice(COUNT), all.slice(0, COUNT)];
   const alone = await millisecondsOf(async () => {
-    for (const relay of single) await removeRelay(relay);
+    for (const relay of single) await removeElsewhere(relay);
   });
-  const together = await millisecondsOf(() => Promise.all(joint.map(removeRelay)));
+  const together = await millisecondsOf(() => Promise.all(joint.map(removeElsewhere)));
   t.diagnostic(`${COUNT} relays: alone ${alone.toFixed(0)} ms, together ${together.toFixed(0)} ms`);
   for (const { name, descriptor } of all) {
     assert.equal(findLink(name), undefined);
@@ -62,7 +62,7 @@ test('relays of several network namespaces are removed, also if one is gone', {
   const [here, there, gone] = [makeRelay(), makeRelay(network), makeRelay(network)];
   inNetworkOf(network, () => removeLink(gone.name));
   const ended = { ...makeRelay(), network: 2 ** 22 };
-  await Promise.all([here, there, gone, ended].map(removeRelay));
+  await Promise.all([here, there, gone, ended].map(removeElsewhere));
   assert.equal(findLink(here.name), undefined);
   assert.equal(findLink(ended.name), undefined, 'its last descriptor is closed');
   assert.deepEqual(
@@ -77,12 +77,12 @@ test('an interface with the same index in another network namespace stays when t
   const [first, second] = [makeNetwork(t), makeNetwork(t)];
   const [relay, other] = [makeRelay(first), makeRelay(second)];
   assert.equal(relay.index, other.index);
-  await removeRelay({ ...relay, network: second });
+  await removeElsewhere({ ...relay, network: second });
   assert.ok(inNetworkOf(second, () => findLink(other.name)));
   assert.equal(
     inNetworkOf(first, () => findLink(relay.name)),
     undefined,
     'its last descriptor is closed',
   );
-  await removeRelay(other);
+  await removeElsewhere(other);
 });
