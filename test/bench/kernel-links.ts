@@ -50,28 +50,34 @@ async function removed(name: string): Promise<void> {
 }
 
 /** Two pairs of interfaces with a cable between them. */
-async function pairs(links: [string, string], undo: Undo[], kernelLinks: 'automatic' | 'off', impairments = {}) {
-  const fabric = await startFabric(undo, kernelLinks);
-  for (const [index, cable] of (await ends()).entries()) {
-    const port = await kernelPort(fabric, links[index]!, undo);
-    await port.connect(cable, impairments);
-  }
-  return process.pid;
+function pairs(kernelLinks: 'automatic' | 'off', impairments = {}): Path {
+  return async (links, undo, adopt) => {
+    const fabric = await startFabric(undo, kernelLinks);
+    const ports: FabricPort[] = [];
+    for (const inside of links) ports.push(await kernelPort(fabric, inside, undo));
+    await adopt();
+    for (const [index, cable] of (await ends()).entries()) await ports[index]!.connect(cable, impairments);
+    return process.pid;
+  };
 }
 
 /** Two pairs of interfaces at a switch that has {@link PORTS}, all of which have nodes. */
-async function atSwitch(links: [string, string], undo: Undo[], kernelLinks: 'automatic' | 'off'): Promise<number> {
-  const fabric = await startFabric(undo, kernelLinks);
-  const ports = Array.from({ length: PORTS }, (_, number) => ({ number, ...ACCESS }));
-  const device = await fabric.createDevice('ethernet-switch', { ports, ageing: 300_000 });
-  for (const { number } of ports) {
-    const inside = links[number] ?? uniqueName();
-    const port = await kernelPort(fabric, inside, undo);
-    const [near, far] = await ends();
-    await port.connect(near);
-    await (await fabric.createPort({ kind: 'memory', device, number })).connect(far);
-  }
-  return process.pid;
+function atSwitch(kernelLinks: 'automatic' | 'off'): Path {
+  return async (links, undo, adopt) => {
+    const fabric = await startFabric(undo, kernelLinks);
+    const numbers = Array.from({ length: PORTS }, (_, number) => number);
+    const settings = numbers.map((number) => ({ number, ...ACCESS }));
+    const device = await fabric.createDevice('ethernet-switch', { ports: settings, ageing: 300_000 });
+    const ports: FabricPort[] = [];
+    for (const number of numbers) ports.push(await kernelPort(fabric, links[number] ?? uniqueName(), undo));
+    await adopt();
+    for (const number of numbers) {
+      const [near, far] = await ends();
+      await ports[number]!.connect(near);
+      await (await fabric.createPort({ kind: 'memory', device, number })).connect(far);
+    }
+    return process.pid;
+  };
 }
 
 /** The same at a bridge of the kernel. */
@@ -104,13 +110,13 @@ async function hosts(links: [string, string], undo: Undo[], way: 'vxlan' | 'udp'
 
 const PATHS: Record<string, Path> = {
   [PLAIN]: veth,
-  'kernel link': (links, undo) => pairs(links, undo, 'automatic'),
-  'the same, filtered: through the fabric': (links, undo) => pairs(links, undo, 'automatic', NOTHING),
-  'veth pairs, kernel links off': (links, undo) => pairs(links, undo, 'off'),
+  'kernel link': pairs('automatic'),
+  'the same, filtered: through the fabric': pairs('automatic', NOTHING),
+  'veth pairs, kernel links off': pairs('off'),
   'TAPs, kernel links off': taps,
   [`bridge of the kernel, ${PORTS} ports`]: atBridge,
-  [`switch with ${PORTS} nodes, kernel links`]: (links, undo) => atSwitch(links, undo, 'automatic'),
-  [`switch with ${PORTS} nodes, kernel links off`]: (links, undo) => atSwitch(links, undo, 'off'),
+  [`switch with ${PORTS} nodes, kernel links`]: atSwitch('automatic'),
+  [`switch with ${PORTS} nodes, kernel links off`]: atSwitch('off'),
   ...Object.fromEntries(
     [1600, 1500].flatMap((mtu) => [
       [`two hosts, MTU ${mtu} between them: VXLAN`, (links, undo) => hosts(links, undo, 'vxlan', mtu)] as [

@@ -6,17 +6,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { cannotMakeInterfaces, ip, Namespace, uniqueName } from '../fabric/namespaces.ts';
-import { cpuMilliseconds, isShort, median, table } from './measure.ts';
+import { cpuMilliseconds, isShort, mean, median, table } from './measure.ts';
 
 const run = promisify(execFile);
 const ROUNDS = isShort ? 1 : 3;
 const SECONDS = isShort ? 1 : 3;
-const PINGS = 100;
+const PINGS = isShort ? 20 : 150;
 
 export type Undo = () => Promise<unknown>;
 
-/** Makes two interfaces whose frames reach each other, and returns the processes that move them. */
-export type Path = (links: [string, string], undo: Undo[]) => Promise<number | number[] | undefined>;
+/**
+ * Makes two interfaces whose frames reach each other, and returns the processes that move them.
+ * @param adopt gives the interfaces to the containers, as they are before their links are made; otherwise they get them
+ * afterwards
+ */
+export type Path = (
+  links: [string, string],
+  undo: Undo[],
+  adopt: () => Promise<void>,
+) => Promise<number | number[] | undefined>;
 
 /** What others are compared with. */
 export const PLAIN = 'plain veth pair';
@@ -28,8 +36,8 @@ export const veth: Path = async (links) => {
 
 interface Figure {
   gigabits: number;
-  /** Average round trip of a ping, in microseconds. */
-  ping: number;
+  /** Round trips, in microseconds. */
+  pings: number[];
   /** CPU of the processes that move the frames, in cores. */
   cores: number | undefined;
 }
@@ -39,14 +47,18 @@ async function measure(path: Path): Promise<Figure> {
   const bench = { after: (step: Undo) => undo.push(step) };
   try {
     const links: [string, string] = [uniqueName(), uniqueName()];
-    const pids = [(await path(links, undo)) ?? []].flat();
-    const cpu = () => pids.reduce((sum, pid) => sum + cpuMilliseconds(pid), 0);
     const [from, to] = [await Namespace.create(bench), await Namespace.create(bench)];
-    await from.adopt(links[0], '10.96.0.1/24');
-    await to.adopt(links[1], '10.96.0.2/24');
+    let adopted: Promise<void> | undefined;
+    const adopt = (): Promise<void> => {
+      adopted ??= from.adopt(links[0], '10.96.0.1/24').then(() => to.adopt(links[1], '10.96.0.2/24'));
+      return adopted;
+    };
+    const pids = [(await path(links, undo, adopt)) ?? []].flat();
+    await adopt();
+    const cpu = () => pids.reduce((sum, pid) => sum + cpuMilliseconds(pid), 0);
     // The first frame may be lost: the kernel needs a moment until an interface sends.
     await from.run('ping', '-c', '2', '-W', '5', '10.96.0.2');
-    const pings = await from.run('ping', '-q', '-c', `${PINGS}`, '-i', '0.02', '10.96.0.2');
+    const pings = await from.run('ping', '-c', `${PINGS}`, '-i', '0.02', '10.96.0.2');
     const server = spawn('ip', ['netns', 'exec', to.name, 'iperf3', '-s', '-1'], { stdio: 'ignore' });
     undo.push(async () => server.kill('SIGKILL'));
     while (!(await to.run('ss', '-Hltn', 'sport = :5201')).includes('5201')) await sleep(20);
@@ -65,7 +77,7 @@ async function measure(path: Path): Promise<Figure> {
     const used = pids.length === 0 ? undefined : cpu() - before;
     const { end } = JSON.parse(stdout);
     return {
-      ping: Number(/ = [\d.]+\/([\d.]+)/.exec(pings)?.[1]) * 1000,
+      pings: Array.from(pings.matchAll(/time=([\d.]+) ms/g), ([, time]) => Number(time) * 1000),
       gigabits: end.sum_received.bits_per_second / 1e9,
       cores: used === undefined ? undefined : used / 1000 / end.sum_received.seconds,
     };
@@ -89,9 +101,12 @@ export async function comparePaths(paths: Readonly<Record<string, Path>>, wanted
       `${cpus()[0]?.model}, ${cpus().length} CPUs, Node ${process.version}, median of ${ROUNDS}\n\n`,
     );
     const figures = new Map<string, Figure[]>(Object.keys(paths).map((title) => [title, []]));
-    // In turn, so that whatever else the machine does hits all.
-    for (let round = 0; round < ROUNDS; round++)
-      for (const [title, path] of Object.entries(paths)) figures.get(title)!.push(await measure(path));
+    // In turn, there and back, so that whatever else the machine does hits all.
+    const order = Object.entries(paths);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [title, path] of order) figures.get(title)!.push(await measure(path));
+      order.reverse();
+    }
     const plain = median(figures.get(PLAIN)!.map(({ gigabits }) => gigabits));
     const rows = [...figures].map(([title, all]) => {
       const gigabits = median(all.map((figure) => figure.gigabits));
@@ -105,10 +120,13 @@ export async function comparePaths(paths: Readonly<Record<string, Path>>, wanted
         (gigabits / plain).toFixed(2),
         cpu === '' ? '' : cpu.toFixed(2),
         perGigabyte,
-        median(all.map(({ ping }) => ping)).toFixed(0),
+        ...[mean, median].map((of) => of(all.flatMap(({ pings }) => pings)).toFixed(0)),
       ];
     });
-    const head = ['path', 'Gbit/s (each run)', 'ratio to veth', 'cores of its process', 'CPU seconds/GB', 'ping, µs'];
+    const head = [
+      ...['path', 'Gbit/s (each run)', 'ratio to veth', 'cores of its process', 'CPU seconds/GB'],
+      ...['ping, average, µs', 'median'],
+    ];
     process.stdout.write(`${table([head, ...rows])}\n`);
   }
 }

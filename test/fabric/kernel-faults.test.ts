@@ -232,7 +232,7 @@ test('whatever is missing or wrong, frames reach neither another lab nor the hos
     [3, { index, port: port3 }],
   ] as const) {
     const key = encodeStationKey(999, 1, 0x0200, address);
-    stations!.set(key, encodeStation(key, { ...place, isTagged: false, heard: 0n }));
+    stations!.set(key, encodeStation(key, { ...place, isPair: false, isTagged: false, heard: 0n }));
   }
   for (const way of [encodeWay({ switch: 999, vlan: 1, isTrunk: true }), Buffer.alloc(8, 0xff)]) {
     ways!.set(number, way);

@@ -78,6 +78,12 @@ async function throughFabric(): Promise<number> {
     .reduce((sum, { stats64 }) => sum + stats64.tx.packets, 0);
 }
 
+/** Frames that an interface of the host has sent. */
+async function sentBy(link: string): Promise<number> {
+  const [{ stats64 }] = JSON.parse(await ip('-json', '-s', 'link', 'show', 'dev', link));
+  return stats64.tx.packets;
+}
+
 /** Waits until frames between two containers skip the fabric. */
 async function inKernel(from: Plugged, to: Plugged): Promise<void> {
   await until(async () => {
@@ -93,8 +99,10 @@ test('frames between known addresses of a switch skip the fabric, and are counte
   const [a, b, c] = containers as [Plugged, Plugged, Plugged];
   await inKernel(a, b);
   const before = await throughFabric();
+  const sent = await sentBy(b.link);
   await transfer(a.namespace, b.namespace, b.address, 32 * MEGABYTE);
   assert.equal(await throughFabric(), before);
+  assert.equal(await sentBy(b.link), sent, 'frames come out of the other end at once');
   const [near, far, nearSwitch, farSwitch] = await Promise.all(
     [a.port, b.port, a.atSwitch, b.atSwitch].map((port) => port.statistics()),
   );

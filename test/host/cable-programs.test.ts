@@ -105,7 +105,7 @@ test('frames go to the fabric if the port that they are for is unknown, of anoth
     [2, 1, 5],
   ] as const) {
     const key = encodeStationKey(5, 7, 0x0200, address);
-    stations.set(key, encodeStation(key, { index, port, isTagged: false, heard: 0n }));
+    stations.set(key, encodeStation(key, { index, port, isPair: false, isTagged: false, heard: 0n }));
   }
   expectFabric();
   maps.setOwner(5, 1, 7);
@@ -153,7 +153,7 @@ test('frames of a switch are counted at both ports if it knows both addresses', 
   };
   const know = (address: number, port: number, vlan = 7) => {
     const key = encodeStationKey(5, vlan, 0x0200, address);
-    stations.set(key, encodeStation(key, { index: 1, port, isTagged: false, heard: 0n }));
+    stations.set(key, encodeStation(key, { index: 1, port, isPair: false, isTagged: false, heard: 0n }));
     return key;
   };
   expectCounts(0);

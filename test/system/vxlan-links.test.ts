@@ -264,8 +264,11 @@ test('a link goes by UDP while a firewall drops VXLAN, and by VXLAN otherwise', 
   const flow = here.run('ping', '-D', '-i', '0.02', '-w', '12', '198.51.100.2');
   await block(hosts.controller, true);
   await sentBy('udp');
+  for (const { reason } of await tunnelsOf())
+    assert.match(reason ?? '', /does not answer on UDP port 14789: a firewall/);
   await block(hosts.controller, false);
   await sentBy('vxlan');
+  for (const { reason } of await tunnelsOf()) assert.equal(reason, null);
   const times = Array.from((await flow).matchAll(/^\[([\d.]+)\].*icmp_seq/gm), ([, time]) => Number(time));
   const gaps = times.slice(1).map((time, index) => time - times[index]!);
   const [longest = 0, second = 0] = gaps.sort((a, b) => b - a);
@@ -277,10 +280,19 @@ test('a link goes by UDP while a firewall drops VXLAN, and by VXLAN otherwise', 
 test('a link between hosts with IPv6 addresses goes by VXLAN until it has a frame that does not fit', {
   skip,
 }, async (t) => {
-  const { here, there, ping, paths, tunnelsOf, sentBy } = await across(t, { isIPv6: true });
+  const { here, there, ping, paths, tunnelsOf, sentBy, hosts } = await across(t, { isIPv6: true });
+  const setMtu = async (mtu: number) => {
+    for (const { name } of [hosts.controller, hosts.compute])
+      await ip('-n', name, 'link', 'set', 'cable', 'mtu', `${mtu}`);
+    const longest = mtu - 56;
+    await eventually('the path MTU', async () => (await tunnelsOf()).every(({ max_frame }) => max_frame === longest));
+  };
   await sentBy('vxlan');
   assert.deepEqual(await paths(), ['kernel', 'kernel']);
-  for (const { max_frame } of await tunnelsOf()) assert.equal(max_frame, 1444);
+  await setMtu(1600);
+  await transfer(here, there, '198.51.100.2', 16 * MEGABYTE);
+  for (const { by, too_long } of await tunnelsOf()) assert.deepEqual([by, too_long], ['vxlan', 0]);
+  await setMtu(1500);
   await ping('-c', '3', '-s', '1402');
   await sentBy('vxlan');
   // The kernel drops the first ones: it does not fragment them.

@@ -3,7 +3,7 @@
 // an interface of the fabric's own, or where a switch has learned their address. This class writes that map, and takes
 // the kernel's counts over into the cable's.
 
-import { encodeWay, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
+import { encodeWay, type NodeEnd, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
 import { attachProgram } from '../../host/network/interface-programs.ts';
 import { getLink } from '../../host/network/kernel-interfaces.ts';
 import {
@@ -99,6 +99,10 @@ interface Member {
 
 const NOWHERE = encodeWay('nowhere');
 const TO_FABRIC = encodeWay('fabric');
+
+function endOf(end: KernelEnd, port: number): NodeEnd {
+  return { index: end.nodeIndex, port, isPair: end.handsIn() };
+}
 
 /** Whether two ways lead to the same interface, or the same seat with the same VLANs. */
 function leadAlike(a: KernelWay | undefined, b: KernelWay | undefined): boolean {
@@ -284,10 +288,10 @@ export class KernelLinks {
     if (way === undefined) return TO_FABRIC;
     if (way.seat === undefined) {
       const port = this.#members.get(way.to)?.number;
-      return port === undefined ? TO_FABRIC : encodeWay({ index: way.to.nodeIndex, port, isPair: way.to.handsIn() });
+      return port === undefined ? TO_FABRIC : encodeWay(endOf(way.to, port));
     }
     const { vlan, isTrunk } = way.seat;
-    const device = this.stations.enter(way.seat, { index: endpoint.nodeIndex, port: number });
+    const device = this.stations.enter(way.seat, endOf(endpoint, number));
     return device === undefined ? TO_FABRIC : encodeWay({ switch: device, vlan, isTrunk });
   }
 

@@ -7,6 +7,7 @@ import {
   encodeStationKey,
   heardOf,
   MOST_SWITCHES,
+  type NodeEnd,
   type SwitchSeat,
 } from '../../host/network/cable-programs.ts';
 import { type BpfMap, SystemError } from '../../host/system-calls.ts';
@@ -40,10 +41,7 @@ export interface KernelSeat extends Omit<SwitchSeat, 'switch'> {
 }
 
 /** A node's interface at a seat. */
-export interface KernelStop {
-  readonly index: number;
-  readonly port: number;
-}
+export type KernelStop = Readonly<NodeEnd>;
 
 type Address = Pick<MacEntry, 'vlan' | 'high' | 'low'>;
 

@@ -33,8 +33,13 @@ const TARGET_AT = -16;
 const PEER_AT = -12;
 const STATION_AT = -28;
 const NOW_AT = -40;
+/** Not 0: the frame goes to the other end of the target's pair. */
+const PAIR_AT = -44;
 const TAGGED = 9;
 const DOMAIN = 8;
+/** Bits of a station. */
+const STATION_TAGGED = 1;
+const STATION_PAIR = 2;
 
 /**
  * The kinds of ways, in the lower bits of a way's upper half. Further bits of a switch: trunk, VLAN (12), switch (16); of
@@ -59,8 +64,8 @@ export interface SwitchSeat {
   isTrunk: boolean;
 }
 
-/** The port at the other end of a cable. */
-export interface CableEnd {
+/** Where frames leave the kernel's way. */
+export interface NodeEnd {
   /** The node's interface, and the number of its port. */
   index: number;
   port: number;
@@ -72,7 +77,7 @@ export interface CableEnd {
 }
 
 /** Encodes a way. `nowhere`: frames are dropped. */
-export function encodeWay(to: 'nowhere' | 'fabric' | CableEnd | SwitchSeat): Buffer {
+export function encodeWay(to: 'nowhere' | 'fabric' | NodeEnd | SwitchSeat): Buffer {
   const bytes = Buffer.alloc(WAY_BYTES);
   if (typeof to === 'string') {
     bytes.writeUInt32LE(KINDS[to], 4);
@@ -99,23 +104,20 @@ export function encodeStationKey(number: number, vlan: number, high: number, low
 }
 
 /** Where the address of a key is. */
-export interface Station {
-  /** The node's interface, and the number of its port. */
-  index: number;
-  port: number;
+export interface Station extends NodeEnd {
   /** Whether frames go there with a tag. */
   isTagged: boolean;
   /** When it last sent a frame, in nanoseconds of the monotonic clock. */
   heard: bigint;
 }
 
-export function encodeStation(key: Buffer, { index, port, isTagged, heard }: Station): Buffer {
+export function encodeStation(key: Buffer, { index, port, isPair, isTagged, heard }: Station): Buffer {
   const value = Buffer.alloc(STATION_BYTES);
   value.writeUInt32LE(index, 0);
   value.writeUInt32LE(port, 4);
   // Elements of a map are reused at once: the program checks that it has read the one it looked up.
   key.copy(value, 8, 0, 4);
-  value.writeUInt32LE(isTagged ? 1 : 0, 12);
+  value.writeUInt32LE((isTagged ? STATION_TAGGED : 0) | (isPair ? STATION_PAIR : 0), 12);
   value.writeBigUInt64LE(heard, HEARD_AT);
   return value;
 }
@@ -156,6 +158,7 @@ export function nodeProgram({ number, relayIndex, lab }: PortFacts, maps: MapDes
     .setFrom('move', 1, WAY)
     .set('shiftRight', 1, 32 + PORT_SHIFT)
     .store('word', STACK, PEER_AT, 1);
+  kindOfWay(program).set('subtract', 1, KINDS.cable).store('word', STACK, PAIR_AT, 1);
 
   program.label('owner');
   program.lookUp(maps.owners, PEER_AT).jumpIf('equal', 0, 0, 'fabric').load('double', 2, 0, 0);
@@ -172,8 +175,7 @@ export function nodeProgram({ number, relayIndex, lab }: PortFacts, maps: MapDes
   program.lookUp(maps.counters, PEER_AT).jumpIf('equal', 0, 0, 'drop');
   program.atomicAdd(0, 16, FRAMES).atomicAdd(0, 24, BYTES);
 
-  program.label('redirect');
-  kindOfWay(program).jumpIf('equal', 1, KINDS.peer, 'peer');
+  program.label('redirect').load('word', 1, STACK, PAIR_AT).jumpIf('notEqual', 1, 0, 'peer');
   program.load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect').exit();
   program.label('peer').load('word', 1, STACK, TARGET_AT).set('move', 2, 0).call('redirect_peer').exit();
   program.label('fabric').set('move', 1, relayIndex).set('move', 2, 0).call('redirect').exit();
@@ -213,7 +215,8 @@ function findStation(program: BpfAssembler, number: number, stations: number): v
 
   findAddress(program, stations, RECEIVER_BYTE).load('double', 2, 0, 0);
   program.load('word', 1, 0, 8).setFrom('subtract', 1, DOMAIN).jumpIf('notEqual', 1, 0, 'fabric');
-  program.load('word', 1, 0, 12).setFrom('subtract', 1, TAGGED).jumpIf('notEqual', 1, 0, 'fabric');
+  program.load('word', 1, 0, 12).setFrom('move', 3, 1).set('and', 3, STATION_PAIR).store('word', STACK, PAIR_AT, 3);
+  program.set('and', 1, STATION_TAGGED).setFrom('subtract', 1, TAGGED).jumpIf('notEqual', 1, 0, 'fabric');
   program.setFrom('move', 1, 2).set('shiftRight', 1, 32).jumpIf('equal', 1, number, 'fabric');
   program.store('double', STACK, TARGET_AT, 2);
 }
