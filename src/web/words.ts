@@ -42,7 +42,11 @@ const ENGLISH = {
     partAwaited: 'Connection lost: a part of the page is loaded as soon as the server answers.',
     newVersion: 'A new version of the server is running. What you see may not work any more.',
     reload: 'Reload the page',
-    leftLab: (name: string) => `${name} stops in 30 seconds because it is not open anywhere.`,
+    leftLab: (name: string, seconds: number) =>
+      seconds === 0
+        ? `${name} stops now because nobody has it open.`
+        : `${name} stops in ${plural(seconds, { one: '1 second', other: `${inNumbers(seconds)} seconds` })} because nobody has it open.`,
+    dropElsewhere: 'Drop labs on the screen Labs, images on the screen Images.',
     keepLab: 'Keep it running',
     letClose: 'Let it stop',
   },

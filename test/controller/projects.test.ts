@@ -211,8 +211,18 @@ test('auto_close closes the lab when its last listener has been away for the tim
   const server = await LabServer.start(t, { auto_close_grace: '1' });
   const project = await server.project();
   const path = `/v2/projects/${project.project_id}`;
-  const response = await fetchStream(server, `${path}/notifications`);
+  const closesIn = async (): Promise<number | null> =>
+    (await server.expect(200, 'GET', '/v2/project-figures'))[0]?.closes_in_seconds;
+  assert.equal(await closesIn(), null);
+  const [response, other] = [
+    await fetchStream(server, `${path}/notifications`),
+    await fetchStream(server, `${path}/notifications`),
+  ];
   await response.cancel();
+  assert.equal(await closesIn(), null, 'another client listens');
+  await other.cancel();
+  await until(async () => (await closesIn()) !== null, 'that it will close');
+  assert.ok((await closesIn())! <= 1);
   assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
   await until(async () => (await server.expect(200, 'GET', path)).status === 'closed', 'auto_close', 8_000);
 });

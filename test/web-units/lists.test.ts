@@ -45,7 +45,7 @@ test('by state, damaged labs come first; by running nodes downwards, the busiest
     project('d', { status: 'opened' }),
   ];
   const names = (key: 'state' | 'nodes', isDown: boolean): string[] => {
-    const figures = new Map([['d', { project_id: 'd', nodes: 9, running: 7 }]]);
+    const figures = new Map([['d', { project_id: 'd', nodes: 9, running: 7, closes_in_seconds: null }]]);
     return labRows(labs, { ...PLAIN, figures, order: { key, isDown } }).map(({ name }) => name);
   };
   assert.deepEqual(names('state', false), ['c', 'a', 'd', 'b']);

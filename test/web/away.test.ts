@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../controller/lab-server.ts';
 import type { Daemon } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serve } from './served.ts';
@@ -118,13 +119,35 @@ test('a lab that closes when it is left says so, and can be kept', { skip: WITHO
   const { project_id: id } = await daemon.post('/v2/projects', { name: 'Closes', auto_close: true });
   await daemon.post(`/v2/projects/${id}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
   const browser = await startBrowser(t);
-  const { page, complaints } = await visit(browser, `${address}labs/${id}`);
-  await page.locator('.live[data-connection="live"]').waitFor();
-  await page.locator('[data-node]').waitFor(); // the page may listen before it knows the lab
-  await page.getByRole('link', { name: 'Labs' }).first().click();
-  await page.getByText('Closes stops in 30 seconds').waitFor();
+  const open = async () => {
+    const visited = await visit(browser, `${address}labs/${id}`);
+    await visited.page.locator('.live[data-connection="live"]').waitFor();
+    await visited.page.locator('[data-node]').waitFor(); // the page may listen before it knows the lab
+    return visited;
+  };
+  const [{ page, complaints }, { page: other }] = [await open(), await open()];
+  const notice = (which: Page) => which.getByText(/Closes stops in \d+ seconds? because nobody has it open/);
+  // What the server is asked in the seconds after the page has left.
+  let asked = 0;
+  page.on('response', (response) => {
+    if (response.url().endsWith('/project-figures')) asked += 1;
+  });
+  const labs = page.getByRole('link', { name: 'Labs' }).first();
+  await labs.click();
+  await page.getByRole('link', { name: 'Closes' }).waitFor();
+  await until(async () => asked >= 5, 'the answers', 20_000);
+  assert.equal(await notice(page).count(), 0, 'another client has it open');
+
+  // The other one comes back in time.
+  await other.getByRole('link', { name: 'Labs' }).first().click();
+  await notice(other).waitFor();
+  await page.getByRole('link', { name: 'Closes' }).click();
+  await page.locator('[data-node]').waitFor();
+  await notice(other).waitFor({ state: 'hidden' });
+  await labs.click();
+  await notice(page).waitFor();
   await page.getByRole('button', { name: 'Keep it running' }).click();
-  await page.getByText('Closes stops in 30 seconds').waitFor({ state: 'hidden' });
+  await notice(page).waitFor({ state: 'hidden' });
   assert.equal((await daemon.get(`/v2/projects/${id}`)).auto_close, false);
   assert.deepEqual(complaints, []);
 });

@@ -28,6 +28,7 @@ function loadsOf(): Set<string> {
 const QUIET: Readonly<Record<string, string>> = {
   'model/lab/labs.ts /project-changes': 'comes with the next reading',
   'model/lab/labs.ts /project-figures': 'comes with the next reading',
+  'model/lab/leave-lab.ts /project-figures': 'asked again after a pause',
   'panels/inspector/node/use-live-addresses.ts path': 'comes with the next reading',
   'model/lab/node-load.ts /statistics?nodes={this.#labId}': 'comes with the next reading',
   'model/account/permissions.ts /project-sharing': 'the server refuses what may not be done',

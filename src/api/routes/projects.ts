@@ -57,6 +57,8 @@ export const LabFigures = named('LabFigures', {
   project_id: Uuid,
   nodes: Integer,
   running: Integer,
+  /** Until a lab with `auto_close` closes because its last listener has left; null while it has listeners, or had none yet. */
+  closes_in_seconds: v.nullable(v.number()),
 });
 export type LabFigures = v.InferOutput<typeof LabFigures>;
 
@@ -82,7 +84,7 @@ export const PROJECT_ROUTES = {
       summary: 'Count what is in a project' },
   'GET /v2/project-figures':
     { access: 'read', answer: answers(v.array(LabFigures)),
-      summary: 'Nodes of each open project, and how many run (an extension)' },
+      summary: 'Nodes of each open project, how many run, and when `auto_close` closes it (an extension)' },
   'GET /v2/project-changes':
     { access: 'read', answer: answers(v.array(named('LabChange', { project_id: Uuid, changed_at: v.nullable(Timestamp) }))),
       summary: 'When each project was changed last (an extension)' },

@@ -24,8 +24,8 @@ function isRunning(node: Node): boolean {
 export class ProjectLife {
   readonly #parts: OpeningParts;
   readonly #autoCloseGrace: number;
-  /** The timer of each project whose last listener has left. */
-  readonly #lonely = new Map<Project, NodeJS.Timeout>();
+  /** The timer of each project whose last listener has left, and when it ends (`performance.now()`). */
+  readonly #lonely = new Map<Project, { timer: NodeJS.Timeout; endsAt: number }>();
 
   /** @param autoCloseGrace seconds after which a project with `auto_close` closes once its last listener has left */
   constructor(parts: OpeningParts, autoCloseGrace: number) {
@@ -229,24 +229,33 @@ export class ProjectLife {
    * later.
    */
   listenerLeft(project: Project): void {
-    const { announcer } = this.#parts;
-    const isLonely = (): boolean => project.record.auto_close && announcer.project.listeners(project.id) === 0;
-    clearTimeout(this.#lonely.get(project));
+    clearTimeout(this.#lonely.get(project)?.timer);
     this.#lonely.delete(project);
-    if (!isLonely()) return;
+    if (!this.#isLonely(project)) return;
     const close = async (): Promise<void> => {
       this.#lonely.delete(project);
-      if (!isLonely()) return;
+      if (!this.#isLonely(project)) return;
       // A client may connect while this waits for its turn.
       await project.changes.run(EVERYTHING, async () => {
-        if (isLonely()) await this.closeNow(project);
+        if (this.#isLonely(project)) await this.closeNow(project);
       });
     };
+    const graceMs = this.#autoCloseGrace * 1000;
     const timer = setTimeout(() => {
       close().catch((error: unknown) =>
         log.warn('auto_close failed', { project: project.id, error: messageOf(error) }),
       );
-    }, this.#autoCloseGrace * 1000);
-    this.#lonely.set(project, timer.unref());
+    }, graceMs);
+    this.#lonely.set(project, { timer: timer.unref(), endsAt: performance.now() + graceMs });
+  }
+
+  /** Until `auto_close` closes the project; null if it does not, because it has listeners or never had one. */
+  closesInSeconds(project: Project): number | null {
+    const lonely = this.#lonely.get(project);
+    return lonely && this.#isLonely(project) ? Math.max(0, (lonely.endsAt - performance.now()) / 1000) : null;
+  }
+
+  #isLonely({ id, record }: Project): boolean {
+    return record.auto_close && this.#parts.announcer.project.listeners(id) === 0;
   }
 }

@@ -210,6 +210,11 @@ export class Projects extends Catalogue {
     this.#life.listenerLeft(project);
   }
 
+  /** Until it closes because its last listener has left; null if it does not. */
+  closesInSeconds(project: Project): number | null {
+    return this.#life.closesInSeconds(project);
+  }
+
   /** Nodes, links or drawings of a closed project. */
   stored<Kind extends keyof LabContent>(project: Project, kind: Kind): Promise<LabContent[Kind]> {
     return project.changes.run(PRESENCE, async () => {

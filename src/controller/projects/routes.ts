@@ -113,10 +113,11 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       projects
         .list()
         .filter(({ id, isOpen }) => isOpen && sharing.sees(identity, id))
-        .map(({ id, nodes }) => ({
-          project_id: id,
-          nodes: nodes.size,
-          running: [...nodes.values()].filter(({ status }) => status === 'started').length,
+        .map((project) => ({
+          project_id: project.id,
+          nodes: project.nodes.size,
+          running: [...project.nodes.values()].filter(({ status }) => status === 'started').length,
+          closes_in_seconds: projects.closesInSeconds(project),
         })),
     ),
 

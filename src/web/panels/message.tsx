@@ -25,7 +25,12 @@ export function Message({ text, again, dismiss }: MessageProps) {
   return (
     <div class="message" role="alert">
       {text && <span>{text}</span>}
-      {details?.again !== undefined && <Countdown key={details.again} until={details.again} />}
+      {details?.again !== undefined && (
+        <>
+          {' '}
+          <Countdown until={details.again} words={(left) => (left > 0 ? words.wait(left) : words.again)} />
+        </>
+      )}
       {text && again && <Button onClick={again} text={WORDS.common.retry} />}
       {text && dismiss && <Button class="quiet" onClick={dismiss} text={WORDS.tasks.dismiss} />}
       {details?.request && (
@@ -37,17 +42,21 @@ export function Message({ text, again, dismiss }: MessageProps) {
   );
 }
 
-function Countdown({ until }: { until: number }) {
-  const left = useSignal(Math.ceil((until - Date.now()) / 1000));
+/** Words with the seconds that are left, at least 0. */
+export function Countdown({ until, words: inWords }: { until: number; words: (seconds: number) => string }) {
+  const secondsLeft = (): number => Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const left = useSignal(secondsLeft());
   useEffect(() => {
-    const timer = setInterval(() => {
-      left.value = Math.ceil((until - Date.now()) / 1000);
-      if (left.value <= 0) clearInterval(timer);
-    }, 250);
+    const count = (): void => {
+      left.value = secondsLeft();
+      if (left.value === 0) clearInterval(timer);
+    };
+    const timer = setInterval(count, 250);
+    count();
     return () => clearInterval(timer);
   }, [until, left]);
   // Not announced each second.
-  return <span aria-live="off"> {left.value > 0 ? words.wait(left.value) : words.again}</span>;
+  return <span aria-live="off">{inWords(left.value)}</span>;
 }
 
 /** A notice that needs no answer and goes away after some seconds. */

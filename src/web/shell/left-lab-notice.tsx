@@ -1,11 +1,10 @@
 // Says that the lab just left will close, and offers to keep it open.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { setTo } from '../model/browser/signal-handlers.ts';
-import { keepOpen, leftLab } from '../model/lab/leave-lab.ts';
+import { forgetLeft, keepOpen, leftLab } from '../model/lab/leave-lab.ts';
 import { attempted } from '../model/server/attempt.ts';
 import { Button } from '../panels/button.tsx';
-import { Message } from '../panels/message.tsx';
+import { Countdown, Message } from '../panels/message.tsx';
 import { WORDS } from '../words.ts';
 
 const words = WORDS.page;
@@ -16,14 +15,14 @@ export function LeftLabNotice() {
   // Drop the message about another lab.
   useEffect(() => {
     message.value = '';
-  }, [lab, message]);
+  }, [lab?.id, message]);
   return (
     <div class="notice" role="status" hidden={!lab}>
       {lab && (
         <>
-          {words.leftLab(lab.name)}{' '}
+          <Countdown until={lab.closesAt} words={(seconds) => words.leftLab(lab.name, seconds)} />{' '}
           <Button onClick={() => void attempted(message, () => keepOpen(lab))} text={words.keepLab} />{' '}
-          <Button onClick={setTo(leftLab, undefined)} text={words.letClose} /> <Message text={message.value} />
+          <Button onClick={forgetLeft} text={words.letClose} /> <Message text={message.value} />
         </>
       )}
     </div>
