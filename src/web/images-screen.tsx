@@ -20,7 +20,7 @@ import { WindowedBodies } from './panels/long-list.tsx';
 import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
-import { useFileDrop } from './shell/file-drop.ts';
+import { useFileDrop } from './shell/file-drop.tsx';
 import { confirmRemoval } from './tasks/dialogs.tsx';
 import { imagesSent, uploadImage } from './tasks/image-uploads.ts';
 import { draftAddress } from './templates/draft-address.ts';
@@ -87,13 +87,14 @@ export function ImagesScreen() {
       uploadImage(compute.value, emulator.value || emulatorOf(head), file);
     }
   };
-  useFileDrop(
-    () => whyNot('administer'),
-    (why) => {
+  useFileDrop({
+    words: words.dropHere,
+    why: () => whyNot('administer'),
+    refuse: (why) => {
       message.value = why;
     },
-    (files) => void upload(files),
-  );
+    take: (files) => void upload(files),
+  });
 
   const remove = async ({ emulator: kind, filename }: ImageObject): Promise<void> => {
     if (!(await confirmRemoval(filename, words.askRemove(filename)))) return;

@@ -18,7 +18,7 @@ import { Message } from './panels/message.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { Reading } from './panels/reading.tsx';
 import { SearchField } from './panels/search-field.tsx';
-import { useFileDrop } from './shell/file-drop.ts';
+import { useFileDrop } from './shell/file-drop.tsx';
 import { importLab } from './tasks/page-tasks.ts';
 import { WORDS } from './words.ts';
 
@@ -92,16 +92,21 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
     });
   };
 
+  const importFiles = (files: Iterable<File>): void => {
+    for (const file of files) void importFile(file);
+  };
+
   const demonstrate = (): Promise<boolean> =>
     attempt(words.demonstration, async () => go(`/labs/${await buildDemonstration()}`));
 
-  useFileDrop(
-    () => whyNot('make'),
-    (why) => {
+  useFileDrop({
+    words: words.dropHere,
+    why: () => whyNot('make'),
+    refuse: (why) => {
       labs.message.value = why;
     },
-    (files) => files.forEach((file) => void importFile(file)),
-  );
+    take: importFiles,
+  });
 
   const count = labs.list.value?.size;
   const why = whyNot('make');
@@ -131,9 +136,9 @@ export function LabsScreen({ go }: { go: (path: string) => void }) {
                   class="hidden"
                   type="file"
                   accept=".gns3project,.gns3p"
+                  multiple
                   onChange={({ currentTarget }) => {
-                    const [file] = currentTarget.files ?? [];
-                    if (file) void importFile(file);
+                    importFiles([...(currentTarget.files ?? [])]);
                     currentTarget.value = '';
                   }}
                 />

@@ -10,6 +10,7 @@ import { Link } from './panels/link.tsx';
 import { PageHeader } from './panels/page-header.tsx';
 import { SCREENS, type Screen, type ScreenProps, screenOf } from './screens.tsx';
 import { entries } from './shell/bar.ts';
+import { FileDrop } from './shell/file-drop.tsx';
 import { LeftLabNotice } from './shell/left-lab-notice.tsx';
 import { MissingLanguage } from './shell/missing-language.tsx';
 import { NewVersion } from './shell/new-version.tsx';
@@ -59,6 +60,7 @@ function Page() {
       <LeftLabNotice />
       {found ? <Shown screen={found.screen} ids={found.ids} /> : <NoScreen />}
       <Overlays />
+      <FileDrop />
     </>
   );
 }

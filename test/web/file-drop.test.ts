@@ -18,12 +18,16 @@ interface Dragged {
 }
 
 /** Without a place, drops on the lower part of the screen, where nothing is. */
-async function drop(page: Page, { files = [], text }: Dragged, [x, y] = [640, 700]): Promise<void> {
+async function drop(
+  page: Page,
+  { files = [], text }: Dragged,
+  [x, y] = [640, 700],
+  steps: readonly ('dragEnter' | 'dragOver' | 'drop' | 'dragCancel')[] = ['dragEnter', 'dragOver', 'drop'],
+): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const items = text === undefined ? [] : [{ mimeType: 'text/plain', data: text }];
   const data = { items, files: [...files], dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-    await session.send('Input.dispatchDragEvent', { type, x: x!, y: y!, data });
+  for (const type of steps) await session.send('Input.dispatchDragEvent', { type, x: x!, y: y!, data });
   await session.detach();
 }
 
@@ -71,6 +75,22 @@ test('archives that are dropped are imported, images uploaded; an observer reads
     await server.expect(201, 'POST', `/v2/projects/${project_id}/open`);
     assert.equal((await server.expect(200, 'GET', `/v2/projects/${project_id}/nodes`))[0].name, 'Hub');
   }
+
+  // Screens that take no files keep the page, and say where they go.
+  await page.getByRole('link', { name: 'Hosts' }).first().click();
+  await page.getByRole('heading', { name: 'Hosts' }).waitFor();
+  await drop(page, { files: [two] }, undefined, ['dragEnter', 'dragOver']);
+  const elsewhere = page.getByText('Drop labs on the screen Labs, images on the screen Images.');
+  await elsewhere.waitFor();
+  await drop(page, { files: [two] });
+  await page.getByRole('status').and(elsewhere).waitFor();
+  assert.ok(page.url().endsWith('/hosts'));
+  await page.getByRole('link', { name: 'Labs' }).first().click();
+  await page.getByRole('link', { name: 'Office' }).waitFor();
+  await drop(page, { files: [two] }, undefined, ['dragEnter', 'dragOver']);
+  await page.getByText('Drop .gns3project files here to import them.').waitFor();
+  await drop(page, {}, undefined, ['dragCancel']);
+  await page.getByText('Drop .gns3project files here to import them.').waitFor({ state: 'detached' });
 
   await page.goto(`http://127.0.0.1:${server.port}/images`);
   await page.getByText('There are no images here yet.').waitFor();
