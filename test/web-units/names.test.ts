@@ -5,8 +5,14 @@ import { arrange } from '../../src/layout/arrange.ts';
 import { isCrossed } from '../../src/layout/count-faults.ts';
 import { centreOf } from '../../src/layout/rectangles.ts';
 import { overlap } from '../../src/web/model/lab/geometry.ts';
-import { isUnplaced, nameAt } from '../../src/web/model/lab/label-place.ts';
-import { type NameBox, type NamedNode, namesWithRoom, sidesOf } from '../../src/web/topology/names.ts';
+import { isUnplaced, nameAt, type Side } from '../../src/web/model/lab/label-place.ts';
+import {
+  choosingSides,
+  type LinkLine,
+  type NameBox,
+  type NamedNode,
+  namesWithRoom,
+} from '../../src/web/topology/names.ts';
 import { LABS } from '../layout/labs.ts';
 
 const node = (id: string, rank: number, x: number, y: number): NameBox => ({
@@ -42,6 +48,15 @@ const link = (one: NamedNode, other: NamedNode) => ({
   from: centreOf(one.symbol),
   to: centreOf(other.symbol),
 });
+
+/** Without its pauses. */
+function sidesOf(nodes: readonly NamedNode[], links: readonly LinkLine[]): Map<string, Side> {
+  const choosing = choosingSides(nodes, links);
+  for (;;) {
+    const { done, value } = choosing.next();
+    if (done) return value;
+  }
+}
 
 test('a name is below its symbol, unless a link, a symbol or another name is there', () => {
   const alone = named('Alone', 0, 0);

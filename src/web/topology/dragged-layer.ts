@@ -20,6 +20,10 @@ export class Lifted {
     };
   }
 
+  get isAny(): boolean {
+    return this.#places.size > 0;
+  }
+
   /** Moves an element into a group, at its stacking height. */
   take(group: 'border' | 'links' | 'things', element: Element, height: number): void {
     if (!this.#places.has(element)) {
@@ -46,7 +50,7 @@ export class Lifted {
 
   /** Draws the current movement at this scale. */
   draw(scale: number): void {
-    const isAny = this.#places.size > 0;
+    const { isAny } = this;
     if (!isAny) this.offset = { x: 0, y: 0 };
     const { x, y } = this.offset;
     this.#moved.style.transform = isAny ? `translate(${x * scale}px, ${y * scale}px)` : '';

@@ -12,13 +12,19 @@ import { Keys } from './keys.ts';
 import { LinkLayer } from './links.ts';
 import { Minimap } from './minimap.ts';
 import { NodeLayer } from './nodes.ts';
-import { Stage } from './stage.ts';
+import { type Kind, Stage } from './stage.ts';
 
 /** Pixels from the window's edge within which an object counts as barely visible. */
 const BORDER = 20;
 
 /** Pixels of the map below the templates in which a node can be seen. */
 const LEAST_ROOM = 150;
+
+/** How long (ms) a frame draws changes; the others follow with the next frames, so that a large lab does not block input. */
+const DRAWING_MS = 16;
+
+/** Changes drawn at once, whatever time they take. */
+const LOT = 200;
 
 /** Nodes, or links, that join a drag in one frame; the others follow with the next frames. */
 const MOST_RAISED = 700;
@@ -45,7 +51,7 @@ export class TopologyMap implements LabMap {
 
   constructor(host: HTMLElement, context: LabContext, events: Omit<GestureEvents, 'boxOfDrawing'>) {
     this.#context = context;
-    const stage = new Stage(host, context, () => this.#flush());
+    const stage = new Stage(host, context, (isWhole) => this.#flush(isWhole));
     this.#stage = stage;
     this.#nodes = new NodeLayer(stage);
     this.#links = new LinkLayer(stage);
@@ -61,7 +67,7 @@ export class TopologyMap implements LabMap {
     stage.camera.drawn = () => {
       this.#links.followHeld();
       stage.lifted.draw(stage.camera.scale);
-      this.#nodes.spreadNames(true, this.#links.changes);
+      this.#nodes.spreadNames(true, this.#links.changes, performance.now());
       this.#links.drawSigns();
     };
     const resize = new ResizeObserver(() => stage.camera.resized());
@@ -99,7 +105,9 @@ export class TopologyMap implements LabMap {
     for (const id of links.keys()) this.#stage.mark('link', id);
   }
 
-  #flush(): void {
+  /** @param isWhole draws all that is marked, however long it takes */
+  #flush(isWhole: boolean): void {
+    const until = isWhole ? Number.POSITIVE_INFINITY : performance.now() + DRAWING_MS;
     // First, as what is drawn depends on the scale.
     if (!this.#fitted && !this.#isEmpty) {
       this.#fitted = true;
@@ -107,31 +115,49 @@ export class TopologyMap implements LabMap {
     }
     const { dirty } = this.#stage;
     const links = new Set<string>();
-    const gone: string[] = [];
-    for (const [id, kind] of dirty) {
-      if (kind === 'drawing') this.#drawings.draw(id);
-      else if (kind === 'link') links.add(id);
-      else {
-        for (const { link_id } of this.#context.lab.linksOf(id)) links.add(link_id);
-      }
-      if (!this.#context.lab[`${kind}s`].has(id)) gone.push(id);
-    }
-    for (const id of links) {
-      this.#links.draw(id);
-      // A node's description includes the number of its links.
-      for (const end of this.#context.lab.links.get(id)?.nodes ?? []) {
-        if (dirty.get(id) === 'link') dirty.set(end.node_id, 'node');
-      }
-    }
-    for (const [id, kind] of dirty) if (kind === 'node') this.#nodes.draw(id);
+    do this.#drawLot(links);
+    while (dirty.size > 0 && performance.now() < until);
     this.#raise(links);
-    this.#nodes.spreadNames(false, this.#links.changes);
-    dirty.clear();
+    const isDone = dirty.size === 0 && this.#nodes.spreadNames(false, this.#links.changes, until);
+    if (!isDone) this.#stage.ask();
     this.#links.followHeld();
     this.#stage.lifted.draw(this.#stage.camera.scale);
-    this.#forget(gone);
     this.#handles.draw();
     this.#minimap.markNodes();
+  }
+
+  /** Draws the first of what is marked; `drawn` gets their links. */
+  #drawLot(drawn: Set<string>): void {
+    const { lab } = this.#context;
+    const { dirty } = this.#stage;
+    const lot = new Map<string, Kind>();
+    for (const [id, kind] of dirty) {
+      if (lot.size === LOT) break;
+      lot.set(id, kind);
+      dirty.delete(id);
+    }
+    const links = new Set<string>();
+    const gone: string[] = [];
+    for (const [id, kind] of lot) {
+      if (kind === 'drawing') this.#drawings.draw(id);
+      else if (kind === 'link') links.add(id);
+      else for (const { link_id } of lab.linksOf(id)) links.add(link_id);
+      if (!lab[`${kind}s`].has(id)) gone.push(id);
+    }
+    for (const id of links) {
+      const ends = lab.links.get(id)?.nodes ?? [];
+      // It is drawn with the last of its ends.
+      if (ends.some(({ node_id }) => dirty.has(node_id))) {
+        if (lot.get(id) === 'link') dirty.set(id, 'link');
+        continue;
+      }
+      this.#links.draw(id);
+      drawn.add(id);
+      // A node's description includes the number of its links.
+      if (lot.get(id) === 'link' || dirty.delete(id)) for (const { node_id } of ends) lot.set(node_id, 'node');
+    }
+    for (const [id, kind] of lot) if (kind === 'node') this.#nodes.draw(id);
+    this.#forget(gone);
   }
 
   /** Moves nodes and links that are dragged from now on among the dragged objects, except those that were drawn there. */

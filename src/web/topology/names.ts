@@ -32,8 +32,19 @@ export interface LinkLine {
   to: Point;
 }
 
-/** The best side for each name that no user has put elsewhere. */
-export function sidesOf(nodes: readonly NamedNode[], links: readonly LinkLine[]): Map<string, Side> {
+/** Names and links between two pauses of a choice. */
+const LOT = 250;
+
+/** The best side for each name that no user has put elsewhere. Pauses now and then, so that thousands of names can be placed over several frames. */
+export function* choosingSides(
+  nodes: readonly NamedNode[],
+  links: readonly LinkLine[],
+): Generator<void, Map<string, Side>> {
+  let count = 0;
+  const isPause = (): boolean => {
+    count += 1;
+    return count % LOT === 0;
+  };
   const sides = new Map<string, Side>();
   if (nodes.length === 0) return sides;
   const square = Math.max(...nodes.map(({ size }) => size.width));
@@ -41,17 +52,23 @@ export function sidesOf(nodes: readonly NamedNode[], links: readonly LinkLine[])
   for (const { id, symbol, placed } of nodes) {
     taken.add(id, symbol, symbol);
     if (placed) taken.add(id, placed, placed);
+    if (isPause()) yield;
   }
-  for (const link of links) for (const part of partsOf(link, square)) lines.add('', part, link);
+  for (const link of links) {
+    for (const part of partsOf(link, square)) lines.add('', part, link);
+    if (isPause()) yield;
+  }
   for (const { id, symbol, size, placed } of nodes.toSorted((one, other) => other.rank - one.rank)) {
+    if (isPause()) yield;
     if (placed) continue;
     let [best, least]: [Side, number] = ['below', Number.POSITIVE_INFINITY];
     for (const side of SIDES) {
-      const name = nameAt(side, symbol, size);
       let cost: number = COST.side[side];
+      if (cost >= least) continue;
+      const name = nameAt(side, symbol, size);
       if (taken.near(name).some((other) => other.id !== id && overlap(other.box, name))) cost += COST.covered;
-      const below = new Set(lines.near(name).map(({ what }) => what));
-      for (const { ends, from, to } of cost < least ? below : [])
+      const below = cost < least ? new Set(lines.near(name).map(({ what }) => what)) : [];
+      for (const { ends, from, to } of below)
         if (isCrossed(from, to, name)) cost += ends.includes(id) ? COST.ownLink : COST.link;
       if (cost < least) [best, least] = [side, cost];
     }
@@ -92,9 +109,12 @@ interface Placed<T> {
   what: T;
 }
 
+/** Rows of squares to each side of the middle for which a square has a number of its own. */
+const MOST_ROWS = 2 ** 25;
+
 /** Things by squares of the map, so that each is compared with its neighbours alone. */
 class Places<T> {
-  readonly #squares = new Map<string, Placed<T>[]>();
+  readonly #squares = new Map<number, Placed<T>[]>();
   readonly #size: number;
 
   constructor(size: number) {
@@ -102,23 +122,28 @@ class Places<T> {
   }
 
   add(id: string, box: Box, what: T): void {
+    const placed = { id, box, what };
     for (const key of this.#keysOf(box)) {
       const square = this.#squares.get(key);
-      if (square) square.push({ id, box, what });
-      else this.#squares.set(key, [{ id, box, what }]);
+      if (square) square.push(placed);
+      else this.#squares.set(key, [placed]);
     }
   }
 
-  /** All in the squares of a box. */
+  /** All in the squares of a box; what is in several of them more than once. */
   near(box: Box): Placed<T>[] {
-    return this.#keysOf(box).flatMap((key) => this.#squares.get(key) ?? []);
+    const found: Placed<T>[] = [];
+    for (const key of this.#keysOf(box)) for (const placed of this.#squares.get(key) ?? []) found.push(placed);
+    return found;
   }
 
-  #keysOf({ x, y, width, height }: Box): string[] {
-    const keys: string[] = [];
-    for (let column = Math.floor(x / this.#size); column <= Math.floor((x + width) / this.#size); column += 1)
-      for (let row = Math.floor(y / this.#size); row <= Math.floor((y + height) / this.#size); row += 1)
-        keys.push(`${column} ${row}`);
+  /** Numbers, as texts would take most of the time. */
+  #keysOf({ x, y, width, height }: Box): number[] {
+    const keys: number[] = [];
+    const [left, top] = [Math.floor(x / this.#size), Math.floor(y / this.#size)];
+    const [right, bottom] = [Math.floor((x + width) / this.#size), Math.floor((y + height) / this.#size)];
+    for (let column = left; column <= right; column += 1)
+      for (let row = top; row <= bottom; row += 1) keys.push(column * 2 * MOST_ROWS + row);
     return keys;
   }
 }

@@ -8,7 +8,7 @@ import { readStyle } from '../model/lab/label-style.ts';
 import { loadInWords } from '../model/lab/node-load.ts';
 import type { NodeObject } from '../model/server/types.ts';
 import { STATUS, stateOf, typeInWords, WORDS } from '../words.ts';
-import { type LinkLine, type NameBox, namesWithRoom, sidesOf } from './names.ts';
+import { choosingSides, type LinkLine, type NameBox, namesWithRoom } from './names.ts';
 import type { Stage } from './stage.ts';
 import { type Attributes, make, set, write } from './svg.ts';
 import { symbolPicture } from './symbols.ts';
@@ -29,6 +29,8 @@ export class NodeLayer {
   #isSpread = true;
   /** The sides of names that no user has put elsewhere. */
   #sides: ReadonlyMap<string, Side> = new Map();
+  /** The choice of other sides, while it is going on. */
+  #choosing: Generator<void, void> | undefined;
   /** For which number of changes of the links they were chosen. */
   #linkChanges = 0;
   /** The nodes whose names have room at a size; undefined if all have. */
@@ -56,6 +58,8 @@ export class NodeLayer {
       make('circle', { class: 'state', r: 5 }, group);
       make('text', { class: 'name' }, group);
       this.elements.set(id, group);
+      // Until it is known which names have room, as thousands of names take time.
+      group.classList.toggle('unnamed', this.#stage.camera.nameSize > 1);
       const isSelected = selection.value.nodes.includes(id);
       set(group, { 'aria-selected': String(isSelected) });
       group.classList.toggle('selected', isSelected);
@@ -136,14 +140,24 @@ export class NodeLayer {
   /**
    * Moves names to the side where they cover least, and hides those for which there is no room at this scale. Dragged nodes keep what they show.
    * @param linkChanges how often links were added and removed until now
+   * @param until when to leave the rest for the next call (`performance.now()`); the result says whether all is done
    */
-  spreadNames(isZoomed: boolean, linkChanges: number): void {
+  spreadNames(isZoomed: boolean, linkChanges: number, until: number): boolean {
     const { held, camera, context } = this.#stage;
-    const isSpread = this.#isSpread && this.#linkChanges === linkChanges;
-    if (held.size > 0 || (isSpread && !isZoomed)) return;
-    this.#isSpread = true;
-    this.#linkChanges = linkChanges;
-    if (!isSpread) this.#chooseSides();
+    if (held.size > 0) return true;
+    let isSpread = true;
+    if (!this.#choosing && (!this.#isSpread || this.#linkChanges !== linkChanges)) {
+      this.#isSpread = true;
+      this.#linkChanges = linkChanges;
+      this.#choosing = this.#chooseSides();
+    }
+    while (this.#choosing) {
+      isSpread = false;
+      if (this.#choosing.next().done) this.#choosing = undefined;
+      else if (performance.now() > until) break;
+    }
+    const isDone = this.#choosing === undefined;
+    if ((isSpread && !isZoomed) || !(isDone || isZoomed)) return isDone;
     const size = camera.nameSize;
     if (!isSpread || this.#room.size !== size)
       this.#room = { size, ids: size > 1 ? namesWithRoom(this.#nameBoxes(size)) : undefined };
@@ -152,9 +166,11 @@ export class NodeLayer {
       const isUnnamed = shown !== undefined && !shown.has(id) && !context.selection.peek().nodes.includes(id);
       if (classList.contains('unnamed') !== isUnnamed) classList.toggle('unnamed', isUnnamed);
     }
+    return isDone;
   }
 
-  #chooseSides(): void {
+  /** Pauses now and then. */
+  *#chooseSides(): Generator<void, void> {
     const { lab } = this.#stage.context;
     const nodes = [...lab.nodes.values()].map((node) => {
       const size = nameSize(node.label);
@@ -166,13 +182,14 @@ export class NodeLayer {
         placed: isUnplaced(node.label, node.height) ? undefined : placedName(node, size),
       };
     });
+    yield;
     const links = [...lab.links.values()].flatMap(({ nodes: [one, other] }): LinkLine[] => {
       const [from, to] = [lab.nodes.get(one.node_id), lab.nodes.get(other.node_id)];
       if (!from || !to) return [];
       return [{ ends: [one.node_id, other.node_id], from: centreOf(from), to: centreOf(to) }];
     });
     const former = this.#sides;
-    this.#sides = sidesOf(nodes, links);
+    this.#sides = yield* choosingSides(nodes, links);
     for (const [id, side] of this.#sides) {
       if ((former.get(id) ?? 'below') === side) continue;
       const [node, group] = [lab.nodes.get(id), this.elements.get(id)];

@@ -48,11 +48,11 @@ export class Stage {
   readonly dirty = new Map<string, Kind>();
   /** Nodes that are dragged from now on, and look as before. */
   readonly raised = new Set<string>();
-  readonly #flush: () => void;
+  readonly #flush: (isWhole: boolean) => void;
   #isPreview = false;
   #frame = 0;
 
-  constructor(host: HTMLElement, context: LabContext, flush: () => void) {
+  constructor(host: HTMLElement, context: LabContext, flush: (isWhole: boolean) => void) {
     this.host = host;
     this.context = context;
     this.root = document.createElement('div');
@@ -82,9 +82,10 @@ export class Stage {
     this.lifted = new Lifted(border, moved);
     host.append(this.root);
     this.camera = new Camera(host, this.root, worlds);
-    this.#flush = () => {
+    this.#flush = (isWhole) => {
+      cancelAnimationFrame(this.#frame);
       this.#frame = 0;
-      flush();
+      flush(isWhole);
     };
   }
 
@@ -99,9 +100,14 @@ export class Stage {
     this.ask();
   }
 
-  /** Draws what is marked with the next frame. */
+  /** Draws what is marked with the next frames. */
   ask(): void {
-    this.#frame ||= requestAnimationFrame(this.#flush);
+    this.#frame ||= requestAnimationFrame(() => this.#flush(false));
+  }
+
+  /** Puts back what a former drag has left among the dragged objects, as they all move with the next one. */
+  #endFormer(): void {
+    if (this.held.size === 0 && this.lifted.isAny) this.#flush(true);
   }
 
   /** Drawings below the links stay there during a drag. */
@@ -165,6 +171,7 @@ export class Stage {
   hold(dx: number, dy: number, isFree: boolean): void {
     const { context } = this;
     this.endPreview();
+    this.#endFormer();
     const project = context.lab.project.value;
     const grid = (size: number | undefined): number => (isFree || !project?.snap_to_grid ? 0 : (size ?? 0));
     const [nodeGrid, drawingGrid] = [grid(project?.grid_size), grid(project?.drawing_grid_size)];
@@ -197,6 +204,7 @@ export class Stage {
   /** Draws nodes at these corners without sending them; `keep` sends them. Replaces an earlier preview. */
   preview(places: ReadonlyMap<string, Point>): void {
     this.release([...this.held.keys()]);
+    this.#endFormer();
     this.#isPreview = true;
     this.lifted.offset = { x: 0, y: 0 };
     for (const [id, place] of places) {
