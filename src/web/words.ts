@@ -884,6 +884,7 @@ const ENGLISH = {
       protocol: 'Protocol',
       info: 'Info',
     },
+    widthOf: (column: string) => `Width of ${column}`,
   },
   /** Submenus of the context menus. */
   menus: {

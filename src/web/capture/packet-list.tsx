@@ -2,6 +2,8 @@
 import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { remembered } from '../model/browser/remembered.ts';
+import { Separator } from '../panels/separator.tsx';
 import { WORDS } from '../words.ts';
 import type { CaptureFeed } from './feed.ts';
 import type { Row } from './messages.ts';
@@ -10,8 +12,17 @@ const words = WORDS.capture;
 const ROW_PIXELS = 22;
 /** Rows rendered beyond each end of the visible part. */
 const MARGIN = 10;
+/** Bounds of the width of a column in pixels. */
+const [NARROWEST, WIDEST] = [30, 600];
 const COLUMNS = ['number', 'time', 'source', 'target', 'protocol', 'info'] as const;
 const COLUMNS_OF_SEVERAL = ['number', 'time', 'link', 'source', 'target', 'protocol', 'info'] as const;
+
+type Column = (typeof COLUMNS_OF_SEVERAL)[number];
+
+/** Widths in pixels that people have set; 0 for those of the style sheet. The last column takes the rest. */
+const widths = COLUMNS_OF_SEVERAL.filter((column) => column !== 'info').map(
+  (column) => [column, remembered<number>(`labwire.packets.${column}`, 0)] as const,
+);
 
 interface PacketListProps {
   feed: CaptureFeed;
@@ -87,12 +98,17 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and its keys choose
     <section class="packets" aria-label={words.packets} tabIndex={0} ref={list} onScroll={scrolled}>
-      <table aria-rowcount={shown + 1} class={sources.length > 1 ? 'of-several' : undefined}>
+      <table
+        aria-rowcount={shown + 1}
+        class={sources.length > 1 ? 'of-several' : undefined}
+        style={Object.fromEntries(widths.map(([column, { value }]) => [`--${column}`, value ? `${value}px` : '']))}
+      >
         <thead>
           <tr class="packet packets-head">
             {columns.map((column) => (
               <th key={column} scope="col">
                 {words.columns[column]}
+                <ColumnEdge column={column} />
               </th>
             ))}
           </tr>
@@ -113,9 +129,39 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
   );
 }
 
+function ColumnEdge({ column }: { column: Column }) {
+  const edge = useRef<HTMLSpanElement>(null);
+  /** As the style sheet has it. */
+  const measured = useSignal(0);
+  const [, width] = widths.find(([each]) => each === column) ?? [];
+  const measure = (): void => {
+    measured.value = Math.round(edge.current?.closest('th')?.clientWidth ?? 0);
+  };
+  useEffect(measure, []);
+  if (!width) return null;
+  return (
+    <span ref={edge} onPointerEnter={measure} onFocusCapture={measure}>
+      <Separator
+        class="column-edge"
+        label={words.widthOf(words.columns[column])}
+        orientation="vertical"
+        least={NARROWEST}
+        most={WIDEST}
+        size={width.value || measured.value}
+        set={(pixels) => {
+          width.value = pixels;
+        }}
+        reset={() => {
+          width.value = 0;
+        }}
+      />
+    </span>
+  );
+}
+
 interface LineProps {
   row: Row;
-  columns: readonly (typeof COLUMNS_OF_SEVERAL)[number][];
+  columns: readonly Column[];
   top: number;
   isChosen: boolean;
 }

@@ -38,7 +38,13 @@ export function Dock({ context, isAlone = false }: { context: LabContext; isAlon
   const columns = 1 + dock.beside.value.length;
   return (
     <section class={isFull.value ? 'dock full' : 'dock'} data-pane aria-label={words.title} ref={host}>
-      {!isAlone && <DockSize dock={host} isFull={isFull.value} />}
+      {!isAlone && (
+        <DockSize
+          dock={host}
+          isFull={isFull.value}
+          hasPackets={list.value.some(({ kind }) => kind === 'capture' || kind === 'merged')}
+        />
+      )}
       <div class="tabs">
         <div class="tab-list">
           {list.value.map((entry) => (
