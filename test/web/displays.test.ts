@@ -170,7 +170,7 @@ test('a display with a password asks for it, says that another one is wrong, and
   const password = page.getByLabel('Password of the display');
   await password.fill('wrong');
   await password.press('Enter');
-  await page.getByText('That was not the password of this display.').waitFor();
+  await page.getByText('Wrong password for this display.').waitFor();
   assert.equal(await lit(page), 0, 'nothing is shown without it');
   assert.deepEqual(await accessibilityFaults(page), []);
   await password.fill('s3cret');

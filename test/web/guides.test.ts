@@ -84,7 +84,7 @@ test('a dragged node comes in line with another one, a group takes its nodes alo
   await until(async () => String(await placeOf('A')) === '-197,-15', 'with A');
 
   // An ordinary drawing again.
-  await page.getByLabel('Group: moves what lies in it').uncheck();
+  await page.getByLabel('Group: moves what is inside it').uncheck();
   await until(async () => !(await drawings())[0].svg.includes('class='), 'the drawing');
   await page.keyboard.down('Alt');
   await drag(page.locator('.drawing rect'), 0, 20);

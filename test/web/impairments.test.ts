@@ -156,7 +156,7 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
   await page.getByRole('button', { name: 'Resume' }).waitFor();
   await undo.click();
   await until(async () => (await read()).suspend === false, 'the end of suspension');
-  assert.equal(await page.getByText('Filters of GNS3').count(), 0);
+  assert.equal(await page.getByText('GNS3 filters').count(), 0);
   const nodes = `/v2/projects/${project.project_id}/nodes`;
   const pc = await server.expect(201, 'POST', nodes, {
     name: 'PC',
@@ -171,7 +171,7 @@ test('impairments are chosen, applied, seen, scheduled and refused by name', { s
     .getByRole('button', { name: /^PC .* – B / })
     .click();
   await page.getByRole('tab', { name: 'Impairments' }).click();
-  await page.getByText('Filters of GNS3').click();
+  await page.getByText('GNS3 filters').click();
   const loss = page.getByRole('group', { name: 'Packet loss' }).getByLabel('Chance');
   await loss.fill('200');
   await loss.press('Enter');

@@ -31,12 +31,12 @@ test('the look of a label is chosen, drawn and undone; a console that is a web p
 
   await lists.getByRole('button', { name: /^Hub / }).click();
   await page.getByRole('tab', { name: 'General' }).click();
-  await page.getByText('Look of the label').click();
+  await page.getByText('Style of the label').click();
   const label = async (): Promise<{ style: string; rotation: number; text: string }> =>
     (await server.expect(200, 'GET', `${nodes}/${hub.node_id}`)).label;
   const before = await label();
-  await page.getByLabel('Size in points').fill('20');
-  await page.getByLabel('Size in points').press('Enter');
+  await page.getByLabel('Size (points)').fill('20');
+  await page.getByLabel('Size (points)').press('Enter');
   await until(async () => (await label()).style?.includes('font-size: 20.0') === true, 'the size');
   await page.getByLabel('Colour').fill('#ff0000');
   await until(async () => (await label()).style.includes('fill: #ff0000'), 'the colour');
@@ -44,8 +44,8 @@ test('the look of a label is chosen, drawn and undone; a console that is a web p
   await page.getByLabel('Italic').check();
   await until(async () => (await label()).style.includes('font-style: italic'), 'italic letters');
   await until(() => name.evaluate((element) => getComputedStyle(element).fontStyle === 'italic'), 'italic on the map');
-  await page.getByLabel('Rotation in degrees').fill('30');
-  await page.getByLabel('Rotation in degrees').press('Enter');
+  await page.getByLabel('Rotation (degrees)').fill('30');
+  await page.getByLabel('Rotation (degrees)').press('Enter');
   await until(async () => (await label()).rotation === 30, 'the rotation');
   assert.equal((await label()).text, 'Hub');
   await until(

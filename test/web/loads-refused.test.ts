@@ -317,7 +317,7 @@ test('whatever a screen cannot read: it says why, offers to try again, and goes 
     loads: ['panels/inspector/link/filters.tsx {path}/available_filters'],
     request: /\/available_filters$/,
     show: () => tab('Impairments'),
-    done: () => details.getByText('Filters of GNS3').waitFor(),
+    done: () => details.getByText('GNS3 filters').waitFor(),
   });
   await prove({
     loads: ['panels/inspector/link/schedule.tsx path'],

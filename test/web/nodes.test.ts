@@ -230,7 +230,7 @@ test('a file that is edited in place is on the disk, and what another user wrote
   await page.getByText('Another user has changed this file meanwhile.').waitFor();
   assert.match(await content.inputValue(), /Mine/);
   assert.equal(await readFile(file, 'utf8'), 'set pcname Theirs\n');
-  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByRole('button', { name: 'Overwrite with mine' }).click();
   await page.getByText('Saved.').waitFor();
   assert.equal(await readFile(file, 'utf8'), 'ip 10.0.0.9/24\nset pcname Mine\n');
 

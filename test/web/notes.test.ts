@@ -69,7 +69,7 @@ test('notes are written, shown as Markdown without running or loading anything, 
   await server.expect(204, 'PUT', `/v2/projects/${project.project_id}/notes`, { text: 'Theirs' });
   await page.getByRole('button', { name: 'Load theirs' }).waitFor();
   assert.equal(await page.getByLabel('Content of Notes').inputValue(), 'Mine');
-  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByRole('button', { name: 'Overwrite with mine' }).click();
   await notes(other).getByText('Mine').waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -195,7 +195,7 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   const window = own.getByRole('dialog');
   await window.getByLabel('What it is for').fill('backup <b>');
   assert.deepEqual(await window.getByLabel('May do').locator('option').allInnerTexts(), [
-    'all that I may',
+    'everything that I may do',
     'what an observer may',
   ]);
   await window.getByLabel('May do').selectOption('observer');
@@ -209,7 +209,7 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   const byToken = async (): Promise<number> =>
     (await fetch(`${daemon.url}/v2/projects`, { headers: { Authorization: `Bearer ${token}` } })).status;
   assert.equal(await byToken(), 200);
-  await own.getByRole('button', { name: 'I have kept it' }).click();
+  await own.getByRole('button', { name: 'I have saved it' }).click();
   assert.equal(await own.getByText(token).count(), 0);
   await own.getByRole('button', { name: 'Revoke backup <b>' }).click();
   await window.getByRole('button', { name: 'Revoke' }).click();
@@ -293,9 +293,9 @@ test('an admin adds, changes and removes accounts and reads who did what; everyb
   await page.getByRole('button', { name: 'Read again' }).click();
   await lines.getByText('Cancel a task').nth(99).waitFor();
   assert.equal(await lines.count(), 100);
-  assert.equal(await page.getByText('These are all that is kept.').count(), 0);
+  assert.equal(await page.getByText('No older entries are kept.').count(), 0);
   await page.getByRole('button', { name: 'Older lines' }).click();
-  await page.getByText('These are all that is kept.').waitFor();
+  await page.getByText('No older entries are kept.').waitFor();
   assert.equal(await lines.getByText('Cancel a task').count(), 120);
   await lines.last().getByText('Make the lab Thesis', { exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Older lines' }).count(), 0);

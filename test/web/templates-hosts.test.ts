@@ -48,7 +48,7 @@ test('a template that is made in the form gives a node; it is changed, copied an
 
   await choose('Switch');
   await page.getByRole('button', { name: 'New template' }).click();
-  await page.getByText('This is needed.').waitFor();
+  await page.getByText('This field is required.').waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Trunks');
   await page.getByLabel('Names of nodes').fill('T{0}');
   await page.locator('summary', { hasText: 'Network' }).waitFor();

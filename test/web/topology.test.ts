@@ -318,14 +318,14 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
   await page.getByRole('button', { name: 'Fit' }).click();
   const drawings = async (): Promise<Body[]> => daemon.get(`${lab.path}/drawings`);
   await page.getByRole('button', { name: 'Add ellipse' }).click();
-  await page.getByText('Drag upon the map to draw').waitFor();
+  await page.getByText('Drag on the map to draw').waitFor();
   await mouse.move(left + 60, top + 560);
   await mouse.down();
   await mouse.move(left + 200, top + 600, { steps: 3 });
   await page.locator('.new-shape').waitFor();
   await page.keyboard.press('Escape');
   await mouse.up();
-  await page.getByText('Drag upon the map to draw').waitFor({ state: 'detached' });
+  await page.getByText('Drag on the map to draw').waitFor({ state: 'detached' });
   assert.deepEqual(await drawings(), []);
   await page.getByRole('button', { name: 'Add line' }).click();
   const [lineX, lineY] = await middleOf(picture('PC2'));
@@ -367,7 +367,7 @@ test('by mouse: templates dragged, links drawn, a rectangle moved with the grid,
     async () => (await daemon.get(`${lab.path}/drawings`))[0].svg as string,
     (svg) => /<svg height="(1[1-9]\d)" width="(2[1-9]\d)"><rect [^>]*width="\2" height="\1" \/><\/svg>/.test(svg),
   );
-  const rotation = page.getByRole('complementary').getByLabel('Rotation in degrees');
+  const rotation = page.getByRole('complementary').getByLabel('Rotation (degrees)');
   await rotation.press('Control+a');
   await rotation.pressSequentially('30\n');
   await eventually('a turned one', async () => (await daemon.get(`${lab.path}/drawings`))[0].rotation === 30);

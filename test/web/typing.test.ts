@@ -37,7 +37,7 @@ test('what is typed in a field stays when another user changes something, until 
   await lists.getByRole('button', { name: 'one' }).click();
   for (const [label, typed, shown] of [
     ['From the left', '170', async () => String((await server.expect(200, 'GET', drawn)).x)],
-    ['Size in points', '21', async () => /font-size="([^"]*)"/.exec((await server.expect(200, 'GET', drawn)).svg)?.[1]],
+    ['Size (points)', '21', async () => /font-size="([^"]*)"/.exec((await server.expect(200, 'GET', drawn)).svg)?.[1]],
     ['Font', 'Arial', async () => /font-family="([^"]*)"/.exec((await server.expect(200, 'GET', drawn)).svg)?.[1]],
     ['Text', 'two', async () => /<text[^>]*>([^<]*)</.exec((await server.expect(200, 'GET', drawn)).svg)?.[1]],
   ] as const) {

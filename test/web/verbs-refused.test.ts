@@ -303,12 +303,12 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await server.expect(200, 'PUT', `${path}/nodes/${pc.node_id}`, { compute_id: 'local' });
   await pick(/^A2 /);
   await pick(/^PC9 /);
-  await details.locator('summary', { hasText: 'Look of the label' }).click();
+  await details.locator('summary', { hasText: 'Style of the label' }).click();
   await prove({
     calls: ['panels/inspector/node/label-style.tsx history.update'],
     request: /^PUT .*\/nodes\//,
-    typed: [[details.getByLabel('Size in points'), '17']],
-    ask: () => details.getByLabel('Size in points').press('Enter'),
+    typed: [[details.getByLabel('Size (points)'), '17']],
+    ask: () => details.getByLabel('Size (points)').press('Enter'),
     done: () => until(async () => /font-size: ?17/.test((await node(pc.node_id)).label.style), 'the size'),
   });
   const bold = details.getByLabel('Bold');
@@ -860,7 +860,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
   await page.getByRole('alert').getByText(noBreak).waitFor();
   await pick(/^PC2 .* – S /);
   await page.getByRole('tab', { name: 'Impairments' }).click();
-  await details.getByText('Filters of GNS3').click();
+  await details.getByText('GNS3 filters').click();
   const chance = details.getByRole('group', { name: 'Packet loss' }).getByLabel('Chance');
   await prove({
     calls: ['panels/inspector/link/filters.tsx history.update'],
@@ -1013,7 +1013,7 @@ test('every verb of the page that is refused or not answered says so, keeps what
     open: () => button('Change the password').click(),
     typed: [
       [dialog.getByLabel('New password'), 'another one'],
-      [dialog.getByLabel('The same again'), 'another one'],
+      [dialog.getByLabel('Repeat the password'), 'another one'],
     ],
     ask: () => button('Change the password', dialog).click(),
     said: dialog,
