@@ -1,13 +1,24 @@
 // A port for a server of a test.
-import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { reserved } from './system/own-ports.ts';
 
-/** A TCP port that was free a moment ago. */
+/** Above the ports that the kernel gives to clients, and those of daemons of tests. */
+const FIRST = 61_000;
+const COUNT = 2_000;
+/** Servers of NATS speak to each other at the port so far above. */
+const BETWEEN_SERVERS = 2_000;
+
+/** A TCP port that no other test has while this process runs; nor the one 2,000 above. */
 export async function freeTcpPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+  const number = await reserved('port', COUNT, async (each) => {
+    const port = FIRST + each;
+    return (await isFree(port)) && (await isFree(port + BETWEEN_SERVERS));
+  });
+  return FIRST + number.value;
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false)).listen(port, () => server.close(() => resolve(true)));
+  });

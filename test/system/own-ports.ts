@@ -11,15 +11,29 @@ export interface OwnPorts extends Disposable {
   readonly last: number;
 }
 
-/** Others of this machine, processes too, get the next ones until these are disposed of, or the process is gone. */
 export async function ownPorts(): Promise<OwnPorts> {
-  for (let number = process.pid % COUNT, tried = 0; tried < COUNT; number = (number + 1) % COUNT, tried++) {
-    const first = FIRST + number * EACH;
+  const number = await reserved('ports', COUNT);
+  const first = FIRST + number.value * EACH;
+  return { first, last: first + EACH - 1, [Symbol.dispose]: () => number[Symbol.dispose]() };
+}
+
+/**
+ * A number below `count`. Others of this machine, processes too, get the next ones until it is disposed of, or the process is gone.
+ * @param what there is one such number of each kind
+ */
+export async function reserved(
+  what: string,
+  count: number,
+  isUsable: (value: number) => Promise<boolean> = async () => true,
+): Promise<Disposable & { value: number }> {
+  for (let value = process.pid % count, tried = 0; tried < count; value = (value + 1) % count, tried++) {
     // A name without a file, which nobody else can have, and which goes with the process.
-    const mark = await marked(`\0labwire-test-ports-${first}`);
-    if (mark) return { first, last: first + EACH - 1, [Symbol.dispose]: () => mark.close() };
+    const mark = await marked(`\0labwire-test-${what}-${value}`);
+    if (!mark) continue;
+    if (await isUsable(value)) return { value, [Symbol.dispose]: () => mark.close() };
+    mark.close();
   }
-  throw new Error(`${COUNT} daemons of tests have all ports from ${FIRST} on: end some`);
+  throw new Error(`tests have all ${count} ${what}: end some`);
 }
 
 function marked(name: string): Promise<Server | undefined> {
