@@ -5,7 +5,8 @@ import type { Compute } from '../../src/controller/computes/compute.ts';
 import type { Computes } from '../../src/controller/computes/computes.ts';
 import { MissingImages } from '../../src/controller/computes/missing-images.ts';
 import { createAnnouncer } from '../../src/controller/events.ts';
-import { sendJson } from './computes-stand-in.ts';
+import { type Answering, type StandIn, sendJson } from './computes-stand-in.ts';
+import { until } from './lab-server.ts';
 import { memberHost } from './member-host.ts';
 
 const CONTENT = 'the image that is wanted';
@@ -41,4 +42,63 @@ test('a host that hangs, and one with another image of the name, keep no host fr
   const images = new MissingImages({ computes, announcer: createAnnouncer() });
   await images.supply({ compute: to, type: 'qemu', projectId: 'p', checksums: ['a'] }, () => to.post('/qemu/nodes'));
   assert.deepEqual(arrived, [CONTENT]);
+});
+
+test('another host with the same image goes on when the one that sends it dies', async (t) => {
+  let arrived = '';
+  const takes: Answering = (request, response) => {
+    request.setEncoding('utf8').on('data', (text) => {
+      arrived += text;
+    });
+    const answer = (): void => sendJson(response, 201, { offset: arrived.length });
+    request.once('end', answer).once('error', answer);
+  };
+  const to = await memberHost(t, 'target', {
+    'POST /qemu/nodes': (request, response) => {
+      request.resume();
+      if (arrived === CONTENT) return sendJson(response, 201, {});
+      sendJson(response, 409, { message: 'missing', exception: 'ImageMissingError', image: 'x.img', status: 409 });
+    },
+    'PUT /qemu/uploads/[^/]+': (request, response) => {
+      request.resume();
+      sendJson(response, 201, { offset: arrived.length });
+    },
+    'POST /qemu/uploads/.+': takes,
+  });
+  let sender: StandIn;
+  const half = CONTENT.length / 2;
+  const image = [{ filename: 'x.img', filesize: CONTENT.length, md5sum: 'a' }];
+  const dies = await memberHost(
+    t,
+    'dies',
+    {
+      'GET /qemu/images': image,
+      'GET /qemu/images/x.img': (_, response) => {
+        response.writeHead(200, { 'Content-Length': CONTENT.length });
+        response.write(CONTENT.slice(0, half), () => setTimeout(() => void sender.close(), 200));
+      },
+    },
+    (host) => {
+      sender = host;
+    },
+  );
+  const hosts = [to, dies];
+  const computes = { list: () => hosts } as unknown as Computes;
+  const images = new MissingImages({ computes, announcer: createAnnouncer() });
+  const need = { compute: to, type: 'qemu', projectId: 'p', checksums: ['a'] } as const;
+  const supplied = images.supply(need, () => to.post('/qemu/nodes'));
+  await until(() => arrived.length > 0, 'a part');
+  const ranges: unknown[] = [];
+  const heir = await memberHost(t, 'heir', {
+    'GET /qemu/images': image,
+    'GET /qemu/images/x.img': ({ headers: { range } }, response) => {
+      ranges.push(range);
+      const from = Number(/bytes=(\d+)-/.exec(range ?? '')?.[1] ?? 0);
+      response.writeHead(from > 0 ? 206 : 200).end(CONTENT.slice(from));
+    },
+  });
+  hosts.push(await having(t, 'other', 'b'), heir);
+  await supplied;
+  assert.equal(arrived, CONTENT);
+  assert.deepEqual(ranges, [`bytes=${half}-`]);
 });

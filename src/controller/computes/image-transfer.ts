@@ -25,10 +25,12 @@ export interface ImageTransfer {
   to: Compute;
   type: NodeType;
   image: UploadAnnounced;
+  /** Another host that has the same image. */
+  another: () => Promise<Compute | undefined>;
 }
 
 /** @throws ComputeRefusal of the target, ComputeUnreachable, Failure `conflict` */
-export async function transferImage({ from, to, type, image }: ImageTransfer): Promise<void> {
+export async function transferImage({ from, to, type, image, another }: ImageTransfer): Promise<void> {
   const upload = `/${type}/uploads/${randomUUID()}`;
   const source = `/${type}/images/${encodeURIComponent(image.filename)}`;
   const begin = async (): Promise<number> => v.parse(Upload, await to.put(upload, { body: image })).offset;
@@ -41,7 +43,7 @@ export async function transferImage({ from, to, type, image }: ImageTransfer): P
     return void (await sendPiece({ from, to, source, offset: 0 }, source));
   }
   try {
-    await sendAll({ from, to, source, upload, begin, image }, offset);
+    await sendAll({ from, to, source, upload, begin, image, another }, offset);
   } catch (error) {
     // Its part would take the target's space for an hour.
     await to.delete(upload, { connect: false }).catch(ignore);
@@ -49,7 +51,7 @@ export async function transferImage({ from, to, type, image }: ImageTransfer): P
   }
 }
 
-interface Sending extends Pick<ImageTransfer, 'from' | 'to' | 'image'> {
+interface Sending extends Pick<ImageTransfer, 'from' | 'to' | 'image' | 'another'> {
   /** Paths of the image on `from`, and of the upload on `to`. */
   source: string;
   upload: string;
@@ -57,7 +59,9 @@ interface Sending extends Pick<ImageTransfer, 'from' | 'to' | 'image'> {
   begin(): Promise<number>;
 }
 
-async function sendAll({ from, to, source, upload, begin, image }: Sending, first: number): Promise<void> {
+async function sendAll(sending: Sending, first: number): Promise<void> {
+  const { to, source, upload, begin, image, another } = sending;
+  let { from } = sending;
   let offset = first;
   let progressed = performance.now();
   do {
@@ -69,6 +73,7 @@ async function sendAll({ from, to, source, upload, begin, image }: Sending, firs
     } catch (error) {
       if (isFinal(error)) throw error;
       await sleep(AGAIN_MS);
+      if (!from.connected) from = (await another()) ?? from;
       // A target that was started again has dropped what it had.
       const reached = await begin().catch((failure: unknown) => {
         if (isFinal(failure)) throw failure;

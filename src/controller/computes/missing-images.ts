@@ -60,14 +60,14 @@ export class MissingImages {
       } catch (error) {
         const missing = error instanceof ComputeRefusal ? error.missingImage : undefined;
         if (missing === undefined || sent.has(missing) || sent.size === ROUNDS) throw error;
-        if (!(await this.#send(need, missing))) throw error;
+        if (!(await this.#supply(need, missing))) throw error;
         sent.add(missing);
       }
     }
   }
 
   /** Whether a host had the image and has sent it. Nodes that need it at the same time share one transfer. */
-  async #send(need: Need, missing: string): Promise<boolean> {
+  async #supply(need: Need, missing: string): Promise<boolean> {
     const { compute, type } = need;
     const name = posix.basename(missing.replaceAll('\\', '/'));
     if (nodeKind(type).images === undefined || name === '') return false;
@@ -75,8 +75,8 @@ export class MissingImages {
   }
 
   /** Sends an image of one host to another one that has no image of its name, without being asked. */
-  copy({ from, to, type, image }: ImageTransfer): Promise<boolean> {
-    return this.#once(to, type, image.filename, () => transferImage({ from, to, type, image }).then(() => true));
+  copy({ from, to, type, image }: Found & Pick<ImageTransfer, 'to' | 'type'>): Promise<boolean> {
+    return this.#once(to, type, image.filename, () => this.#send({ from, to, type, image }).then(() => true));
   }
 
   #once(to: Compute, type: NodeType, name: string, send: () => Promise<boolean>): Promise<boolean> {
@@ -94,9 +94,18 @@ export class MissingImages {
     const { from, image } = found;
     const origin = from.id === 'local' ? '' : ` from ${from.name}`;
     this.#tell(projectId, `The compute ${to.name} misses the image ${name}: uploading it${origin}.`);
-    await transferImage({ from, to, type, image });
+    await this.#send({ from, to, type, image });
     this.#tell(projectId, `The image ${name} is on the compute ${to.name} now.`);
     return true;
+  }
+
+  /** If the host that sends it dies, another one with the same image goes on. */
+  #send({ from, to, type, image }: Found & Pick<ImageTransfer, 'to' | 'type'>): Promise<void> {
+    const another = async (): Promise<Compute | undefined> => {
+      const found = await this.#find(to, type, image.filename, [image.md5sum]);
+      return found?.image.md5sum === image.md5sum ? found.from : undefined;
+    };
+    return transferImage({ from, to, type, image, another });
   }
 
   /**
