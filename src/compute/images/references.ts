@@ -1,10 +1,12 @@
 // Image references of nodes: found by name, path or checksum, and shown to clients in their form.
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, posix } from 'node:path';
-import type { ImageKind } from '../../api/kinds/kinds.ts';
+import { type ImageKind, imageKind } from '../../api/kinds/kinds.ts';
+import type { NodeType } from '../../api/vocabulary.ts';
 import { Failure } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
+import type { Services } from '../services.ts';
 import type { ImagePlace, Images } from './images.ts';
 
 /** An image of a node: its path on this host, and its name for clients. */
@@ -18,15 +20,20 @@ export interface Image {
 
 export const NO_IMAGE: Image = { path: '', shown: '', md5sum: null };
 
-export interface ReferenceOptions {
-  images: Images;
-  kind: ImageKind;
+/** A node as the search for its images sees it. */
+export interface ImageUser {
+  type: NodeType;
   /** Name of the error of the node's type, for an unreadable image. */
   exception: string;
-  /** Whether absolute paths may lie anywhere on this host. */
-  local: boolean;
   /** Directory of the project, which may contain images, too. */
   project: string;
+}
+
+interface ReferenceOptions extends ImageUser {
+  images: Images;
+  kind: ImageKind;
+  /** Whether absolute paths may lie anywhere on this host. */
+  local: boolean;
 }
 
 /**
@@ -39,15 +46,17 @@ export async function findImage(
   member: string,
   reference: string,
   md5sum: string | null | undefined,
-  options: ReferenceOptions,
+  user: ImageUser,
+  { images, config }: Pick<Services, 'images' | 'config'>,
 ): Promise<Image> {
   if (reference === '') return NO_IMAGE;
   if (/^[A-Za-z]:[\\/]/.test(reference)) throw refusal(member, reference, 'is a path of Windows');
   if (reference.includes('\0')) throw refusal(member, reference, 'is no name of an image');
+  const options = { ...user, images, kind: imageKind(user.type), local: config.Server.local };
   const found = isAbsolute(reference) ? await atPath(member, reference, options) : await byName(reference, options);
   const place = found ?? (md5sum ? await byChecksum(md5sum, options) : undefined);
   if (place === undefined) {
-    const message = `${member}: this compute has no image ${reference}; upload it with POST /v2/compute/${options.kind.type}/images/${basename(reference)}.`;
+    const message = `${member}: this compute has no image ${reference}; upload it with POST /v2/compute/${user.type}/images/${basename(reference)}.`;
     throw new Failure('image-missing', message, { image: posix.normalize(reference) });
   }
   return describe(place, options);

@@ -10,3 +10,9 @@ export async function withExceptionName<T>(exception: string, task: () => T | Pr
     throw new Failure('conflict', thrown.message, { exception, cause: thrown });
   }
 }
+
+/** Makes the failures `conflict` of a kind of node. */
+export const refusals =
+  (exception: string) =>
+  (message: string, cause?: unknown): Failure =>
+    new Failure('conflict', message, { exception, cause });

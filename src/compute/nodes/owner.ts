@@ -15,4 +15,6 @@ export interface PortOwner {
   readonly id: string;
   readonly name: string;
   readonly project: NodeProject;
+  /** @throws Failure `conflict` for an adapter that the node's program uses otherwise */
+  mustBeFree?(adapter: number): Promise<void>;
 }

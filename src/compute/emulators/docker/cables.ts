@@ -1,15 +1,13 @@
 // The interfaces of a running container. A TAP has a carrier while it is open, so it is open while its link exists and
 // is not suspended; of a pair the end on this host is up as long.
 
-import { messageOf } from '../../../failures.ts';
-import { log } from '../../../host/log.ts';
 import { hostEndOf } from '../../../host/network/container-interfaces.ts';
 import { keepFromHost } from '../../../host/network/interface-programs.ts';
 import { changeLink, findLink } from '../../../host/network/kernel-interfaces.ts';
 import type { NodeNetwork } from '../../../host/network/node-network.ts';
 import { inNetworkOfAny } from '../../../host/system-calls.ts';
 import type { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
-import type { LivePort } from '../../nodes/ports/live-port.ts';
+import { followCables, type LivePort } from '../../nodes/ports/live-port.ts';
 
 export class Cables {
   readonly #node: string;
@@ -42,19 +40,12 @@ export class Cables {
     await Promise.all(this.#ports.all.map((port) => port.setDevice(null)));
   }
 
-  /**
-   * Follows the cables. Call it again when the ports change. @param running first process of the container, if it runs
-   */
+  /** See `followCables`. @param running first process of the container, if it runs */
   follow(running: () => number | undefined): void {
-    for (const [adapter, port] of this.#ports.all.entries()) {
-      (port as LivePort).onCable(async () => {
-        const process = running();
-        if (process === undefined) return;
-        await this.#plugOne(port as LivePort, adapter, process).catch((error: unknown) => {
-          log.warn('a container does not hear of its cable', { node: this.#node, adapter, reason: messageOf(error) });
-        });
-      });
-    }
+    followCables(this.#node, this.#ports, async (adapter, port) => {
+      const process = running();
+      if (process !== undefined) await this.#plugOne(port, adapter, process);
+    });
   }
 
   async #plugOne(port: LivePort, adapter: number, running: number): Promise<void> {

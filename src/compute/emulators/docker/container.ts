@@ -1,8 +1,8 @@
 // The container of a node in the Engine: created, found again, removed. Running it is not done here.
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { splitWords } from '../../nodes/lifecycle/command-words.ts';
-import { type Engine, EngineFailure, exception } from './engine.ts';
+import { type Engine, EngineFailure, exception, refusal } from './engine.ts';
 import type { Environment } from './environment.ts';
 import { type Level, rightsOf } from './rights.ts';
 import { findVolumes, type Labels, type Mount, removeVolumes } from './volumes.ts';
@@ -159,8 +159,7 @@ export async function removeVolumesOf(engine: Engine, nodeId: string): Promise<v
 /** The image's properties. @throws EngineFailure with status 404 if the Engine does not have it */
 export async function imageInfo(engine: Engine, name: string): Promise<ImageInfo> {
   if (!/^[\w./:@-]+$/.test(name)) {
-    const message = `image: ${JSON.stringify(name)} is no name of an image; use such as alpine:latest.`;
-    throw new Failure('conflict', message, { exception });
+    throw refusal(`image: ${JSON.stringify(name)} is no name of an image; use such as alpine:latest.`);
   }
   return engine.call<ImageInfo>('GET', `images/${name}/json`);
 }

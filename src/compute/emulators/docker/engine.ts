@@ -4,6 +4,7 @@ import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Failure, messageOf, systemCode } from '../../../failures.ts';
+import { refusals } from '../../nodes/exception-name.ts';
 
 /** The oldest supported version of the API (Docker 19.03). */
 const OLDEST = '1.40';
@@ -16,6 +17,7 @@ const MOST_CALLS = 16;
 const IDLE_MS = 5_000;
 
 export const exception = 'DockerError';
+export const refusal = refusals(exception);
 
 /** An error answer; `status` is the Engine's. */
 export class EngineFailure extends Failure {
@@ -112,8 +114,7 @@ export class Engine {
     const answer = await this.#send('GET', '/version', { limit: LIMIT_MS });
     const told = JSON.parse(await text(answer)) as Version;
     if (!isOlder(told.ApiVersion, OLDEST)) return told;
-    const message = `Docker ${told.Version} is too old, its API is ${told.ApiVersion}: install Docker 19.03 or later.`;
-    throw new Failure('conflict', message, { exception });
+    throw refusal(`Docker ${told.Version} is too old, its API is ${told.ApiVersion}: install Docker 19.03 or later.`);
   }
 
   async #negotiate(): Promise<string> {
@@ -158,7 +159,7 @@ export class Engine {
     if (error instanceof Failure) return error;
     // A call that its caller has ended says nothing of the Engine; one that hangs would not answer for its version either.
     if ((error as Error | undefined)?.name !== 'AbortError') this.forgetVersion();
-    return new Failure('conflict', unreachable(this.#socketPath, error), { exception, cause: error });
+    return refusal(unreachable(this.#socketPath, error), error);
   }
 }
 

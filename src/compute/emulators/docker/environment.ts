@@ -1,7 +1,6 @@
 // The environment of a container: variables for its entry point, the project's variables, and the user's lines.
 import type { Variables } from '../../../api/vocabulary.ts';
-import { Failure } from '../../../failures.ts';
-import { exception } from './engine.ts';
+import { refusal } from './engine.ts';
 
 export interface EnvironmentOptions {
   name: string;
@@ -82,9 +81,7 @@ function hostsOf(extraHosts: string | null): string {
       const parts = line.split(':').map((part) => part.trim());
       const [name = '', address = ''] = parts;
       if (parts.length === 2 && name !== '' && address !== '') return `${address}\t${name}`;
-      throw new Failure('conflict', `extra_hosts: ${JSON.stringify(line)} must be such as server:10.0.0.1.`, {
-        exception,
-      });
+      throw refusal(`extra_hosts: ${JSON.stringify(line)} must be such as server:10.0.0.1.`);
     })
     .join('\n');
 }

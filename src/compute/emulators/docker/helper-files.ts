@@ -1,12 +1,11 @@
 // The folder mounted into every container as /gns3: its entry point, a static busybox, and a DHCP client.
 import { chmod, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure } from '../../../failures.ts';
 import { asset, assetNames } from '../../../host/files/assets.ts';
 import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
 import { makeDirectory } from '../../../host/files/directories.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { exception } from './engine.ts';
+import { refusal } from './engine.ts';
 
 /**
  * Names of static busybox programs. `busybox` is one in Debian's package busybox-static; elsewhere it may be linked
@@ -47,8 +46,7 @@ export async function findBusybox(): Promise<string | undefined> {
 async function install(folder: string): Promise<string> {
   const busybox = await findBusybox();
   if (busybox === undefined) {
-    const message = 'Containers need a busybox that is linked statically: apt install busybox-static.';
-    throw new Failure('conflict', message, { exception });
+    throw refusal('Containers need a busybox that is linked statically: apt install busybox-static.');
   }
   for (const name of assetNames(FOLDER)) {
     const path = join(folder, name.slice(FOLDER.length + 1));

@@ -10,11 +10,11 @@ import {
   MOST_CHUNKS,
   RESTORED_DISKS,
 } from '../../../api/disk-checkpoint.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { writeFileAtomically } from '../../../host/files/atomic-file.ts';
 import { isBelow } from '../../../host/files/relative-path.ts';
 import { CHUNK_BYTES, CheckpointParts, DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
-import { type Engine, exception } from './engine.ts';
+import { type Engine, refusal } from './engine.ts';
 import { tarEntries } from './tar-entries.ts';
 import { NETWORK } from './volumes.ts';
 
@@ -112,7 +112,7 @@ export async function takeLayerCheckpoint(
   const isVolume = (name: string): boolean => left.some((one) => isSameOrBelow(`/${name}`, one));
   const isLeft = (path: string): boolean => left.some((one) => isSameOrBelow(one, path));
   // The container could lead what is written there elsewhere.
-  if ([DISK_CHECKPOINT, RESTORED_DISKS].some(isVolume)) throw new Failure('conflict', VOLUME_IN_THE_WAY, { exception });
+  if ([DISK_CHECKPOINT, RESTORED_DISKS].some(isVolume)) throw refusal(VOLUME_IN_THE_WAY);
   const all = (await engine.call<Change[] | null>('GET', `containers/${container}/changes`, { signal })) ?? [];
   // The Engine lists them in any order.
   const changes = all.filter(({ Path }) => !isLeft(Path)).sort((a, b) => (a.Path < b.Path ? -1 : 1));
@@ -128,7 +128,7 @@ export async function takeLayerCheckpoint(
     for await (const piece of run(['stat', '-c', '%s %n %f %u:%g %Z %z', ...changed])) {
       state += piece.toString();
       // A privileged container can put another program in the place of busybox.
-      if (state.length > MOST_STATE_CHARACTERS) throw new Failure('conflict', STATE_TOO_LONG, { exception });
+      if (state.length > MOST_STATE_CHARACTERS) throw refusal(STATE_TOO_LONG);
     }
   const isSame = before?.container === container && before.state === state && `${before.deleted}` === `${deleted}`;
   if (isSame && isRunning) return;
@@ -179,8 +179,7 @@ export async function restoreLayer(
   if (manifest.parts.length > 0) await engine.call('PUT', `containers/${container}/archive?path=/`, { archive });
   if (manifest.deleted.length > 0) {
     const folder = join(await realpath(directory), NETWORK);
-    if ((await realpath(folder)) !== folder)
-      throw new Failure('conflict', `${NETWORK} is a link in ${directory}; remove it.`, { exception });
+    if ((await realpath(folder)) !== folder) throw refusal(`${NETWORK} is a link in ${directory}; remove it.`);
     await writeFileAtomically(join(folder, DELETED), manifest.deleted.map((path) => `${path}\0`).join(''));
   }
   return discard;
@@ -238,8 +237,7 @@ async function* output(
   signal.throwIfAborted();
   const { ExitCode: code } = await engine.call<{ ExitCode: number | null }>('GET', `exec/${id}/json`, { signal });
   if (code === 0) return;
-  const message = `Files changed while they were copied (busybox ${words[0]}: ${errors.trim() || `exit code ${code}`}).`;
-  throw new Failure('conflict', message, { exception });
+  throw refusal(`Files changed while they were copied (busybox ${words[0]}: ${errors.trim() || `exit code ${code}`}).`);
 }
 
 const isSameOrBelow = (folder: string, path: string): boolean => path === folder || isBelow(folder, path);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
 import { defaultsOf } from '../../../api/kinds/property.ts';
 import { adapterMac, adapterMacs } from '../../../api/mac.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { loadOfGroup, type ProcessLoad } from '../../../host/processes/process-load.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { allOrNothing, type Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -101,7 +101,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
 
   resume(): Promise<void> {
     return this.inTurn(async () => {
-      await this.#running().resume();
+      await this.requireRunning().resume();
       this.status = 'started';
     });
   }
@@ -114,7 +114,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
 
   override reload(): Promise<void> {
     return this.inTurn(async () => {
-      const runtime = this.#running();
+      const runtime = this.requireRunning();
       await this.#cables.unplug();
       await runtime.restart();
       this.#process = runtime.pid;
@@ -260,7 +260,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   async #suspendNow(): Promise<void> {
-    await this.#running().suspend();
+    await this.requireRunning().suspend();
     this.status = 'suspended';
   }
 
@@ -269,11 +269,6 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     const { settings, hidden } = this.#state;
     const macs = adapterMacs(settings.mac_address, settings.adapters, hidden.custom_adapters);
     return this.runtime ? this.services.natNetwork.leasedTo(macs) : [];
-  }
-
-  #running(): DockerRuntime {
-    if (this.runtime) return this.runtime;
-    throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
   }
 
   #startOf({ id, volumes }: Made) {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Operation } from '../../../events/operations.ts';
 import { Failure } from '../../../failures.ts';
-import { type Engine, exception } from './engine.ts';
+import { type Engine, refusal } from './engine.ts';
 import { LayerSizes } from './layer-sizes.ts';
 
 /** Delay between two messages about one layer. */
@@ -76,8 +76,7 @@ export class Pulls {
 
   async #bring(running: Running, tell: (message: string) => void): Promise<void> {
     const { image, cancel } = running;
-    const cancelled = (): Failure =>
-      new Failure('conflict', `Docker: the pull of ${image} was cancelled.`, { exception });
+    const cancelled = (): Failure => refusal(`Docker: the pull of ${image} was cancelled.`);
     if (cancel.signal.aborted) throw cancelled();
     try {
       await this.#follow(running, tell);
@@ -113,8 +112,7 @@ export class Pulls {
       }
     });
     await once(answer, 'end', { signal: cancel.signal });
-    if (error !== undefined)
-      throw new Failure('conflict', `Docker: ${image} cannot be pulled: ${error}`, { exception });
+    if (error !== undefined) throw refusal(`Docker: ${image} cannot be pulled: ${error}`);
     tell(`Pulled image ${image}`);
   }
 }

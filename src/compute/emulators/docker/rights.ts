@@ -1,8 +1,7 @@
 // Rights of containers beyond their own files: all (privileged), or those that network appliances need.
 import { readdirSync } from 'node:fs';
 import type { Config } from '../../../config/schema.ts';
-import { Failure } from '../../../failures.ts';
-import { EngineFailure, exception } from './engine.ts';
+import { EngineFailure, refusal } from './engine.ts';
 
 /** From the fewest rights to all of them. */
 export const LEVELS = ['network', 'system', 'privileged'] as const;
@@ -52,7 +51,7 @@ export function lacksRights(output: string): boolean {
 export function withFix(error: unknown, { privileged }: Config['Docker']): unknown {
   if (privileged !== 'always' || !(error instanceof EngineFailure) || !lacksRights(error.message)) return error;
   const message = `This host does not let containers run privileged (${error.message}); set privileged = automatic in section [Docker].`;
-  return new Failure('conflict', message, { exception, cause: error });
+  return refusal(message, error);
 }
 
 /** A level in words. */

@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { text as streamed } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf } from '../../../failures.ts';
+import { type Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { type ContainerInterface, giveInterfaces } from '../../../host/network/container-interfaces.ts';
 import { EndingRuntime, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import { AttachedConsole, ShellConsole } from './attached.ts';
 import { type ContainerInfo, inspect } from './container.ts';
 import type { DockerHost } from './docker-host.ts';
-import { EngineFailure, exception } from './engine.ts';
+import { EngineFailure, refusal } from './engine.ts';
 import type { ContainerEvent } from './engine-events.ts';
 
 /** How long a first process that handles signals may take to end. */
@@ -180,8 +180,7 @@ export class DockerRuntime extends EndingRuntime implements NodeRuntime {
   async #endedAtOnce(why: string): Promise<Failure> {
     // Its last output may still arrive.
     await sleep(50);
-    const message = `${this.#node.name} cannot be started: ${why} Last output: ${this.lastOutput.trim().slice(-500)}`;
-    return new Failure('conflict', message, { exception });
+    return refusal(`${this.#node.name} cannot be started: ${why} Last output: ${this.lastOutput.trim().slice(-500)}`);
   }
 
   async #stop(): Promise<void> {

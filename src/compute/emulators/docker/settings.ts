@@ -3,8 +3,7 @@
 import { changeAbsent, type InterfaceSettings } from '../../../api/kinds/absent-settings.ts';
 import { type DockerCreate, type DockerUpdate, dockerSettings } from '../../../api/kinds/docker.ts';
 import type { customAdapterRows, SettingsOf } from '../../../api/kinds/property.ts';
-import { Failure } from '../../../failures.ts';
-import { exception } from './engine.ts';
+import { refusal } from './engine.ts';
 
 export type Settings = SettingsOf<typeof dockerSettings> & InterfaceSettings;
 
@@ -29,7 +28,7 @@ export function changedSettings(before: Settings, body: DockerCreate | DockerUpd
   for (const volume of after.extra_volumes) {
     if (volume.startsWith('/') && !volume.split('/').includes('..') && !/[:\p{Cc}]/u.test(volume)) continue;
     const message = `extra_volumes: ${JSON.stringify(volume)} must be an absolute path in the container, without "..", ":" and line breaks.`;
-    throw new Failure('conflict', message, { exception });
+    throw refusal(message);
   }
   return after;
 }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure, messageOf } from '../../../failures.ts';
-import { exception } from './engine.ts';
+import { refusal } from './engine.ts';
 
 /** @param isWanted called with paths that begin with "/" and do not end with it */
 export async function* tarEntries(
@@ -26,7 +26,7 @@ export async function* tarEntries(
     for await (const piece of wanted) yield piece as Buffer;
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('conflict', `The archive of the container is damaged: ${messageOf(error)}.`, { exception });
+    throw refusal(`The archive of the container is damaged: ${messageOf(error)}.`);
   } finally {
     // The Engine sends no more of an archive that is not read to its end.
     all.destroy();

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, systemCode } from '../../../failures.ts';
+import { systemCode } from '../../../failures.ts';
 import { makeNodeDirectory } from '../../nodes/lifecycle/program-node.ts';
-import { type Engine, EngineFailure, exception } from './engine.ts';
+import { type Engine, EngineFailure, refusal } from './engine.ts';
 
 /** Every container has it. */
 export const NETWORK = '/etc/network';
@@ -54,8 +54,7 @@ export async function makeVolumes(
     const directory = join(root, path);
     await makeNodeDirectory(directory, path, undo);
     if ((await realpath(directory)) !== directory) {
-      const message = `extra_volumes: ${path} is a link in ${node.directory}; remove it, or choose another path.`;
-      throw new Failure('conflict', message, { exception });
+      throw refusal(`extra_volumes: ${path} is a link in ${node.directory}; remove it, or choose another path.`);
     }
     if (path === NETWORK) await writeNetworkFiles(directory, node, undo);
     const name = `labwire-${node.id}-${createHash('sha256').update(`${directory}`).digest('hex').slice(0, 12)}`;

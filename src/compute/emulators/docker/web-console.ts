@@ -2,10 +2,10 @@
 // Requests and WebSockets are proxied one by one; TLS is passed on unchanged.
 import { createServer as createHttpServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer, type Server, Socket } from 'node:net';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { connectInNetworkOf } from '../../../host/system-calls.ts';
 import type { ConsoleListener } from '../../nodes/consoles/console-endpoint.ts';
-import { exception } from './engine.ts';
+import { refusal } from './engine.ts';
 
 /** Concurrent client connections. */
 const MOST_CONNECTIONS = 128;
@@ -37,7 +37,7 @@ export class WebConsole implements ConsoleListener {
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => {
         const message = `cannot open console port ${at.port} on ${at.host} for '${name}': ${messageOf(error)}`;
-        reject(new Failure('conflict', message, { exception, cause: error }));
+        reject(refusal(message, error));
       });
       server.listen({ ...at, exclusive: true }, resolve);
     });

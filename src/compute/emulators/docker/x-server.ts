@@ -2,13 +2,16 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../../../consoles/terminal.ts';
-import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion-program.ts';
-import type { NodeProject } from '../../nodes/owner.ts';
+import {
+  type Companion,
+  type ProgramOwner,
+  reattachCompanion,
+  startCompanion,
+} from '../../nodes/lifecycle/node-program.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
-import { exception } from './engine.ts';
+import { refusal } from './engine.ts';
 import { KEPT } from './kept.ts';
 
 const PROGRAMS = ['Xtigervnc', 'Xvnc'];
@@ -21,12 +24,7 @@ const ROLE = 'vnc';
 /** Displays that nodes of this process have, or are about to get. */
 const taken = new Set<number>();
 
-export interface XServerNode {
-  id: string;
-  name: string;
-  project: NodeProject;
-  directory: string;
-}
+export type XServerNode = Omit<ProgramOwner, 'services'>;
 
 export interface XServer {
   readonly display: number;
@@ -48,8 +46,7 @@ export async function startXServer(
   const found = await Promise.all(PROGRAMS.map((name) => findProgram(name)));
   const program = found.find((path) => path !== undefined);
   if (program === undefined) {
-    const message = 'console_type: VNC consoles need an X server: apt install tigervnc-standalone-server.';
-    throw new Failure('conflict', message, { exception });
+    throw refusal('console_type: VNC consoles need an X server: apt install tigervnc-standalone-server.');
   }
   const display = freeDisplay();
   taken.add(display);
@@ -59,13 +56,11 @@ export async function startXServer(
     ...['-interface', consoleHost(services.config), '-rfbport', `${port}`, '-AlwaysShared', '-SecurityTypes', 'None'],
     `:${display}`,
   ];
-  const options = { ...companion(node, services), program, arguments: words };
-  const terminal = await startCompanion(options, resources);
+  const terminal = await startCompanion(companion(node, services), [program, ...words], resources);
   const ended = endOf(terminal);
   for (const end = performance.now() + START_MS; !existsSync(socketOf(display)); await sleep(20)) {
     if (!ended.isOver && performance.now() < end) continue;
-    const message = `The X server of ${node.name} does not start: ${terminal.lastOutput().trim().slice(-300)}`;
-    throw new Failure('conflict', message, { exception });
+    throw refusal(`The X server of ${node.name} does not start: ${terminal.lastOutput().trim().slice(-300)}`);
   }
   return serverOf(display, ended);
 }
@@ -89,8 +84,8 @@ export function reattachXServer(
   return serverOf(display, endOf(terminal));
 }
 
-function companion(node: XServerNode, services: Services) {
-  return { kind: 'docker', version: KEPT.version, role: ROLE, node, services, log: LOG };
+function companion(node: XServerNode, services: Services): Companion {
+  return { kind: 'docker', version: KEPT.version, role: ROLE, node: { ...node, services }, log: LOG };
 }
 
 function endOf(terminal: Terminal): { isOver: boolean } {

@@ -1,7 +1,6 @@
 // Searches a router's idle value: the address in its image where it waits for work, so that the emulator can sleep
 // there instead of using CPU time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../../failures.ts';
 import { refusal } from './platforms.ts';
 import type { RouterRuntime } from './runtime.ts';
 
@@ -85,5 +84,5 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
 
 function mustGoOn(signal: AbortSignal): void {
   if (!signal.aborted) return;
-  throw new Failure('conflict', 'The search for an idle value was ended.', { exception: 'DynamipsError' });
+  throw refusal('The search for an idle value was ended.');
 }

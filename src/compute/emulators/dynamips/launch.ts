@@ -1,12 +1,12 @@
 // Starts a node's router: starts the emulator, configures it, connects the cables, and switches the router on.
 import { join } from 'node:path';
 import type { Image } from '../../images/references.ts';
+import type { ProgramOwner } from '../../nodes/lifecycle/node-program.ts';
 import type { Configurations } from './configurations.ts';
 import { ghostOf } from './ghosts.ts';
 import { adjustRunning, makeRouter } from './machine.ts';
 import { refusal } from './platforms.ts';
 import type { RouterPorts } from './ports.ts';
-import type { RouterNode } from './process.ts';
 import { RouterRuntime, type RuntimeOptions } from './runtime.ts';
 import type { RouterSetup, Settings } from './settings.ts';
 import { keepTables, takeTables } from './tables.ts';
@@ -33,7 +33,7 @@ export function mustShareMemory(
 
 /** @throws Failure `conflict` (`DynamipsError`) with the emulator's message; `resources` end what was started */
 export async function launchRouter(
-  node: RouterNode,
+  node: ProgramOwner,
   options: LaunchOptions,
   resources: AsyncDisposableStack,
 ): Promise<RouterRuntime> {

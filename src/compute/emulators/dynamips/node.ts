@@ -2,7 +2,6 @@
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { DynamipsCreate, DynamipsUpdate } from '../../../api/kinds/dynamips.ts';
-import { imageKind } from '../../../api/kinds/kinds.ts';
 import { messageOf } from '../../../failures.ts';
 import { findImage, type Image } from '../../images/references.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
@@ -23,14 +22,12 @@ import { changeRunning } from './live-changes.ts';
 import type { RouterNumbers } from './numbers.ts';
 import { refusal } from './platforms.ts';
 import { leaveAll, RouterPorts } from './ports.ts';
-import type { RouterNode } from './process.ts';
 import { findDynamips } from './program.ts';
 import { RouterRuntime } from './runtime.ts';
 import { changedSetup, changeForStopped, newSetup, type RouterSetup, setupProperties } from './settings.ts';
 
 export const MODULE = 'dynamips';
 export const PORT_RULES: PortRules = { exception: 'DynamipsError', nios: SWITCH_NIOS };
-const { exception } = PORT_RULES;
 
 /** How often the router's memory is checked for a changed configuration. */
 const WATCH_MS = 30_000;
@@ -71,8 +68,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     const { id: nodeId, project } = identity;
     const { survivingPrograms, config } = services;
     await findDynamips(config.Dynamips.dynamips_path);
-    const runsOn = survivingPrograms.claim(project.id, nodeId);
-    if (runsOn) undo.defer(() => survivingPrograms.unclaim(runsOn));
+    const runsOn = survivingPrograms.claim(identity, undo);
     const toCome = survivingPrograms.dataOf(project.id, MODULE).map((data) => v.parse(KEPT.schema, data).dynamips_id);
     const former = runsOn && v.parse(KEPT.schema, runsOn.record.data).dynamips_id;
     const id = numbers.reserve(project, former ?? body.dynamips_id, toCome);
@@ -205,7 +201,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
       ports: this.#routerPorts,
       configurations: this.#configurations,
     };
-    const runtime = await launchRouter(this.#routerNode, options, resources);
+    const runtime = await launchRouter(this.owner, options, resources);
     this.#accompany(runtime, resources);
     return runtime;
   }
@@ -214,17 +210,12 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     program: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<RouterRuntime | ExitInfo> {
-    const runtime = await RouterRuntime.reattach(this.#routerNode, program, resources);
+    const runtime = await RouterRuntime.reattach(this.owner, program, resources);
     if (!(runtime instanceof RouterRuntime)) return runtime;
     await leaveAll(runtime);
     resources.defer(() => this.#routerPorts.forget());
     this.#accompany(runtime, resources);
     return runtime;
-  }
-
-  get #routerNode(): RouterNode {
-    const { id, name, project, services, directory } = this;
-    return { id, name, project, services, directory };
   }
 
   /** Starts what accompanies a running router. Its end also saves the configurations. */
@@ -310,13 +301,8 @@ function imageOf(
   reference: string | undefined,
   md5sum: string | null | undefined,
   project: string,
-  { images, config }: Services,
+  services: Services,
 ): Promise<Image> {
-  return findImage('image', reference ?? '', md5sum, {
-    images,
-    kind: imageKind('dynamips'),
-    exception,
-    local: config.Server.local,
-    project,
-  });
+  const user = { type: MODULE, exception: PORT_RULES.exception, project } as const;
+  return findImage('image', reference ?? '', md5sum, user, services);
 }

@@ -1,5 +1,5 @@
 // The routers that Dynamips emulates: defaults, chassis and slots of each platform (facts of release 2.2.57).
-import { Failure } from '../../../failures.ts';
+import { refusals } from '../../nodes/exception-name.ts';
 
 const PLATFORM_NAMES = ['c1700', 'c2600', 'c2691', 'c3600', 'c3725', 'c3745', 'c7200'] as const;
 export type PlatformName = (typeof PLATFORM_NAMES)[number];
@@ -185,6 +185,4 @@ export function chassisOf(platform: Platform, wanted?: string): { chassis: strin
   throw refusal(`chassis: there is no ${platform.name} ${chassis}; use ${Object.keys(platform.chassis).join(', ')}.`);
 }
 
-export function refusal(message: string, cause?: unknown): Failure {
-  return new Failure('conflict', message, { exception: 'DynamipsError', ...(cause === undefined ? {} : { cause }) });
-}
+export const refusal = refusals('DynamipsError');

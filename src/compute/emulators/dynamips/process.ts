@@ -1,13 +1,11 @@
 // One emulator process: on a terminal of the supervisor, with a control connection on loopback.
 import { EventEmitter } from 'node:events';
-import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
+import type { Terminal, TerminalExit } from '../../../consoles/terminal.ts';
 import { takeFreePort } from '../../../host/network/free-ports.ts';
-import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
+import { type ProgramOwner, programTerminal } from '../../nodes/lifecycle/node-program.ts';
 import { reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
-import type { NodeProject } from '../../nodes/owner.ts';
-import type { Services } from '../../services.ts';
 import { Hypervisor } from './hypervisor.ts';
 import { refusal } from './platforms.ts';
 import type { DynamipsProgram } from './program.ts';
@@ -22,32 +20,14 @@ const OUTPUT_CHARACTERS = 16 * 1024;
 const LISTENS = /control server started/i;
 const PORT_TAKEN = /unable to (create|bind).*socket|address already in use/i;
 
-/** The node as its emulator sees it. */
-export interface RouterNode {
-  readonly id: string;
-  readonly name: string;
-  readonly project: NodeProject;
-  readonly services: Services;
-  readonly directory: string;
-}
-
 export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
   readonly #terminal: Terminal;
   #output = '';
   #exit: TerminalExit | undefined;
 
-  private constructor(node: RouterNode, command: readonly string[], record: object) {
+  private constructor(node: ProgramOwner, command: readonly string[], record: object) {
     super();
-    const { supervisor, instance } = node.services;
-    const [program = '', ...words] = command;
-    this.#terminal = new Terminal({
-      supervisor,
-      program,
-      arguments: words,
-      directory: node.directory,
-      record,
-      environment: childEnvironment(processToken(instance, node.id)),
-    });
+    this.#terminal = programTerminal(node, command, { record });
     this.#terminal.on('output', (chunk) => {
       if (this.#output.length < OUTPUT_CHARACTERS) this.#output += chunk.toString('latin1');
     });
@@ -71,7 +51,7 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
    * @throws Failure `conflict` (`DynamipsError`) with its last output
    */
   static async start(
-    node: RouterNode,
+    node: ProgramOwner,
     program: DynamipsProgram,
     recordOf: (controlPort: number, command: readonly string[]) => ProgramRecord,
     resources: AsyncDisposableStack,
@@ -97,7 +77,7 @@ export class EmulatorProcess extends EventEmitter<{ exit: [TerminalExit] }> {
 
   /** Reattaches a process of the previous run. Returns how it ended, if it did meanwhile. */
   static async reattach(
-    node: RouterNode,
+    node: ProgramOwner,
     handle: ProgramHandle,
     resources: AsyncDisposableStack,
   ): Promise<EmulatorProcess | TerminalExit> {

@@ -78,9 +78,7 @@ async function probe(path: string, limit: number): Promise<DynamipsProgram> {
   }
   const version = parseVersion(output);
   if (version === undefined) throw failure(`'${path} -P none' does not answer as Dynamips does; ${fix}`);
-  if (!isAtLeast(version, OLDEST)) {
-    throw failure(`${path} is version ${version}; install ${OLDEST.join('.')} or newer`);
-  }
+  if (!isAtLeast(version, OLDEST)) throw failure(`${path} is version ${version}; install ${OLDEST.join('.')} or newer`);
   return { path, version, bindsConsoles: isAtLeast(version, BINDS_CONSOLES) };
 }
 

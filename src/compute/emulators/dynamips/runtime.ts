@@ -4,6 +4,7 @@ import type { TerminalExit } from '../../../consoles/terminal.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { keepPort, takeFreePort } from '../../../host/network/free-ports.ts';
+import { type ProgramOwner, programRecord } from '../../nodes/lifecycle/node-program.ts';
 import { EndingRuntime, type ExitInfo, exitInfo, type NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord, SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import { ConsoleLine } from './console-line.ts';
@@ -11,7 +12,7 @@ import type { Hypervisor } from './hypervisor.ts';
 import { KEPT, type RouterKept } from './kept.ts';
 import { machineName } from './machine.ts';
 import { refusal } from './platforms.ts';
-import { EmulatorProcess, LOOPBACK, type RouterNode } from './process.ts';
+import { EmulatorProcess, LOOPBACK } from './process.ts';
 import type { DynamipsProgram } from './program.ts';
 
 /** The emulator takes up to 10 s to stop a router. If it takes longer it hangs, and is ended. */
@@ -33,14 +34,14 @@ export class RouterRuntime extends EndingRuntime implements NodeRuntime {
   readonly kept: RouterKept;
   readonly hypervisor: Hypervisor;
   isSuspended = false;
-  readonly #node: RouterNode;
+  readonly #node: ProgramOwner;
   readonly #process: EmulatorProcess;
   readonly #console: ConsoleLine | undefined;
   readonly #aux: ConsoleLine | undefined;
   #isStopping = false;
 
   private constructor(
-    node: RouterNode,
+    node: ProgramOwner,
     process: EmulatorProcess,
     hypervisor: Hypervisor,
     record: Pick<ProgramRecord, 'command_line' | 'data'>,
@@ -72,7 +73,7 @@ export class RouterRuntime extends EndingRuntime implements NodeRuntime {
 
   /** Starts the emulator, without a router in it. `resources` end it. */
   static async start(
-    node: RouterNode,
+    node: ProgramOwner,
     { program, dynamipsId, console, aux }: RuntimeOptions,
     resources: AsyncDisposableStack,
   ): Promise<RouterRuntime> {
@@ -83,24 +84,17 @@ export class RouterRuntime extends EndingRuntime implements NodeRuntime {
       vm_name: machineName(node.name),
       dynamips_id: dynamipsId,
     };
-    const recordOf = (controlPort: number, command: readonly string[]): ProgramRecord => ({
-      kind: 'dynamips',
-      version: KEPT.version,
-      role: '',
-      udp_ports: [],
-      command_line: command.join(' '),
-      project_id: node.project.id,
-      node_id: node.id,
-      node_name: node.name,
-      data: { ...kept, control_port: controlPort } satisfies RouterKept,
-    });
+    const recordOf = (controlPort: number, command: readonly string[]): ProgramRecord => {
+      const data: RouterKept = { ...kept, control_port: controlPort };
+      return programRecord(node, KEPT, { kind: 'dynamips', command_line: command.join(' '), udp_ports: [], data });
+    };
     const { process, hypervisor, record } = await EmulatorProcess.start(node, program, recordOf, resources);
     return new RouterRuntime(node, process, hypervisor, record);
   }
 
   /** Reattaches a router that outlived the server. Returns how it ended, if it did meanwhile. `resources` end it. */
   static async reattach(
-    node: RouterNode,
+    node: ProgramOwner,
     { handle, record }: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<RouterRuntime | ExitInfo> {

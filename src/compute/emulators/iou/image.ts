@@ -2,9 +2,10 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
 import { runProgram } from '../../../host/processes/run-program.ts';
+import { refusals } from '../../nodes/exception-name.ts';
 import { type Elf, NoProgram, readElf } from './elf.ts';
 
 const LIMIT_MS = 10_000;
@@ -22,9 +23,7 @@ export interface ImageHelp {
   keepalives: boolean;
 }
 
-export function refusal(message: string, cause?: unknown): Failure {
-  return new Failure('conflict', message, { exception: 'IOUError', cause });
-}
+export const refusal = refusals('IOUError');
 
 /**
  * Checks that the image can be run, without running it.

@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
-import { imageKind } from '../../../api/kinds/kinds.ts';
 import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { Failure } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
@@ -79,13 +78,11 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
 
   static async create(identity: NodeIdentity, body: IouCreate, services: Services): Promise<IouNode> {
     await using undo = new AsyncDisposableStack();
-    const { id, project } = identity;
     const applicationId = checkedId(body.application_id);
     const image = await imageOf(body.path, body.md5sum, identity, services);
     const settings = firstSettings(body, await imageHelp(image.path), identity.id);
     mustFit(settings);
-    const runsOn = services.survivingPrograms.claim(project.id, id);
-    if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
+    const runsOn = services.survivingPrograms.claim(identity, undo);
     const consoleType = body.console_type;
     const node = new IouNode(identity, consoleType, services, settings, applicationId);
     node.#image = image;
@@ -189,18 +186,13 @@ export class IouNode extends ProgramNode<IouRuntime, IouUpdate> {
   }
 
   #routerNode(): RouterNode {
-    const { id, name, project, services, directory } = this;
     const wires = [...this.ports.all, ...this.#serial.all].map((at, index) => ({
       adapter: Math.floor(index / UNITS),
       port: index % UNITS,
       at,
     }));
     return {
-      id,
-      name,
-      project,
-      services,
-      directory,
+      ...this.owner,
       wires,
       save: (applicationId) => saveFromNvram(this.#place, applicationId),
       saved: () => this.announce(),
@@ -258,11 +250,11 @@ function imageOf(
   path: string,
   md5sum: string | null | undefined,
   { project }: Pick<NodeIdentity, 'project'>,
-  { images, config }: Services,
+  services: Services,
 ): Promise<Image> {
   if (path === '') throw new Failure('image-missing', 'path: name the image of the router.', { image: '' });
-  const options = { images, kind: imageKind('iou'), exception: 'IOUError', local: config.Server.local };
-  return findImage('path', path, md5sum, { ...options, project: project.path });
+  const user = { type: MODULE, exception: PORT_RULES.exception, project: project.path } as const;
+  return findImage('path', path, md5sum, user, services);
 }
 
 /** @throws Failure `invalid` */

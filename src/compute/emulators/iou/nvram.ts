@@ -1,6 +1,6 @@
 // The NVRAM file of an IOU image: start-up and private configuration in its first half, then files of the router. All
 // numbers are big-endian. The layout is the one that release 2.2.57 reads and writes.
-import { Failure } from '../../../failures.ts';
+import { refusal } from './image.ts';
 import { uncompress } from './lzw.ts';
 
 const STARTUP_MAGIC = 0xabcd;
@@ -145,8 +145,4 @@ function checksum(area: Buffer): number {
   for (let at = 0; at < area.length; at += 2) sum += (area[at]! << 8) | (area[at + 1] ?? 0);
   while (sum > 0xffff) sum = (sum & 0xffff) + Math.floor(sum / 0x1_0000);
   return ~sum & 0xffff;
-}
-
-function refusal(message: string): Failure {
-  return new Failure('conflict', message, { exception: 'IOUError' });
 }

@@ -2,9 +2,9 @@
 import { lstat, rm, stat, symlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Console } from '../../../consoles/console.ts';
-import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
-import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
+import type { Terminal, TerminalExit } from '../../../consoles/terminal.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
+import { type ProgramOwner, programRecord, programTerminal } from '../../nodes/lifecycle/node-program.ts';
 import {
   EndingRuntime,
   type ExitInfo,
@@ -13,9 +13,7 @@ import {
   reattachProgram,
 } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
-import type { NodeProject } from '../../nodes/owner.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
-import type { Services } from '../../services.ts';
 import { nvramName } from './configurations.ts';
 import { takeIdentity } from './identity.ts';
 import { type IouKept, KEPT } from './kept.ts';
@@ -27,12 +25,7 @@ const WATCH_MS = 2000;
 const LINK_CHARACTERS = 63;
 
 /** The node as its runtime sees it. */
-export interface RouterNode {
-  readonly id: string;
-  readonly name: string;
-  readonly project: NodeProject;
-  readonly services: Services;
-  readonly directory: string;
+export interface RouterNode extends ProgramOwner {
   /** The ports of the image, with their numbers. */
   readonly wires: readonly { adapter: number; port: number; at: NodePort }[];
   /** Saves the router's configurations. */
@@ -58,20 +51,15 @@ export class IouRuntime extends EndingRuntime implements NodeRuntime {
 
   private constructor(node: RouterNode, start: RouterStart | undefined, record: ProgramRecord, kept: IouKept) {
     super();
-    const { supervisor, instance } = node.services;
-    const { name, directory } = node;
+    const { name } = node;
     this.#node = node;
     this.kept = kept;
     this.commandLine = record.command_line;
-    const licence: Record<string, string> = start?.licence === undefined ? {} : { IOURC: start.licence };
-    const terminal = new Terminal({
-      supervisor,
-      program: start?.image ?? '',
-      arguments: start?.words ?? [],
-      directory,
+    const environment: Record<string, string> = start?.licence === undefined ? {} : { IOURC: start.licence };
+    const terminal = programTerminal(node, start ? [start.image, ...start.words] : [], {
       record,
       raw: true,
-      environment: childEnvironment({ ...licence, ...processToken(instance, node.id) }),
+      environment,
     });
     const console = new Console({ name, write: (bytes) => terminal.write(bytes) });
     terminal.on('output', (bytes) => console.output(bytes));
@@ -89,16 +77,8 @@ export class IouRuntime extends EndingRuntime implements NodeRuntime {
     const { image, words, applicationId } = start;
     const link = await linkImage(node.directory, image);
     const kept: IouKept = { application_id: applicationId, link: link ?? null };
-    const record: ProgramRecord = {
-      kind: 'iou',
-      version: KEPT.version,
-      project_id: node.project.id,
-      node_id: node.id,
-      node_name: node.name,
-      command_line: [image, ...words].join(' '),
-      udp_ports: [],
-      data: kept,
-    };
+    const about = { kind: 'iou', command_line: [image, ...words].join(' '), udp_ports: [], data: kept };
+    const record = programRecord(node, KEPT, about);
     const runtime = new IouRuntime(node, start, record, kept);
     runtime.#tidyUp(resources);
     await runtime.#plug(true, resources);

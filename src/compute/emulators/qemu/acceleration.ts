@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Sections } from '../../../config/schema.ts';
-import { Failure } from '../../../failures.ts';
 import { KVM_DEVICE, kvmDeviceError, kvmProblem } from './kvm-probe.ts';
+import { refusal } from './refusal.ts';
 
 const ACCELERATED = /^(?:qemu-system-x86_64|qemu-system-i386|qemu-kvm)/;
 /** The user's options request an emulated processor. */
@@ -16,7 +16,7 @@ export async function isAccelerated(emulator: string, options: string, config: S
   if (reason === undefined) return true;
   if (!required) return false;
   const fix = `set the node's options to "-machine accel=tcg", or require_hardware_acceleration = false in section [Qemu], to emulate the processor`;
-  throw new Failure('conflict', `KVM cannot be used: ${reason}; ${fix}.`, { exception: 'QemuError' });
+  throw refusal(`KVM cannot be used: ${reason}; ${fix}.`);
 }
 
 /** Undefined if KVM can run machines of this emulator. The first call may briefly run a guest. */

@@ -1,7 +1,7 @@
 // Chooses the emulator of a machine, by path or platform.
 import { basename } from 'node:path';
-import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
+import { refusal } from './refusal.ts';
 import { isPlatform } from './schema.ts';
 
 export interface Emulator {
@@ -35,19 +35,9 @@ export async function findEmulator(path: string | null | undefined, platform: st
       : wanted
         ? `platform: there is no program ${name}`
         : 'qemu_path: give the emulator or its platform';
-    throw new Failure(
-      'conflict',
-      `${what}; GET /v2/compute/qemu/binaries lists what there is (Debian: apt install qemu-system-x86).`,
-      {
-        exception: 'QemuError',
-      },
-    );
+    throw refusal(`${what}; GET /v2/compute/qemu/binaries lists what there is (Debian: apt install qemu-system-x86).`);
   }
   const known = platformOf(found);
-  if (known === undefined) {
-    throw new Failure('conflict', `qemu_path: ${found} is no emulator of a known platform.`, {
-      exception: 'QemuError',
-    });
-  }
+  if (known === undefined) throw refusal(`qemu_path: ${found} is no emulator of a known platform.`);
   return { path: found, platform: known };
 }

@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { DiskCache } from '../../../api/kinds/qemu.ts';
-import { Failure } from '../../../failures.ts';
 import { type Disk, imageOf } from './disks.ts';
+import { refusal } from './refusal.ts';
 import type { Images, Settings } from './settings.ts';
 
 /** Equivalent modes without direct I/O. */
@@ -21,7 +21,7 @@ export async function mustAllowDirectIo(disks: readonly Disk[], images: Images, 
     for (const file of new Set(files)) {
       if (await allowsDirectIo(file)) continue;
       const why = `${JSON.stringify(cache)} needs direct I/O, which the file system of ${file} does not support`;
-      throw new Failure('conflict', `${member}: ${why}. Use ${JSON.stringify(instead)}.`, { exception: 'QemuError' });
+      throw refusal(`${member}: ${why}. Use ${JSON.stringify(instead)}.`);
     }
   }
 }

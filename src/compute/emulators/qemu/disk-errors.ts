@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DRIVES } from '../../../api/kinds/qemu.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import type { MachineNode } from './machine-node.ts';
+import type { MachineOwner } from './qemu-host.ts';
 import type { Qmp } from './qmp.ts';
 
 const POLL_MS = 1000;
@@ -13,7 +13,7 @@ const POLL_MS = 1000;
 const ENOUGH_BYTES = 16 * 1024 * 1024;
 
 export interface DiskErrorsOptions {
-  node: MachineNode;
+  node: MachineOwner;
   qmp: Qmp;
   /** Directories of all files that the machine writes to. */
   directories: readonly string[];

@@ -12,9 +12,8 @@ import { SIDECAR } from '../../images/checksums.ts';
 import { linkDiskFiles } from '../../images/disk-files.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import { findDiskTool } from './programs.ts';
+import { refusal } from './refusal.ts';
 import type { DiskImageCreate, DiskImageUpdate } from './schema.ts';
-
-const EXCEPTION = { exception: 'QemuError' };
 
 export interface DiskImagesOptions {
   /** Folder of images with relative paths. */
@@ -43,8 +42,7 @@ export class DiskImages {
     const settings = Object.entries(options).map(([name, value]) => `${name}=${value}`);
     const extra = settings.length > 0 ? ['-o', settings.sort().join(',')] : [];
     try {
-      if (await exists(path))
-        throw new Failure('conflict', `${this.#member}: there is a file ${given} already.`, EXCEPTION);
+      if (await exists(path)) throw refusal(`${this.#member}: there is a file ${given} already.`);
       await using workshop = await createTemporaryDirectory(folder);
       const fresh = join(workshop.path, basename(path));
       await run(qemu_img, ['create', '-f', format, ...extra, fresh, `${size}M`], workshop.path, signal);
@@ -90,10 +88,8 @@ export class DiskImages {
 
   #explained(thrown: unknown, given: string): unknown {
     if (!(thrown instanceof Failure) || thrown.exception !== undefined) return thrown;
-    const details = { ...EXCEPTION, cause: thrown };
-    if (thrown.code === 'not-found')
-      return new Failure('conflict', `${this.#member}: there is no disk image ${given}.`, details);
-    return new Failure(thrown.code, `${this.#member}: ${thrown.message}`, details);
+    if (thrown.code === 'not-found') return refusal(`${this.#member}: there is no disk image ${given}.`, thrown);
+    return new Failure(thrown.code, `${this.#member}: ${thrown.message}`, { exception: 'QemuError', cause: thrown });
   }
 
   get #member(): string {
@@ -128,14 +124,14 @@ async function run(wanted: string, args: string[], folder: string, signal: Abort
   const tool = await findDiskTool(wanted);
   if (tool === undefined) {
     const message = `qemu_img: ${wanted} is not one of the programs that GET /v2/compute/qemu/img-binaries lists (Debian: apt install qemu-utils).`;
-    throw new Failure('conflict', message, EXCEPTION);
+    throw refusal(message);
   }
   const { code, errors } = await runProgram(tool, args, { signal }).catch((thrown: unknown) => {
-    throw new Failure('conflict', `qemu_img: ${tool} ${messageOf(thrown)}.`, { ...EXCEPTION, cause: thrown });
+    throw refusal(`qemu_img: ${tool} ${messageOf(thrown)}.`, thrown);
   });
   if (code === 0) return;
   const words = errors.replaceAll(`${folder}/`, '').trim() || `it ended with code ${code}`;
-  throw new Failure('conflict', `${tool} ${args[0]}: ${words}`, EXCEPTION);
+  throw refusal(`${tool} ${args[0]}: ${words}`);
 }
 
 /** Moves all files of a directory to another one, or none of them. */
@@ -144,7 +140,7 @@ async function placeAll(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     await link(join(from, name), join(to, name)).catch((thrown: unknown) => {
       if (systemCode(thrown) !== 'EEXIST') throw thrown;
-      throw new Failure('conflict', `path: there is a file ${name} already.`, { ...EXCEPTION, cause: thrown });
+      throw refusal(`path: there is a file ${name} already.`, thrown);
     });
     undo.defer(() => unlink(join(to, name)));
   }

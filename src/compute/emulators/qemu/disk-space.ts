@@ -1,11 +1,11 @@
 // Checks the disk space of a machine before it starts.
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Failure } from '../../../failures.ts';
 import { ENOUGH_BYTES, freeSpace } from '../../../host/files/free-space.ts';
 import type { Disk } from './disks.ts';
-import type { MachineNode } from './machine-node.ts';
 import { readQcow2 } from './qcow2.ts';
+import type { MachineOwner } from './qemu-host.ts';
+import { refusal } from './refusal.ts';
 import type { Settings } from './settings.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -13,11 +13,11 @@ const MEBIBYTE = 1024 * 1024;
 const START_BYTES = 4 * MEBIBYTE;
 
 /** @throws Failure `conflict` (`QemuError`) if there is not enough space to start */
-export async function mustHaveSpace({ name, directory }: MachineNode): Promise<void> {
+export async function mustHaveSpace({ name, directory }: MachineOwner): Promise<void> {
   const free = (await freeSpace(directory)).bytes;
   if (free >= START_BYTES) return;
   const message = `${name} needs ${mebibytes(START_BYTES)} MB in ${directory} to start, but only ${mebibytes(free)} MB are free; make room.`;
-  throw new Failure('conflict', message, { exception: 'QemuError' });
+  throw refusal(message);
 }
 
 /** Only warns: a machine that runs out of space is halted until there is some. */

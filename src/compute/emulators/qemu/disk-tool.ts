@@ -1,8 +1,9 @@
 // Runs qemu-img on the disks of machines: the one next to the emulator.
 import { dirname, join } from 'node:path';
-import { Failure, messageOf } from '../../../failures.ts';
+import { type Failure, messageOf } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { type ProgramRun, type RunOptions, runProgram } from '../../../host/processes/run-program.ts';
+import { refusal } from './refusal.ts';
 
 /** A piece of a disk as qemu-img shows it. */
 export interface Extent {
@@ -31,8 +32,7 @@ export class DiskTool {
   static async beside(emulator: string): Promise<DiskTool> {
     const path = join(dirname(emulator), 'qemu-img');
     if ((await findProgram(path)) !== undefined) return new DiskTool(path);
-    const message = `There is no qemu-img beside ${emulator}; install it (Debian: apt install qemu-utils).`;
-    throw new Failure('conflict', message, { exception: 'QemuError' });
+    throw refusal(`There is no qemu-img beside ${emulator}; install it (Debian: apt install qemu-utils).`);
   }
 
   /** @throws Failure `conflict` (`QemuError`) if it cannot be run, or ends with a code not in `allowed` */
@@ -74,5 +74,5 @@ export class DiskTool {
 }
 
 function failure(path: string, [verb = '']: readonly string[], why: string, cause?: unknown): Failure {
-  return new Failure('conflict', `${path} ${verb}: ${why}`, { exception: 'QemuError', cause });
+  return refusal(`${path} ${verb}: ${why}`, cause);
 }

@@ -2,11 +2,12 @@
 import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { readDiskHeader } from '../../images/disk-header.ts';
 import type { DiskTool } from './disk-tool.ts';
 import { contentOf, type KnownDisks } from './known-disks.ts';
 import { readQcow2 } from './qcow2.ts';
+import { refusal } from './refusal.ts';
 import type { Images } from './settings.ts';
 
 /** Name of a machine's saved state in its disks. */
@@ -175,8 +176,4 @@ export async function savedIn(disks: readonly Disk[], tool: DiskTool, name: stri
 
 export async function forgetState(disks: readonly Disk[], tool: DiskTool, name: string): Promise<void> {
   for (const { path } of await savedIn(disks, tool, name)) await tool.run(['snapshot', '-d', name, path]);
-}
-
-function refusal(message: string): Failure {
-  return new Failure('conflict', message, { exception: 'QemuError' });
 }

@@ -1,8 +1,8 @@
 // The firmware of UEFI machines: Debian's, or one in the folder of images. Each node has its own variables.
 import { constants, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../../failures.ts';
 import { namesIn } from '../../../host/files/directories.ts';
+import { refusal } from './refusal.ts';
 
 /** Folder of Debian's package ovmf. */
 const SYSTEM = '/usr/share/OVMF';
@@ -41,5 +41,5 @@ async function find(name: string, images: string): Promise<string> {
   const path = await fileIn(name, images);
   if (path !== undefined) return path;
   const message = `uefi: there is no firmware ${name} in ${SYSTEM} (Debian: apt install ovmf), and none among the images.`;
-  throw new Failure('conflict', message, { exception: 'QemuError' });
+  throw refusal(message);
 }

@@ -5,7 +5,7 @@ import { closeSync, constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Sections } from '../../../config/schema.ts';
 import type { Device } from '../../../fabric/fabric.ts';
-import { Failure, messageOf, systemCode } from '../../../failures.ts';
+import { messageOf, systemCode } from '../../../failures.ts';
 import { keepFromHost } from '../../../host/network/interface-programs.ts';
 import { guestTapName } from '../../../host/network/interfaces.ts';
 import { changeLink } from '../../../host/network/kernel-interfaces.ts';
@@ -13,6 +13,7 @@ import { holds, lackedBy } from '../../../host/processes/capabilities.ts';
 import { inNetworkOfAny, makeProgramTap } from '../../../host/system-calls.ts';
 import type { Services } from '../../services.ts';
 import type { KeptAdapter } from './kept.ts';
+import { refusal } from './refusal.ts';
 
 const TUN = '/dev/net/tun';
 const VHOST = '/dev/vhost-net';
@@ -47,8 +48,7 @@ export async function chooseFrames(wanted: Sections['Qemu']['frames'], makers: M
   const reason = await unavailableReason(makers);
   if (reason === undefined) return { by: 'tap', vhost: (await opens(VHOST)) === undefined };
   if (wanted === 'automatic') return { by: 'udp', vhost: false, reason };
-  const message = `Frames cannot go by TAPs: ${reason}; mend that, or set frames = automatic in section [Qemu].`;
-  throw new Failure('conflict', message, { exception: 'QemuError' });
+  throw refusal(`Frames cannot go by TAPs: ${reason}; mend that, or set frames = automatic in section [Qemu].`);
 }
 
 /** Reserves the transport of a new machine's adapters. */

@@ -1,7 +1,6 @@
 // Starts a node's machine: checks, creates and reserves everything that QEMU needs.
 
 import { DRIVES } from '../../../api/kinds/qemu.ts';
-import { Failure } from '../../../failures.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import { isAccelerated } from './acceleration.ts';
@@ -15,8 +14,9 @@ import { DiskTool } from './disk-tool.ts';
 import { type Disk, type DiskOptions, forgetState, judge, prepareDisks, SAVED_STATE, savedIn } from './disks.ts';
 import { prepareFirmware } from './firmware.ts';
 import { reserveAdapters } from './frames.ts';
-import type { MachineNode } from './machine-node.ts';
 import { optionWords } from './options.ts';
+import type { MachineOwner } from './qemu-host.ts';
+import { refusal } from './refusal.ts';
 import { RUNNING_STATE } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import { type HiddenSettings, IMAGE_KIND, type Images, type Settings } from './settings.ts';
@@ -36,7 +36,7 @@ export interface Machine {
 
 /** @throws Failure `conflict` (`QemuError`) with the reason; nothing runs then */
 export async function launchMachine(
-  node: MachineNode,
+  node: MachineOwner,
   machine: Machine,
   resources: AsyncDisposableStack,
 ): Promise<QemuRuntime> {
@@ -104,7 +104,7 @@ export async function launchMachine(
 }
 
 /** The fourth drive, if it is the configuration disk, which is packed after the machine's end. */
-async function configDiskOf(node: MachineNode, { images }: Machine, resources: AsyncDisposableStack): Promise<Disk[]> {
+async function configDiskOf(node: MachineOwner, { images }: Machine, resources: AsyncDisposableStack): Promise<Disk[]> {
   const options = { directory: node.directory, warn: warnAbout(node) };
   const path = await prepareConfigDisk(node.services.images.folder(IMAGE_KIND), images.hdd_disk_image.path, options);
   if (path === undefined) return [];
@@ -113,22 +113,22 @@ async function configDiskOf(node: MachineNode, { images }: Machine, resources: A
 }
 
 /** Registered first, so that it runs when the machine has ended. */
-export function packAfterwards(node: MachineNode, resources: AsyncDisposableStack): void {
+export function packAfterwards(node: MachineOwner, resources: AsyncDisposableStack): void {
   resources.defer(() => packConfigDisk({ directory: node.directory, warn: warnAbout(node) }));
 }
 
-function warnAbout({ services, project, name }: MachineNode): (message: string) => void {
+function warnAbout({ services, project, name }: MachineOwner): (message: string) => void {
   return (message) => services.events.emit('log.warning', { message: `${name}: ${message}` }, project.id);
 }
 
-export function diskOptions(node: MachineNode, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
+export function diskOptions(node: MachineOwner, { hidden }: Pick<Machine, 'hidden'>, tool: DiskTool): DiskOptions {
   const { directory, host } = node;
   return { tool, directory, linked: hidden.linked_clone, known: host.disks, warn: warnAbout(node) };
 }
 
 function mustFitTogether({ settings, images, emulator }: Machine): void {
   const refuse = (message: string): never => {
-    throw new Failure('conflict', message, { exception: 'QemuError' });
+    throw refusal(message);
   };
   if (settings.uefi && images.bios_image.path !== '') refuse('uefi: a machine has a bios_image or UEFI, not both.');
   if (images.cdrom_image.path !== '' && images.hdc_disk_image.path !== '') {
@@ -148,7 +148,7 @@ async function takeSavedState(
   const writable = disks.filter(({ path }) => path !== '');
   if (goesOn) {
     if ((await savedIn(writable, tool, RUNNING_STATE)).length > 0) return RUNNING_STATE;
-    throw new Failure('conflict', 'No state of the running machine is kept in its disks.', { exception: 'QemuError' });
+    throw refusal('No state of the running machine is kept in its disks.');
   }
   await forgetState(writable, tool, RUNNING_STATE);
   if (settings.on_close === 'save_vm_state') {

@@ -11,8 +11,7 @@ import {
   qemuSettings,
 } from '../../../api/kinds/qemu.ts';
 import { adapterMacs } from '../../../api/mac.ts';
-import { Failure, ignore, messageOf } from '../../../failures.ts';
-import { log } from '../../../host/log.ts';
+import { ignore } from '../../../failures.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -20,7 +19,7 @@ import type { ExitInfo } from '../../nodes/lifecycle/node-runtime.ts';
 import { type NodeChange, ProgramNode } from '../../nodes/lifecycle/program-node.ts';
 import type { SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import { LivePort } from '../../nodes/ports/live-port.ts';
+import { followCables, LivePort } from '../../nodes/ports/live-port.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { type Emulator, findEmulator } from './binary.ts';
@@ -32,14 +31,12 @@ import { adapterDevice } from './frames.ts';
 import { thawLeft, whileFrozen } from './guest-agent.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
-import type { MachineNode } from './machine-node.ts';
-import type { QemuHost } from './qemu-host.ts';
+import type { MachineOwner, QemuHost } from './qemu-host.ts';
 import { dropRunningState, endInterruptedSnapshot, forgetRunningState, keepRunningState } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
 import {
   changedSettings,
   type HiddenSettings,
-  IMAGE_KIND,
   IMAGE_MEMBERS,
   type Images,
   type Settings,
@@ -49,7 +46,6 @@ import { reattachTpm } from './tpm.ts';
 
 export const MODULE = 'qemu';
 export const PORT_RULES: PortRules = { exception: 'QemuError', nios: new Set(['nio_udp']) };
-const { exception } = PORT_RULES;
 
 const NO_IMAGES = Object.fromEntries(IMAGE_MEMBERS.map((member) => [member, NO_IMAGE])) as Images;
 
@@ -85,7 +81,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   static async create(identity: NodeIdentity, body: QemuCreate, services: Services, host: QemuHost): Promise<QemuNode> {
     await using undo = new AsyncDisposableStack();
-    const { id, project } = identity;
+    const { id } = identity;
     const emulator = await findEmulator(body.qemu_path, body.platform);
     const settings = changedSettings(defaultsOf(qemuSettings, id), body, id);
     const usual = defaultsOf(qemuHidden, id);
@@ -93,8 +89,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       linked_clone: body.linked_clone ?? usual.linked_clone,
       custom_adapters: body.custom_adapters ?? usual.custom_adapters,
     };
-    const runsOn = services.survivingPrograms.claim(project.id, id);
-    if (runsOn) undo.defer(() => services.survivingPrograms.unclaim(runsOn));
+    const runsOn = services.survivingPrograms.claim(identity, undo);
     const state = { emulator, settings, hidden, images: NO_IMAGES };
     const node = new QemuNode(identity, body.console_type, services, host, state);
     undo.defer(() => node.close());
@@ -138,10 +133,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   /** @throws Failure `conflict` (`QemuError`) when it is not started */
   resume(): Promise<void> {
-    return this.inTurn(async () => {
-      if (!this.runtime) throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
-      await this.#goOn(this.runtime);
-    });
+    return this.inTurn(() => this.#goOn(this.requireRunning()));
   }
 
   /** Those that the NAT network has leased to its adapters. */
@@ -154,12 +146,10 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Saves memory and disks in the disks. The machine is paused until `dropState`. @throws Failure `conflict` */
   keepState(): Promise<void> {
     return this.inTurn(async () => {
-      const refuse = (why: string): never => {
-        throw new Failure('conflict', `${this.name} ${why}.`, { exception });
-      };
-      if (!this.runtime) return refuse('is not started');
+      if (!this.runtime) return this.fail(`${this.name} is not started.`);
       if (!this.#state.hidden.linked_clone) {
-        return refuse('writes to its images themselves (linked_clone is off), which lie outside of the project');
+        const why = 'writes to its images themselves (linked_clone is off), which lie outside of the project';
+        return this.fail(`${this.name} ${why}.`);
       }
       await keepRunningState(this.runtime, this.name);
     });
@@ -194,13 +184,12 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   resizeDisk({ drive_name: drive, extend }: DiskResize): Promise<void> {
     return this.inTurn(async () => {
-      if (this.runtime)
-        throw new Failure('conflict', `${this.name} is running; stop it before its disks grow.`, { exception });
+      if (this.runtime) this.fail(`${this.name} is running; stop it before its disks grow.`);
       const { emulator, images, hidden } = this.#state;
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
       const tool = await DiskTool.beside(emulator.path);
-      const options = diskOptions(this.#machineNode, { hidden }, tool);
+      const options = diskOptions(this.#machineOwner, { hidden }, tool);
       await restoreDisks(images, options);
       await growDisk(images, drive, extend, options);
       undo.move();
@@ -236,8 +225,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
    */
   changeDisks(change: (disks: DiskImages) => Promise<void>): Promise<void> {
     return this.inTurn(async () => {
-      if (this.runtime)
-        throw new Failure('conflict', `${this.name} is running; stop it before its disks change.`, { exception });
+      if (this.runtime) this.fail(`${this.name} is running; stop it before its disks change.`);
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
       await change(new DiskImages({ folder: this.directory, local: false, member: 'disk_name' }));
@@ -299,7 +287,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     const { type, port } = this.console;
     const settings = withConfigDisk(this.#state.settings);
     const machine = { ...this.#state, settings, console: { type, port }, goesOn: this.#goesOn };
-    const runtime = await launchMachine(this.#machineNode, machine, resources);
+    const runtime = await launchMachine(this.#machineOwner, machine, resources);
     this.#state = { ...this.#state, settings };
     this.#followHalts(runtime);
     await this.#join(runtime, resources);
@@ -314,8 +302,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   ): Promise<QemuRuntime | ExitInfo> {
     const kept = v.parse(KEPT.schema, record.data);
     const { settings, images, hidden } = this.#state;
-    reattachTpm(this.#machineNode, resources);
-    if (settings.create_config_disk) packAfterwards(this.#machineNode, resources);
+    reattachTpm(this.#machineOwner, resources);
+    if (settings.create_config_disk) packAfterwards(this.#machineOwner, resources);
     const program = {
       handle,
       commandLine: record.command_line,
@@ -325,7 +313,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
         .filter((path) => path !== '')
         .map((path) => (hidden.linked_clone ? join(this.directory, 'disk') : path)),
     };
-    const runtime = await QemuRuntime.reattach(this.#machineNode, program, resources);
+    const runtime = await QemuRuntime.reattach(this.#machineOwner, program, resources);
     if (runtime instanceof QemuRuntime) {
       this.#followHalts(runtime);
       await this.#join(runtime, resources);
@@ -335,9 +323,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     return runtime;
   }
 
-  get #machineNode(): MachineNode {
-    const { id, name, project, services, directory } = this;
-    return { id, name, project, services, directory, host: this.#host };
+  get #machineOwner(): MachineOwner {
+    return { ...this.owner, host: this.#host };
   }
 
   /** The machine may have been halted before the node was started. */
@@ -376,14 +363,9 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   }
 
   #listenToPorts(): void {
-    for (const [adapter, port] of this.ports.all.entries()) {
-      (port as LivePort).onCable(async (isUp) => {
-        if (!this.#state.settings.replicate_network_connection_state) return;
-        await this.runtime?.setLink(adapter, isUp).catch((error: unknown) => {
-          log.warn('a guest does not hear of its cable', { node: this.id, adapter, reason: messageOf(error) });
-        });
-      });
-    }
+    followCables(this.id, this.ports, async (adapter, { isUp }) => {
+      if (this.#state.settings.replicate_network_connection_state) await this.runtime?.setLink(adapter, isUp);
+    });
   }
 
   /** Changes a running machine's CPU limit at once. */
@@ -394,27 +376,18 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Changes a running machine's CD at once. */
   async #changeCd(before: Images, { cdrom_image: { path }, hdc_disk_image: { path: hdc } }: Images): Promise<void> {
     if (!this.runtime || path === before.cdrom_image.path) return;
-    if (path !== '' && hdc !== '') {
-      throw new Failure('conflict', 'cdrom_image: the CD drive is where hdc is; take one of them away.', { exception });
-    }
+    if (path !== '' && hdc !== '') this.fail('cdrom_image: the CD drive is where hdc is; take one of them away.');
     await this.runtime.changeCd(path);
   }
 
   /** Finds the images in a body; the others stay unchanged. */
   async #findImages(body: QemuCreate | QemuUpdate): Promise<Images> {
     const found = { ...this.#state.images };
-    const { images, config } = this.services;
-    const options = {
-      images,
-      kind: IMAGE_KIND,
-      exception,
-      local: config.Server.local,
-      project: this.project.path,
-    };
+    const user = { type: MODULE, exception: this.exception, project: this.project.path } as const;
     for (const member of IMAGE_MEMBERS) {
       const reference = body[member];
       if (reference === undefined || (reference === found[member].shown && reference !== '')) continue;
-      found[member] = await findImage(member, reference, body[`${member}_md5sum`], options);
+      found[member] = await findImage(member, reference, body[`${member}_md5sum`], user, this.services);
     }
     return found;
   }

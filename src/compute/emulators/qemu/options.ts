@@ -1,6 +1,7 @@
 // The user's options: fills in placeholders, splits words, and rejects everything that could read or write a file of
 // the host, open a socket or start a program. Options not known to be harmless are refused.
-import { Failure } from '../../../failures.ts';
+import type { Failure } from '../../../failures.ts';
+import { refusal } from './refusal.ts';
 import { properties, splitWords } from './split-options.ts';
 
 /** Options without a value that are harmless. */
@@ -109,11 +110,11 @@ function judge(words: readonly string[]): void {
   for (let at = 0; at < words.length; at += 1) {
     const option = words[at]!.replace(/^--(?=\w)/, '-');
     if (PLAIN.has(option)) continue;
-    if (!LISTS.has(option)) throw refusal(words[at]!);
+    if (!LISTS.has(option)) throw unsafe(words[at]!);
     at += 1;
     const value = words[at];
-    if (value === undefined) throw refusal(`${option} without a value`);
-    if (!isHarmless(option, value)) throw refusal(`${option} ${value}`);
+    if (value === undefined) throw unsafe(`${option} without a value`);
+    if (!isHarmless(option, value)) throw unsafe(`${option} ${value}`);
   }
 }
 
@@ -149,7 +150,7 @@ function isHarmlessGlobal(list: ReturnType<typeof properties>): boolean {
   return list.length === 1 && first?.value !== undefined && name !== undefined && !LEADS_OUT.test(name);
 }
 
-function refusal(what: string): Failure {
+function unsafe(what: string): Failure {
   const message = `options: "${what}" is not allowed, as it could reach files, sockets or programs of this host; leave it out, or set allow_unsafe_options in section [Qemu].`;
-  return new Failure('conflict', message, { exception: 'QemuError' });
+  return refusal(message);
 }

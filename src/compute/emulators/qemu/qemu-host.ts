@@ -2,13 +2,19 @@
 // resources: images written directly, and guest CIDs.
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import { Failure } from '../../../failures.ts';
 import { Slots } from '../../../host/values/slots.ts';
+import type { ProgramOwner } from '../../nodes/lifecycle/node-program.ts';
 import { KnownDisks } from './known-disks.ts';
+import { refusal } from './refusal.ts';
 
 const FIRST_CID = 3;
 /** A start runs qemu-img and QEMU. More concurrent starts are not faster, and take memory. */
 const STARTS_A_CORE = 2;
+
+/** The node as its machine sees it. */
+export interface MachineOwner extends ProgramOwner {
+  readonly host: QemuHost;
+}
 
 export class QemuHost {
   readonly disks = new KnownDisks();
@@ -30,7 +36,7 @@ export class QemuHost {
     for (const path of paths) {
       if ((this.#images.get(path) ?? id) === id) continue;
       const message = `Another node writes to the disk image ${basename(path)} itself: give ${name} linked_clone, or another image.`;
-      throw new Failure('conflict', message, { exception: 'QemuError' });
+      throw refusal(message);
     }
     for (const [path, user] of [...this.#images]) if (user === id) this.#images.delete(path);
     for (const path of paths) this.#images.set(path, id);

@@ -2,7 +2,8 @@
 // https://www.qemu.org/docs/master/interop/qmp-spec.html
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { Failure, messageOf } from '../../../failures.ts';
+import { type Failure, messageOf } from '../../../failures.ts';
+import { refusal } from './refusal.ts';
 
 /** A busy machine or host may be slow to answer. */
 const ANSWER_MS = 30_000;
@@ -138,5 +139,5 @@ export class Qmp extends EventEmitter<QmpEvents> {
 }
 
 function failure(command: string, why: string, cause?: unknown): Failure {
-  return new Failure('conflict', `The machine did not do '${command}': ${why}.`, { exception: 'QemuError', cause });
+  return refusal(`The machine did not do '${command}': ${why}.`, cause);
 }

@@ -1,7 +1,8 @@
 // The state of a running machine, saved in its own disks for a snapshot of the running lab: memory and disks of one
 // moment, in files that the snapshot contains anyway. The machine is paused until the state is dropped.
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { deleteState, saveState } from './machine-state.ts';
+import { refusal } from './refusal.ts';
 import type { QemuRuntime } from './runtime.ts';
 
 /** Name of the state in the disks. Only a start that requests it loads it; any other drops it. */
@@ -18,7 +19,7 @@ export async function keepRunningState(runtime: QemuRuntime, name: string): Prom
   } catch (error) {
     await dropRunningState(runtime);
     const message = `${name} cannot keep its memory: ${messageOf(error)}`;
-    throw new Failure('conflict', message.replace(/\.?$/, '.'), { exception: 'QemuError', cause: error });
+    throw refusal(message.replace(/\.?$/, '.'), error);
   }
 }
 

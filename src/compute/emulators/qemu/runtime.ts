@@ -5,14 +5,15 @@ import { rm, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import type { Terminal, TerminalExit } from '../../../consoles/terminal.ts';
+import { type Failure, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
-import { childEnvironment, memoryOf, processToken } from '../../../host/processes/child-processes.ts';
+import { memoryOf } from '../../../host/processes/child-processes.ts';
 import { quoted } from '../../../host/terminal/shell-word.ts';
 import type { ProgramHandle } from '../../../supervisor/client.ts';
 import { SerialConsole } from '../../nodes/consoles/serial-console.ts';
 import { connectWhenThere } from '../../nodes/consoles/unix-sockets.ts';
+import { programRecord, programTerminal } from '../../nodes/lifecycle/node-program.ts';
 import {
   EndingRuntime,
   type ExitInfo,
@@ -20,15 +21,15 @@ import {
   type NodeRuntime,
   reattachProgram,
 } from '../../nodes/lifecycle/node-runtime.ts';
-import type { ProgramRecord } from '../../nodes/lifecycle/surviving-programs.ts';
 import { DiskErrors } from './disk-errors.ts';
 import { mustHoldBytes } from './disk-space.ts';
 import { SAVED_STATE } from './disks.ts';
 import { findHalt, type Halt } from './halts.ts';
 import { KEPT, type QemuKept } from './kept.ts';
-import type { MachineNode } from './machine-node.ts';
 import { loadState, saveState } from './machine-state.ts';
+import type { MachineOwner } from './qemu-host.ts';
 import { Qmp } from './qmp.ts';
+import { refusal } from './refusal.ts';
 import { AGENT_SOCKET, QMP_SOCKET, SERIAL_DEVICE, SERIAL_SOCKET } from './sockets.ts';
 import { Throttle } from './throttle.ts';
 
@@ -91,7 +92,7 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
   #halt: Halt | undefined;
   /** We paused the machine, for its user or briefly. */
   #isOurPause = false;
-  readonly #node: MachineNode;
+  readonly #node: MachineOwner;
   readonly #terminal: Terminal;
   readonly #serial: SerialConsole | undefined;
   readonly #throttle: Throttle;
@@ -102,7 +103,7 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
   #isStopping = false;
 
   private constructor(
-    node: MachineNode,
+    node: MachineOwner,
     command: readonly string[],
     commandLine: string,
     kept: QemuKept,
@@ -110,22 +111,15 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
     { taps, tapNetwork }: Pick<MachineStart, 'taps' | 'tapNetwork'> = { taps: [] },
   ) {
     super();
-    const { supervisor, instance } = node.services;
-    const [program = '', ...words] = command;
     this.#node = node;
     this.kept = kept;
     this.commandLine = commandLine;
     this.#serial = kept.serial ? new SerialConsole(node.name, () => void this.#sendBreak()) : undefined;
-    this.#terminal = new Terminal({
-      supervisor,
-      program,
-      arguments: words,
-      directory: node.directory,
+    this.#terminal = programTerminal(node, command, {
       record,
       log: join(node.directory, LOG),
-      ...(taps.length === 0 ? {} : { taps }),
-      ...(tapNetwork === undefined ? {} : { tapNetwork }),
-      environment: childEnvironment(processToken(instance, node.id)),
+      ...(taps.length > 0 && { taps }),
+      ...(tapNetwork !== undefined && { tapNetwork }),
     });
     this.#terminal.on('exit', (exit) => this.#end(exit));
     this.#throttle = new Throttle({ node, pid: () => this.#terminal.pid });
@@ -151,19 +145,11 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
    * Starts the machine, halted: `resume` runs it. `resources` end it.
    * @throws Failure `conflict` (`QemuError`) with QEMU's last output if it does not start
    */
-  static async start(node: MachineNode, start: MachineStart, resources: AsyncDisposableStack): Promise<QemuRuntime> {
+  static async start(node: MachineOwner, start: MachineStart, resources: AsyncDisposableStack): Promise<QemuRuntime> {
     const command = [start.emulator, ...start.words];
     const line = command.map(quoted).join(' ');
-    const record: ProgramRecord = {
-      kind: 'qemu',
-      version: KEPT.version,
-      project_id: node.project.id,
-      node_id: node.id,
-      node_name: node.name,
-      command_line: line,
-      udp_ports: [...start.udpPorts],
-      data: start.kept,
-    };
+    const about = { kind: 'qemu', command_line: line, udp_ports: [...start.udpPorts], data: start.kept };
+    const record = programRecord(node, KEPT, about);
     const runtime = new QemuRuntime(node, command, line, start.kept, record, start);
     const { directory } = node;
     for (const name of [QMP_SOCKET, SERIAL_SOCKET, AGENT_SOCKET, LOG]) {
@@ -185,7 +171,7 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
 
   /** Reattaches a machine that outlived the server. Returns how it ended, if it did meanwhile. */
   static async reattach(
-    node: MachineNode,
+    node: MachineOwner,
     { handle, commandLine, kept, throttling, disks }: MachineLeft,
     resources: AsyncDisposableStack,
   ): Promise<QemuRuntime | ExitInfo> {
@@ -209,7 +195,7 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
   /** @throws Failure `conflict` if the connection to the machine is lost */
   get qmp(): Qmp {
     if (this.#qmp && !this.ended) return this.#qmp;
-    throw new Failure('conflict', `${this.#node.name} cannot be talked to: it has ended.`, { exception: 'QemuError' });
+    throw refusal(`${this.#node.name} cannot be talked to: it has ended.`);
   }
 
   /** Of an adapter, as seen by the guest. */
@@ -372,7 +358,7 @@ export class QemuRuntime extends EndingRuntime implements NodeRuntime {
   #doesNotStart(): Failure {
     const why = this.ended ? 'ended at once' : `does not answer within ${START_MS / 1000} s`;
     const words = ownWords(this.#terminal.lastOutput()).split('\n').slice(-3).join(' ');
-    return new Failure('conflict', `QEMU of '${this.#node.name}' ${why}: ${words}`, { exception: 'QemuError' });
+    return refusal(`QEMU of '${this.#node.name}' ${why}: ${words}`);
   }
 
   #end(exit: TerminalExit): void {

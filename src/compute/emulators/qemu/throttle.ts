@@ -2,11 +2,11 @@
 // running while the server is down.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { type CompanionOptions, reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion-program.ts';
+import { type Companion, reattachCompanion, startCompanion } from '../../nodes/lifecycle/node-program.ts';
 import { KEPT } from './kept.ts';
-import type { MachineNode } from './machine-node.ts';
+import type { MachineOwner } from './qemu-host.ts';
+import { refusal } from './refusal.ts';
 
 const PROGRAM = 'cpulimit';
 /** Time (ms) within which the end of an ended machine is known. */
@@ -22,11 +22,11 @@ export async function throttleProgram(percent: number): Promise<string | undefin
   const path = await findProgram(PROGRAM);
   if (path !== undefined) return path;
   const message = `cpu_throttling: there is no ${PROGRAM} on this host (Debian: apt install ${PROGRAM}); install it, or set 0.`;
-  throw new Failure('conflict', message, { exception: 'QemuError' });
+  throw refusal(message);
 }
 
 export interface ThrottleOptions {
-  node: MachineNode;
+  node: MachineOwner;
   /** The machine's process, while it runs. */
   pid(): number | undefined;
 }
@@ -46,8 +46,8 @@ export class Throttle implements AsyncDisposable {
     const pid = this.#options.pid();
     if (program === undefined || pid === undefined) return;
     await using resources = new AsyncDisposableStack();
-    const words = ['--lazy', `--pid=${pid}`, `--limit=${percent}`];
-    const terminal = await startCompanion({ ...this.#companion, program, arguments: words }, resources);
+    const command = [program, '--lazy', `--pid=${pid}`, `--limit=${percent}`];
+    const terminal = await startCompanion(this.#companion, command, resources);
     this.#watch(terminal);
     this.#running = resources.move();
   }
@@ -71,16 +71,9 @@ export class Throttle implements AsyncDisposable {
     if (running) this.#wake();
   }
 
-  get #companion(): Omit<CompanionOptions, 'program' | 'arguments'> {
+  get #companion(): Companion {
     const { node } = this.#options;
-    return {
-      kind: 'qemu',
-      version: KEPT.version,
-      role: 'throttle',
-      node,
-      services: node.services,
-      log: 'cpulimit.log',
-    };
+    return { kind: 'qemu', version: KEPT.version, role: 'throttle', node, log: 'cpulimit.log' };
   }
 
   #watch(terminal: Awaited<ReturnType<typeof startCompanion>>): void {

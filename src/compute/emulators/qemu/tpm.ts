@@ -2,11 +2,11 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../../failures.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
-import { type CompanionOptions, reattachCompanion, startCompanion } from '../../nodes/lifecycle/companion-program.ts';
+import { type Companion, reattachCompanion, startCompanion } from '../../nodes/lifecycle/node-program.ts';
 import { KEPT } from './kept.ts';
-import type { MachineNode } from './machine-node.ts';
+import type { MachineOwner } from './qemu-host.ts';
+import { refusal } from './refusal.ts';
 
 /** Relative to the node's directory, which is the machine's working directory. */
 export const TPM_SOCKET = 'swtpm.sock';
@@ -14,19 +14,20 @@ const STATE = 'tpm';
 const PATIENCE_MS = 20_000;
 const POLL_MS = 20;
 
-function options(node: MachineNode): Omit<CompanionOptions, 'program' | 'arguments'> {
-  return { kind: 'qemu', version: KEPT.version, role: 'tpm', node, services: node.services, log: 'swtpm.log' };
+function companion(node: MachineOwner): Companion {
+  return { kind: 'qemu', version: KEPT.version, role: 'tpm', node, log: 'swtpm.log' };
 }
 
 /** @throws Failure `conflict` (`QemuError`) if swtpm is missing, or does not start */
-export async function startTpm(node: MachineNode, resources: AsyncDisposableStack): Promise<void> {
+export async function startTpm(node: MachineOwner, resources: AsyncDisposableStack): Promise<void> {
   const program = await findProgram('swtpm');
   if (program === undefined) throw refusal('tpm: there is no swtpm on this host (Debian: apt install swtpm).');
   const socket = join(node.directory, TPM_SOCKET);
   await mkdir(join(node.directory, STATE), { recursive: true, mode: 0o700 });
   await rm(socket, { force: true });
   resources.defer(() => rm(socket, { force: true }));
-  const words = [
+  const command = [
+    program,
     'socket',
     '--tpm2',
     '--tpmstate',
@@ -35,7 +36,7 @@ export async function startTpm(node: MachineNode, resources: AsyncDisposableStac
     `type=unixio,path=${TPM_SOCKET}`,
     '--terminate',
   ];
-  const terminal = await startCompanion({ ...options(node), program, arguments: words }, resources);
+  const terminal = await startCompanion(companion(node), command, resources);
   let isOver = false;
   terminal.once('exit', () => {
     isOver = true;
@@ -48,11 +49,7 @@ export async function startTpm(node: MachineNode, resources: AsyncDisposableStac
 }
 
 /** Reattaches a TPM that outlived the server with its machine. */
-export function reattachTpm(node: MachineNode, resources: AsyncDisposableStack): void {
+export function reattachTpm(node: MachineOwner, resources: AsyncDisposableStack): void {
   resources.defer(() => rm(join(node.directory, TPM_SOCKET), { force: true }));
-  reattachCompanion(options(node), resources);
-}
-
-function refusal(message: string): Failure {
-  return new Failure('conflict', message, { exception: 'QemuError' });
+  reattachCompanion(companion(node), resources);
 }

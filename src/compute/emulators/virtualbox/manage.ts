@@ -1,10 +1,11 @@
 // Runs VBoxManage, the program that drives VirtualBox: one call at a time, in English, with a time limit.
 import { basename } from 'node:path';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { type ProgramRun, runProgram } from '../../../host/processes/run-program.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
+import { refusals } from '../../nodes/exception-name.ts';
 
 const NAMES = ['VBoxManage', 'vboxmanage', 'VBoxManage.exe'];
 const FIX = 'install VirtualBox, or set vboxmanage_path in section [VirtualBox] to where its VBoxManage is';
@@ -14,9 +15,7 @@ const OLDEST = [4, 3] as const;
 
 export const EXCEPTION = 'VirtualBoxError';
 
-export function refusal(message: string, cause?: unknown): Failure {
-  return new Failure('conflict', message, { exception: EXCEPTION, cause });
-}
+export const refusal = refusals(EXCEPTION);
 
 /** Parses lines of `name<separator>value`, such as those of `--machinereadable`; removes quotes around values. */
 function namedLines(text: string, separator: string): Map<string, string> {

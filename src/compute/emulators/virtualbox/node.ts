@@ -1,7 +1,6 @@
 // The VirtualBox node: settings, adapters, and running machine.
 
 import type { VirtualboxCreate, VirtualboxUpdate } from '../../../api/kinds/virtual-machines.ts';
-import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -16,7 +15,7 @@ import {
 } from '../../nodes/machines/machine-node.ts';
 import type { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import { LivePort } from '../../nodes/ports/live-port.ts';
+import { followCables, LivePort } from '../../nodes/ports/live-port.ts';
 import type { MakePort } from '../../nodes/ports/memory-ports.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
@@ -51,7 +50,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
     state: MachineState<Settings>,
     { manage, users, ...facts }: Facts & { manage: VBoxManage; users: MachineUsers },
   ) {
-    const makePort: MakePort = (...parts) => new AdapterPort(...parts);
+    const makePort: MakePort = (...parts) => new LivePort(...parts);
     super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort, users }, state);
     this.#manage = manage;
     this.#facts = facts;
@@ -155,13 +154,7 @@ export class VirtualboxNode extends MachineNode<VirtualboxRuntime, Settings, Vir
   }
 
   protected override portsChanged(): void {
-    for (const [adapter, port] of this.ports.all.entries()) {
-      (port as LivePort).onCable(async (isUp) => {
-        await this.runtime?.setLink(adapter, isUp).catch((error: unknown) => {
-          log.warn('a guest does not hear of its cable', { node: this.id, adapter, reason: messageOf(error) });
-        });
-      });
-    }
+    followCables(this.id, this.ports, async (adapter, { isUp }) => this.runtime?.setLink(adapter, isUp));
   }
 
   protected override releaseAll(rest: AsyncDisposableStack): void {
@@ -272,24 +265,6 @@ export function endLeft(services: Services, isOver: IsOver): Promise<void> {
     );
     return end === undefined;
   });
-}
-
-/** A port whose adapter VirtualBox may use otherwise. */
-class AdapterPort extends LivePort {
-  readonly #node: VirtualboxNode;
-  readonly #adapter: number;
-
-  constructor(...parts: ConstructorParameters<typeof LivePort>) {
-    super(...parts);
-    const [node, label] = parts;
-    this.#node = node as VirtualboxNode;
-    this.#adapter = Number.parseInt(label, 10);
-  }
-
-  override async attach(wanted: Nio): Promise<void> {
-    await this.#node.mustBeFree(this.#adapter);
-    await super.attach(wanted);
-  }
 }
 
 const portsOf = ({ adapters }: MachineKept): number[] =>

@@ -1,7 +1,6 @@
 // The VMware node: settings, adapters on networks of the host, and running machine.
 import { stat } from 'node:fs/promises';
 import type { VmwareCreate, VmwareUpdate } from '../../../api/kinds/virtual-machines.ts';
-import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import { messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import { warnOfMemory } from '../../nodes/lifecycle/memory-warning.ts';
@@ -14,8 +13,7 @@ import {
 } from '../../nodes/machines/machine-settings.ts';
 import { MachineUsers } from '../../nodes/machines/machine-users.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
-import type { MakePort } from '../../nodes/ports/memory-ports.ts';
-import { NodePort, type PortRules } from '../../nodes/ports/port.ts';
+import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { leaveInventory, linkedClone } from './clones.ts';
 import { readPairs, writePairs } from './files.ts';
@@ -55,8 +53,7 @@ export class VmwareNode extends MachineNode<VmwareRuntime, MachineSettings, Vmwa
     state: MachineState,
     { vmrun, users, networks }: VmwareHost & { vmrun: Vmrun },
   ) {
-    const makePort: MakePort = (...parts) => new AdapterPort(...parts);
-    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, makePort, users }, state);
+    super(identity, services, { module: MODULE, rules: PORT_RULES, consoleType, users }, state);
     this.#vmrun = vmrun;
     this.#networks = networks;
   }
@@ -216,22 +213,4 @@ export function endLeft(services: Services, isOver: IsOver): Promise<void> {
     await runtime.close('power_off', new Set(networks));
     return end === undefined;
   });
-}
-
-/** A port whose adapter VMware may use otherwise. */
-class AdapterPort extends NodePort {
-  readonly #node: VmwareNode;
-  readonly #adapter: number;
-
-  constructor(...parts: ConstructorParameters<typeof NodePort>) {
-    super(...parts);
-    const [node, label] = parts;
-    this.#node = node as VmwareNode;
-    this.#adapter = Number.parseInt(label, 10);
-  }
-
-  override async attach(wanted: Nio): Promise<void> {
-    await this.#node.mustBeFree(this.#adapter);
-    await super.attach(wanted);
-  }
 }

@@ -1,11 +1,12 @@
 // Runs vmrun, the program that drives VMware, and finds its product.
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { runProgram } from '../../../host/processes/run-program.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
+import { refusals } from '../../nodes/exception-name.ts';
 
 const FIX = 'install VMware Workstation or Player, or set vmrun_path in section [VMware] to where its vmrun is';
 const CALL_MS = 120_000;
@@ -16,9 +17,7 @@ const PAUSE_MS = 500;
 
 export const EXCEPTION = 'VMwareError';
 
-export function refusal(message: string, cause?: unknown): Failure {
-  return new Failure('conflict', message, { exception: EXCEPTION, cause });
-}
+export const refusal = refusals(EXCEPTION);
 
 /** The product that vmrun drives: Workstation or Player. */
 export type HostType = 'ws' | 'player';

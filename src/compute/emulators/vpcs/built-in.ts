@@ -6,7 +6,7 @@ import { writeContained } from '../../../host/files/contained-files.ts';
 import { pcMac } from '../../../pc/mac.ts';
 import { readText } from '../../nodes/files.ts';
 import { EndingRuntime } from '../../nodes/lifecycle/node-runtime.ts';
-import type { PcRuntime, RuntimeNode } from './engine.ts';
+import type { PcNode, PcRuntime } from './engine.ts';
 import { STARTUP_SCRIPT } from './script.ts';
 
 /** A PC handles each byte of input separately, whatever it means in UTF-8. */
@@ -15,10 +15,10 @@ const BYTES = 'latin1';
 export class BuiltInPc extends EndingRuntime implements PcRuntime {
   readonly console: Console;
   readonly commandLine: string;
-  readonly #node: RuntimeNode;
+  readonly #node: PcNode;
   #device: MemoryDevice<'pc'> | undefined;
 
-  constructor(node: RuntimeNode) {
+  constructor(node: PcNode) {
     super();
     this.#node = node;
     this.console = new Console({ name: node.name, write: (bytes) => this.#type(bytes) });

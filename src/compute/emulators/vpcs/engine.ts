@@ -1,10 +1,9 @@
 // Chooses what runs a PC: the vpcs program, or the built-in PC. The node depends on neither.
 import type { Sections } from '../../../config/schema.ts';
 import type { Console } from '../../../consoles/console.ts';
+import type { ProgramOwner } from '../../nodes/lifecycle/node-program.ts';
 import type { NodeRuntime } from '../../nodes/lifecycle/node-runtime.ts';
-import type { NodeProject } from '../../nodes/owner.ts';
 import type { NodePort } from '../../nodes/ports/port.ts';
-import type { Services } from '../../services.ts';
 import { type VpcsProgram, VpcsPrograms } from './program.ts';
 
 /** A running PC. */
@@ -15,14 +14,9 @@ export interface PcRuntime extends NodeRuntime {
 }
 
 /** The node as its engine sees it. */
-export interface RuntimeNode {
-  readonly id: string;
-  readonly name: string;
-  readonly project: NodeProject;
-  readonly services: Services;
+export interface PcNode extends ProgramOwner {
   readonly ethernet: NodePort;
-  /** The node's directory; `relativeDirectory` is below the project's. */
-  readonly directory: string;
+  /** The node's directory, below the project's. */
   readonly relativeDirectory: string;
   /** Distinguishes the PCs of a project; their MAC addresses are derived from it. */
   readonly number: number;

@@ -13,7 +13,7 @@ import type { NodeIdentity } from '../../nodes/node.ts';
 import type { PortRules } from '../../nodes/ports/port.ts';
 import type { Services } from '../../services.ts';
 import { BuiltInPc } from './built-in.ts';
-import { chooseEngine, type PcRuntime, type RuntimeNode } from './engine.ts';
+import { chooseEngine, type PcNode, type PcRuntime } from './engine.ts';
 import { KEPT, SWITCHED_ON } from './kept.ts';
 import type { PcNumbers } from './numbers.ts';
 import { ProgramRuntime } from './program-runtime.ts';
@@ -49,8 +49,7 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
     await using undo = new AsyncDisposableStack();
     const { survivingPrograms, switchedOn } = services;
     const { id, project } = identity;
-    const runsOn = survivingPrograms.claim(project.id, id);
-    if (runsOn) undo.defer(() => survivingPrograms.unclaim(runsOn));
+    const runsOn = survivingPrograms.claim(identity, undo);
     const wasOn = switchedOn.claim(identity, SWITCHED_ON, undo);
     const toCome = survivingPrograms.dataOf(project.id, MODULE).map((data) => v.parse(KEPT.schema, data).number);
     const toSwitchOn = switchedOn.left(SWITCHED_ON, (projectId) => projectId === project.id);
@@ -111,37 +110,28 @@ export class VpcsNode extends ProgramNode<PcRuntime, VpcsUpdate> {
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<PcRuntime> {
     const program = await chooseEngine(this.services.config.VPCS, await this.services.isShared());
     if (program === undefined) {
-      const runtime = new BuiltInPc(this.#runtimeNode);
+      const runtime = new BuiltInPc(this.#pcNode);
       await Promise.all([this.#noteSwitchedOn(resources), runtime.start(resources)]);
       return runtime;
     }
     await this.makeDirectory(undo);
-    return ProgramRuntime.start(this.#runtimeNode, program, resources);
+    return ProgramRuntime.start(this.#pcNode, program, resources);
   }
 
   protected override reattachTo(
     program: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<PcRuntime | ExitInfo> {
-    return ProgramRuntime.reattach(this.#runtimeNode, program, resources);
+    return ProgramRuntime.reattach(this.#pcNode, program, resources);
   }
 
   get #script(): string {
     return `${this.relativeDirectory}/${STARTUP_SCRIPT}`;
   }
 
-  get #runtimeNode(): RuntimeNode {
-    const { id, name, project, services, directory, relativeDirectory } = this;
-    return {
-      id,
-      name,
-      project,
-      services,
-      ethernet: this.port(0, 0),
-      directory,
-      relativeDirectory,
-      number: this.#number,
-    };
+  get #pcNode(): PcNode {
+    const { owner, relativeDirectory } = this;
+    return { ...owner, relativeDirectory, ethernet: this.port(0, 0), number: this.#number };
   }
 
   /** The built-in PC ends with this process; the next run switches it on again. */

@@ -3,10 +3,11 @@ import * as v from 'valibot';
 import type { Console } from '../../../consoles/console.ts';
 import { childEnvironment, processToken } from '../../../host/processes/child-processes.ts';
 import { readText } from '../../nodes/files.ts';
+import { programRecord } from '../../nodes/lifecycle/node-program.ts';
 import { EndingRuntime, type ExitInfo, exitInfo, reattachProgram } from '../../nodes/lifecycle/node-runtime.ts';
 import type { ProgramRecord, SurvivingProgram } from '../../nodes/lifecycle/surviving-programs.ts';
 import { vpcsCommand } from './command.ts';
-import type { PcRuntime, RuntimeNode } from './engine.ts';
+import type { PcNode, PcRuntime } from './engine.ts';
 import { KEPT, type VpcsKept } from './kept.ts';
 import { VpcsProcess } from './process.ts';
 import type { VpcsProgram } from './program.ts';
@@ -18,11 +19,11 @@ const LOOPBACK = '127.0.0.1';
 export class ProgramRuntime extends EndingRuntime implements PcRuntime {
   readonly console: Console;
   readonly commandLine: string;
-  readonly #node: RuntimeNode;
+  readonly #node: PcNode;
   readonly #kept: VpcsKept;
   readonly #process: VpcsProcess;
 
-  private constructor(node: RuntimeNode, command: readonly string[], record: ProgramRecord) {
+  private constructor(node: PcNode, command: readonly string[], record: ProgramRecord) {
     super();
     const { supervisor, instance } = node.services;
     const environment = childEnvironment(processToken(instance, node.id));
@@ -40,11 +41,7 @@ export class ProgramRuntime extends EndingRuntime implements PcRuntime {
   }
 
   /** Starts the program; `resources` end it and release its ports. */
-  static async start(
-    node: RuntimeNode,
-    program: VpcsProgram,
-    resources: AsyncDisposableStack,
-  ): Promise<ProgramRuntime> {
+  static async start(node: PcNode, program: VpcsProgram, resources: AsyncDisposableStack): Promise<ProgramRuntime> {
     const { project, services } = node;
     const { pcPort, cablePort, all } = await reserveUdpPorts(
       services.ports.udp,
@@ -62,16 +59,9 @@ export class ProgramRuntime extends EndingRuntime implements PcRuntime {
       remoteHost: LOOPBACK,
       script: hasScript ? STARTUP_SCRIPT : undefined,
     });
-    const runtime = new ProgramRuntime(node, command, {
-      kind: 'vpcs',
-      version: KEPT.version,
-      udp_ports: all,
-      command_line: command.join(' '),
-      project_id: project.id,
-      node_id: node.id,
-      node_name: node.name,
-      data: { program_port: pcPort, cable_port: cablePort, number: node.number } satisfies VpcsKept,
-    });
+    const data: VpcsKept = { program_port: pcPort, cable_port: cablePort, number: node.number };
+    const about = { kind: 'vpcs', udp_ports: all, command_line: command.join(' '), data };
+    const runtime = new ProgramRuntime(node, command, programRecord(node, KEPT, about));
     await runtime.#connect(resources);
     await runtime.#process.start();
     resources.defer(() => runtime.#process.stop());
@@ -80,7 +70,7 @@ export class ProgramRuntime extends EndingRuntime implements PcRuntime {
 
   /** Reattaches a program that outlived the server. Returns how it ended, if it did meanwhile. `resources` end it. */
   static async reattach(
-    node: RuntimeNode,
+    node: PcNode,
     { handle, record }: SurvivingProgram,
     resources: AsyncDisposableStack,
   ): Promise<ProgramRuntime | ExitInfo> {

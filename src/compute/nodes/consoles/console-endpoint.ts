@@ -152,13 +152,9 @@ export class ConsoleEndpoint {
 
   /** The console of the running node. @throws Failure `conflict` when the node does not run, or has no such console */
   connect(): Console {
-    const { node, exception } = this.#options;
-    if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
-    const console = this.#console;
-    if (this.#type !== 'telnet' || !console) {
-      throw new Failure('conflict', `${node.name} has no console; set console_type to telnet.`, { exception });
-    }
-    return console;
+    this.#requireServed();
+    if (this.#type === 'telnet' && this.#console) return this.#console;
+    throw this.#failure('has no console; set console_type to telnet.');
   }
 
   /**
@@ -166,12 +162,9 @@ export class ConsoleEndpoint {
    * answer
    */
   async connectDisplay(): Promise<Connected> {
-    const { node, exception } = this.#options;
-    if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
-    if (this.#type !== 'vnc' || this.#port === null) {
-      throw new Failure('conflict', `${node.name} has no display; set console_type to vnc.`, { exception });
-    }
-    return this.#relay('display', this.#port);
+    this.#requireServed();
+    if (this.#type === 'vnc' && this.#port !== null) return this.#relay('display', this.#port);
+    throw this.#failure('has no display; set console_type to vnc.');
   }
 
   /**
@@ -179,12 +172,18 @@ export class ConsoleEndpoint {
    * does not answer
    */
   async connectPort(): Promise<Connected> {
+    this.#requireServed();
+    if (this.#port !== null) return this.#relay('console', this.#port);
+    throw this.#failure('has no console; set its console_type.');
+  }
+
+  #requireServed(): void {
+    if (!this.#isServed) throw this.#failure('is not started; start it first.');
+  }
+
+  #failure(why: string): Failure {
     const { node, exception } = this.#options;
-    if (!this.#isServed) throw new Failure('conflict', `${node.name} is not started; start it first.`, { exception });
-    if (this.#port === null) {
-      throw new Failure('conflict', `${node.name} has no console; set its console_type.`, { exception });
-    }
-    return this.#relay('console', this.#port);
+    return new Failure('conflict', `${node.name} ${why}`, { exception });
   }
 
   #relay(what: string, port: number): Promise<Connected> {

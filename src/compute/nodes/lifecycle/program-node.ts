@@ -16,6 +16,7 @@ import { AdapterPorts } from '../ports/adapter-ports.ts';
 import type { MakePort } from '../ports/memory-ports.ts';
 import type { NodePort, PortRules } from '../ports/port.ts';
 import { allOrNothing, type Steps } from './all-or-nothing.ts';
+import type { ProgramOwner } from './node-program.ts';
 import type { ExitInfo, NodeRuntime } from './node-runtime.ts';
 import type { SurvivingProgram } from './surviving-programs.ts';
 
@@ -176,6 +177,11 @@ export abstract class ProgramNode<
     return join(this.project.path, this.relativeDirectory);
   }
 
+  protected get owner(): ProgramOwner {
+    const { id, name, project, services, directory } = this;
+    return { id, name, project, services, directory };
+  }
+
   override port(adapter: number, port: number): NodePort {
     return this.ports.port(adapter, port);
   }
@@ -245,6 +251,16 @@ export abstract class ProgramNode<
   /** The running program, if any. */
   protected get runtime(): Runtime | undefined {
     return this.#running?.runtime;
+  }
+
+  /** @throws Failure `conflict` when it is not started */
+  protected requireRunning(): Runtime {
+    return this.runtime ?? this.fail(`${this.name} is not started; start it first.`);
+  }
+
+  /** @throws Failure `conflict` with the name of the kind's exception */
+  protected fail(message: string): never {
+    throw new Failure('conflict', message, { exception: this.exception });
   }
 
   /** Registers what a closed node releases, in reverse order. */

@@ -11,6 +11,7 @@ import { log } from '../../../host/log.ts';
 import { reapOurs } from '../../../host/processes/child-processes.ts';
 import { IncompatibleSupervisor, type ProgramHandle, type SupervisorClient } from '../../../supervisor/client.ts';
 import type { PortPool } from '../../ports/pool.ts';
+import type { PortOwner } from '../owner.ts';
 
 const UdpPort = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
@@ -115,23 +116,26 @@ export class SurvivingPrograms {
     );
   }
 
-  /** Claims the program of a node that is created again, with its reserved ports. */
-  claim(projectId: string, nodeId: string, role = ''): SurvivingProgram | undefined {
-    const key = keyOf({ node_id: nodeId, role });
+  /**
+   * Claims the program of a node that is created again, with its reserved ports. `undo` keeps it for another attempt to
+   * create the node, or for its end.
+   */
+  claim(
+    { id, project }: Pick<PortOwner, 'id' | 'project'>,
+    undo: AsyncDisposableStack | undefined,
+    role = '',
+  ): SurvivingProgram | undefined {
+    const key = keyOf({ node_id: id, role });
     const found = this.#unclaimed.get(key);
-    if (found?.record.project_id !== projectId) return undefined;
+    if (found?.record.project_id !== project.id) return undefined;
     this.#unclaimed.delete(key);
+    undo?.defer(() => void this.#unclaimed.set(key, found));
     return found;
   }
 
   /** Whether there is an unclaimed one. */
   has(projectId: string, nodeId: string, role = ''): boolean {
     return this.#unclaimed.get(keyOf({ node_id: nodeId, role }))?.record.project_id === projectId;
-  }
-
-  /** Its node could not be created: keeps it for another attempt, or for its end. */
-  unclaim(program: SurvivingProgram): void {
-    this.#unclaimed.set(keyOf(program.record), program);
   }
 
   /** Ends the unclaimed programs of nodes that are over. */

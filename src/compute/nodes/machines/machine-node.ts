@@ -98,18 +98,14 @@ export abstract class MachineNode<
 
   protected override async check(body: Update, { undo, done }: Steps): Promise<NodeChange> {
     const before = this.state;
-    const { exception, users, id } = this;
+    const { users, id } = this;
     const settings = this.changedSettings(body);
     if (settings.linked_clone !== before.settings.linked_clone) {
-      const message = `linked_clone: ${this.name} cannot change this; create another node.`;
-      throw new Failure('conflict', message, { exception });
+      this.fail(`linked_clone: ${this.name} cannot change this; create another node.`);
     }
     const machine = this.otherMachine(body) ?? before.machine;
     if (machine !== before.machine) {
-      if (this.runtime) {
-        const message = `${this.machineMember}: stop ${this.name} before it becomes another machine.`;
-        throw new Failure('conflict', message, { exception });
-      }
+      if (this.runtime) this.fail(`${this.machineMember}: stop ${this.name} before it becomes another machine.`);
       undo.defer(() => users.release(machine, id));
       await this.reserveMachine(machine);
       done.defer(() => users.release(before.machine, id));
@@ -143,11 +139,7 @@ export abstract class MachineNode<
 
   /** @throws Failure `conflict` when it is not started */
   resume(): Promise<void> {
-    return this.inTurn(async () => {
-      if (this.runtime) return this.#goOn(this.runtime);
-      const { exception } = this;
-      throw new Failure('conflict', `${this.name} is not started; start it first.`, { exception });
-    });
+    return this.inTurn(() => this.#goOn(this.requireRunning()));
   }
 
   override reload(): Promise<void> {

@@ -1,11 +1,14 @@
 // A port that notifies its node of cable changes while it runs: plugged, suspended, resumed, unplugged.
 import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import type { InterfaceChange } from '../../../fabric/fabric.ts';
+import { messageOf } from '../../../failures.ts';
+import { log } from '../../../host/log.ts';
+import type { AdapterPorts } from './adapter-ports.ts';
 import { NodePort } from './port.ts';
 
 export class LivePort extends NodePort {
   #isSuspended = false;
-  #heard: (isUp: boolean) => Promise<void> = async () => {};
+  #heard: () => Promise<void> = async () => {};
 
   /** A cable is plugged in, and not suspended. */
   get isUp(): boolean {
@@ -13,7 +16,7 @@ export class LivePort extends NodePort {
   }
 
   /** Registers a listener, called after each change. Its errors do not affect the cable. */
-  onCable(heard: (isUp: boolean) => Promise<void>): void {
+  onCable(heard: () => Promise<void>): void {
     this.#heard = heard;
   }
 
@@ -34,11 +37,31 @@ export class LivePort extends NodePort {
 
   override async detach(): Promise<void> {
     await super.detach();
-    await this.#heard(false);
+    await this.#heard();
   }
 
   async #changed(nio: Nio): Promise<void> {
     this.#isSuspended = 'suspend' in nio && nio.suspend === true;
-    await this.#heard(this.isUp);
+    await this.#heard();
+  }
+}
+
+/**
+ * Follows the cables of a node. Call it again when the ports change.
+ * @param ports each of them a `LivePort`
+ * @param changed tells the guest, if it runs; failures are logged
+ */
+export function followCables(
+  node: string,
+  ports: AdapterPorts,
+  changed: (adapter: number, port: LivePort) => Promise<void>,
+): void {
+  for (const [adapter, one] of ports.all.entries()) {
+    const port = one as LivePort;
+    port.onCable(() =>
+      changed(adapter, port).catch((error: unknown) => {
+        log.warn('a guest does not hear of its cable', { node, adapter, reason: messageOf(error) });
+      }),
+    );
   }
 }

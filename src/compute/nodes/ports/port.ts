@@ -97,6 +97,7 @@ export class NodePort {
    * @throws Failure `conflict`
    */
   async attach(wanted: Nio): Promise<void> {
+    await this.#node.mustBeFree?.(Number.parseInt(this.#label, 10));
     const nio = mustBePluggable(wanted, this.#rules.nios);
     mustBeUsable(nio, this.#services.config.Server.allowed_interfaces);
     await this.#inTurn(async () => {

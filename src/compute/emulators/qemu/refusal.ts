@@ -1,0 +1,3 @@
+import { refusals } from '../../nodes/exception-name.ts';
+
+export const refusal = refusals('QemuError');
