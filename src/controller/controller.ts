@@ -14,7 +14,6 @@ import { log } from '../host/log.ts';
 import type { Metric } from '../host/metrics.ts';
 import { LoadMeter } from '../host/processes/host-statistics.ts';
 import type { Route } from '../http/app/route.ts';
-import { inV3Form } from '../http/v3/form.ts';
 import type { Store } from '../store/store.ts';
 import { Access } from './accounts/access.ts';
 import { AccessList } from './accounts/access-list.ts';
@@ -431,7 +430,8 @@ export class Controller {
         imagesPath: this.#options.config.Server.images_path,
         appliances: this.#appliances,
       }),
-      ...[...userRoutes(parts), ...accessListRoutes(parts)].map((one) => inV3Form(one, { conflict: 400 })),
+      ...userRoutes(parts),
+      ...accessListRoutes(parts),
     ];
   }
 

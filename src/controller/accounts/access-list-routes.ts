@@ -5,7 +5,8 @@ import { PRIVILEGES, type Privilege } from '../../api/privileges.ts';
 import { ACCESS_ROUTES, type EntryBody } from '../../api/routes/access.ts';
 import { Failure } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
-import { type HttpRoute, routesOf } from '../../http/app/route.ts';
+import type { HttpRoute } from '../../http/app/route.ts';
+import { v3RoutesOf } from '../../http/v3/form.ts';
 import type { Projects } from '../projects/projects.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { AccessList } from './access-list.ts';
@@ -28,7 +29,7 @@ import {
   userJson,
 } from './v3-schema.ts';
 
-const { route } = routesOf(ACCESS_ROUTES);
+const { route } = v3RoutesOf(ACCESS_ROUTES, { conflict: 400 });
 
 export interface AccessListRouteParts extends AccountDirectory {
   entries: AccessList;

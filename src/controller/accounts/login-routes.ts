@@ -4,11 +4,11 @@ import { ACCESS_ROUTES, type Credentials } from '../../api/routes/access.ts';
 import { Failure } from '../../failures.ts';
 import type { Authentication } from '../../http/access/authentication.ts';
 import { readFormBody } from '../../http/app/body.ts';
-import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
-import { inV3Form } from '../../http/v3/form.ts';
+import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
+import { v3RoutesOf } from '../../http/v3/form.ts';
 import type { LastUses } from './last-uses.ts';
 
-const { route } = routesOf(ACCESS_ROUTES);
+const { route } = v3RoutesOf(ACCESS_ROUTES);
 
 export interface LoginParts {
   authentication: Authentication;
@@ -25,8 +25,8 @@ export function loginRoutes({ authentication, logins }: LoginParts): HttpRoute[]
     return { access_token: decision.token, token_type: 'bearer' };
   };
   return [
-    inV3Form(route('POST /v3/access/users/authenticate', logIn)),
-    inV3Form(route('POST /v3/access/users/login', logIn), {
+    route('POST /v3/access/users/authenticate', logIn),
+    route('POST /v3/access/users/login', logIn, {
       read: readFormBody,
       type: 'application/x-www-form-urlencoded',
     }),

@@ -3,14 +3,15 @@ import { ACCESS_ROUTES } from '../../api/routes/access.ts';
 import { Failure } from '../../failures.ts';
 import { bearerOf, HOST_ACCOUNT } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
-import { type HttpRoute, routesOf } from '../../http/app/route.ts';
+import type { HttpRoute } from '../../http/app/route.ts';
+import { v3RoutesOf } from '../../http/v3/form.ts';
 import type { AccountChange } from '../../store/accounts.ts';
 import type { AccessList } from './access-list.ts';
 import type { LastUses } from './last-uses.ts';
 import { type AccountDirectory, loggedIn, person } from './routes.ts';
 import { accountIdOf, groupJson, type Person, userJson } from './v3-schema.ts';
 
-const { route } = routesOf(ACCESS_ROUTES);
+const { route } = v3RoutesOf(ACCESS_ROUTES, { conflict: 400 });
 
 export interface UserRouteParts extends AccountDirectory {
   entries: AccessList;

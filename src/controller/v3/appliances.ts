@@ -1,11 +1,11 @@
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { Failure } from '../../failures.ts';
-import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
-import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
+import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
+import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import type { ApplianceVerbs } from '../appliances/routes.ts';
 import type { Templates } from '../templates/templates.ts';
 
-const { route } = routesOf(V3_ROUTES);
+const { route } = v3RoutesOf(V3_ROUTES);
 
 export interface ApplianceParts {
   appliances: ApplianceVerbs;
@@ -51,40 +51,34 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
     return more.length === 0 ? found : { ...found, versions: [...((found['versions'] ?? []) as Members[]), ...more] };
   };
   return [
-    inV3Form(
-      route('GET /v3/appliances', (request) => {
-        added.forget();
-        return appliances.list(request.query);
-      }),
-    ),
-    inV3Form(route('GET /v3/appliances/{appliance_id}', find)),
-    inV3Form(
-      route('POST /v3/appliances/{appliance_id}/version', async (request) => {
-        const { name, images } = request.body;
-        const appliance = await find(request);
-        const versions = (appliance['versions'] ?? []) as Members[];
-        if (images === undefined || versions.length === 0)
-          throw new WrongRequest('images: an appliance with versions, and the files of the new one, are needed.');
-        if (versions.some((one) => one['name'] === name))
-          throw new Failure('conflict', `name: there is a version "${name}" already.`);
-        added.add(String(appliance['appliance_id']), { name, images });
-        return find(request);
-      }),
-    ),
-    inV3Form(
-      route('POST /v3/appliances/{appliance_id}/install', async (request) => {
-        const { versions = [], appliance_id: id } = await find(request);
-        const { version } = request.query;
-        const names = (versions as Members[]).map(({ name }) => name);
-        if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
-        if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
-        if (added.of(String(id)).some(({ name }) => name === version))
-          throw new Failure('not-found', `version: images of "${version}" are missing.`);
-        if (version !== undefined && !names.includes(version))
-          throw new Failure('not-found', `version: there is no version "${version}".`);
-        await appliances.makeTemplate(String(id), { version, compute_id: 'local' }, request.signal);
-        return undefined;
-      }),
-    ),
+    route('GET /v3/appliances', (request) => {
+      added.forget();
+      return appliances.list(request.query);
+    }),
+    route('GET /v3/appliances/{appliance_id}', find),
+    route('POST /v3/appliances/{appliance_id}/version', async (request) => {
+      const { name, images } = request.body;
+      const appliance = await find(request);
+      const versions = (appliance['versions'] ?? []) as Members[];
+      if (images === undefined || versions.length === 0)
+        throw new WrongRequest('images: an appliance with versions, and the files of the new one, are needed.');
+      if (versions.some((one) => one['name'] === name))
+        throw new Failure('conflict', `name: there is a version "${name}" already.`);
+      added.add(String(appliance['appliance_id']), { name, images });
+      return find(request);
+    }),
+    route('POST /v3/appliances/{appliance_id}/install', async (request) => {
+      const { versions = [], appliance_id: id } = await find(request);
+      const { version } = request.query;
+      const names = (versions as Members[]).map(({ name }) => name);
+      if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
+      if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
+      if (added.of(String(id)).some(({ name }) => name === version))
+        throw new Failure('not-found', `version: images of "${version}" are missing.`);
+      if (version !== undefined && !names.includes(version))
+        throw new Failure('not-found', `version: there is no version "${version}".`);
+      await appliances.makeTemplate(String(id), { version, compute_id: 'local' }, request.signal);
+      return undefined;
+    }),
   ];
 }

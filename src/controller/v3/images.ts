@@ -5,8 +5,8 @@ import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { Failure, ignoreMissing } from '../../failures.ts';
-import { type HttpRoute, type RouteRequest, routesOf } from '../../http/app/route.ts';
-import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
+import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
+import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
 import { mustBeList, refusalOf } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -14,7 +14,7 @@ import { PASSED_ON_LIMIT_MS } from '../computes/limits.ts';
 import { type ImageUsers, imagesIn, inWords } from '../projects/image-users.ts';
 import { timeV3 } from './objects.ts';
 
-const { route } = routesOf(V3_ROUTES);
+const { route } = v3RoutesOf(V3_ROUTES);
 
 /** The names of the types, by emulator. */
 const TYPES = { qemu: 'qemu', dynamips: 'ios', iou: 'iou' } as const;
@@ -183,52 +183,41 @@ export function imageRoutes(
 ): HttpRoute[] {
   const json = async (list: ImageObject[]): Promise<object[]> => Promise.all(list.map((image) => images.json(image)));
   return [
-    inV3Form(
-      route('GET /v3/images', async ({ query: { image_type: type } }) => {
-        if (type !== undefined && !Object.values<string>(TYPES).includes(type))
-          throw new Failure('invalid', 'image_type: expected qemu, ios or iou.');
-        const list = await images.list();
-        return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator] === type));
-      }),
-    ),
-    inV3Form(
-      route('POST /v3/images/install', async (request) => {
-        await install(request);
-        return undefined;
-      }),
-    ),
-    inV3Form(
-      route('DELETE /v3/images/prune', async () => {
-        await images.prune();
-        return undefined;
-      }),
-    ),
-    inV3Form(
-      route('POST /v3/images/qemu/{path:.+}', async ({ params: { path }, body }) => {
+    route('GET /v3/images', async ({ query: { image_type: type } }) => {
+      if (type !== undefined && !Object.values<string>(TYPES).includes(type))
+        throw new Failure('invalid', 'image_type: expected qemu, ios or iou.');
+      const list = await images.list();
+      return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator] === type));
+    }),
+    route('POST /v3/images/install', async (request) => {
+      await install(request);
+      return undefined;
+    }),
+    route('DELETE /v3/images/prune', async () => {
+      await images.prune();
+      return undefined;
+    }),
+    route(
+      'POST /v3/images/qemu/{path:.+}',
+      async ({ params: { path }, body }) => {
         if (path.split('/').includes('..')) throw new Failure('forbidden', 'path: give a file name.');
         const name = posix.basename(path);
         if ((await images.list()).some(({ emulator, filename }) => emulator === 'qemu' && filename === name))
           throw new WrongRequest(`path: there is an image ${name} already.`);
         await parts.local().post('/qemu/img', { body: { qemu_img: 'qemu-img', path: name, ...body } });
         return images.json((await images.find(name))[0]!);
-      }),
+      },
       { conflict: 400 },
     ),
-    inV3Form(
-      route('POST /v3/images/upload/{path:.+}', async (request) => {
-        const made = await images.upload(request.params.path, request.stream, request.signal);
-        if (truthOf(request.query['install_appliances'] ?? '') === true) await install(request);
-        return made;
-      }),
-    ),
-    inV3Form(
-      route('GET /v3/images/{path:.+}', async ({ params }) => images.json((await images.find(params.path))[0]!)),
-    ),
-    inV3Form(
-      route('DELETE /v3/images/{path:.+}', async ({ params }) => {
-        await images.delete(params.path);
-        return undefined;
-      }),
-    ),
+    route('POST /v3/images/upload/{path:.+}', async (request) => {
+      const made = await images.upload(request.params.path, request.stream, request.signal);
+      if (truthOf(request.query['install_appliances'] ?? '') === true) await install(request);
+      return made;
+    }),
+    route('GET /v3/images/{path:.+}', async ({ params }) => images.json((await images.find(params.path))[0]!)),
+    route('DELETE /v3/images/{path:.+}', async ({ params }) => {
+      await images.delete(params.path);
+      return undefined;
+    }),
   ];
 }

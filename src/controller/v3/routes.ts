@@ -5,9 +5,9 @@ import { type Releases, releaseFor } from '../../api/releases.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
 import { Failure } from '../../failures.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
-import { type Route, routesOf } from '../../http/app/route.ts';
+import type { Route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
-import { inV3Form, WrongRequest } from '../../http/v3/form.ts';
+import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
 import type { AccessList } from '../accounts/access-list.ts';
 import type { Sharing } from '../accounts/sharing.ts';
@@ -34,7 +34,7 @@ import {
 import { socketInV3, streamRoutes } from './streams.ts';
 import { type TemplateNotes, templateV2 } from './templates.ts';
 
-const { route } = routesOf(V3_ROUTES);
+const { route } = v3RoutesOf(V3_ROUTES);
 
 type Members = Record<string, unknown>;
 
@@ -343,57 +343,43 @@ export function v3Routes(parts: V3RouteParts): Route[] {
   const { routes, projects, computes, settings, sharing, entries, notes, templates, isLocal, releases } = parts;
   const images = new Images(parts);
   return [
-    inV3Form(
-      route('POST /v3/version', ({ body, headers }) => {
-        const spoken = releaseFor(releases, 'v3', headers);
-        if (body.version === spoken) return { version: spoken };
-        throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
-      }),
-    ),
-    inV3Form(
-      route('GET /v3/version', ({ headers, host }) => ({
-        controller_host: host.replace(/:\d+$/, ''),
-        version: releaseFor(releases, 'v3', headers),
-        local: isLocal,
-      })),
-    ),
-    inV3Form(
-      route('POST /v3/computes/{compute_id}/connect', ({ params }) => computes.answering(params.compute_id).connect()),
-    ),
-    inV3Form(route('GET /v3/iou_license', () => iouLicence(settings))),
-    inV3Form(
-      route('PUT /v3/iou_license', async ({ body }) => {
-        await settings.update('iou_license', body);
-        return iouLicence(settings);
-      }),
-    ),
+    route('POST /v3/version', ({ body, headers }) => {
+      const spoken = releaseFor(releases, 'v3', headers);
+      if (body.version === spoken) return { version: spoken };
+      throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
+    }),
+    route('GET /v3/version', ({ headers, host }) => ({
+      controller_host: host.replace(/:\d+$/, ''),
+      version: releaseFor(releases, 'v3', headers),
+      local: isLocal,
+    })),
+    route('POST /v3/computes/{compute_id}/connect', ({ params }) => computes.answering(params.compute_id).connect()),
+    route('GET /v3/iou_license', () => iouLicence(settings)),
+    route('PUT /v3/iou_license', async ({ body }) => {
+      await settings.update('iou_license', body);
+      return iouLicence(settings);
+    }),
     // An entry for one lab alone lets it be read, and does not list it.
-    inV3Form(
-      route('GET /v3/projects', ({ client: { identity } }) =>
-        projects
-          .list()
-          .filter(
-            ({ id }) =>
-              sharing.accessOf(identity, id) !== 'none' || (identity !== undefined && entries.lists(identity, id)),
-          )
-          .map((project) => project.json()),
-      ),
+    route('GET /v3/projects', ({ client: { identity } }) =>
+      projects
+        .list()
+        .filter(
+          ({ id }) =>
+            sharing.accessOf(identity, id) !== 'none' || (identity !== undefined && entries.lists(identity, id)),
+        )
+        .map((project) => project.json()),
     ),
-    inV3Form(
-      route('DELETE /v3/computes/{compute_id}', async ({ params: { compute_id: id } }) => {
-        computes.host(id);
-        await computes.delete(id);
-      }),
-    ),
-    inV3Form(
-      route('DELETE /v3/templates/{template_id}', async ({ params, query }) => {
-        const id = notes.ownId(params.template_id);
-        const template = templates.get(id);
-        await templates.delete(id);
-        await notes.forget(id);
-        if (truthOf(query['prune_images'] ?? '') === true) await images.prune(template);
-      }),
-    ),
+    route('DELETE /v3/computes/{compute_id}', async ({ params: { compute_id: id } }) => {
+      computes.host(id);
+      await computes.delete(id);
+    }),
+    route('DELETE /v3/templates/{template_id}', async ({ params, query }) => {
+      const id = notes.ownId(params.template_id);
+      const template = templates.get(id);
+      await templates.delete(id);
+      await notes.forget(id);
+      if (truthOf(query['prune_images'] ?? '') === true) await images.prune(template);
+    }),
     ...imageRoutes(images, parts, (request) => installAppliances(parts, request.signal)),
     ...applianceRoutes(parts),
     ...streamRoutes({ ...parts, templates: notes }),

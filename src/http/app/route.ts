@@ -109,7 +109,7 @@ export type Route = HttpRoute | SocketRoute;
 
 type PatternOf<Spelling extends string> = Spelling extends `${Method} ${infer Pattern}` ? Pattern : never;
 
-type Handler<Spelling extends string, D extends RouteDefinition> = (
+export type Handler<Spelling extends string, D extends RouteDefinition> = (
   request: RouteRequest<PatternOf<Spelling>, BodyOf<D>>,
 ) => Given<D> | Promise<Given<D>>;
 
@@ -136,7 +136,8 @@ type SocketSpelling<Definitions> = {
   [Spelling in keyof Definitions]: Definitions[Spelling] extends { socket: true } ? Spelling : never;
 }[keyof Definitions];
 type SocketPattern<Definitions> = PatternOf<SocketSpelling<Definitions> & string> & `/${string}`;
-type HttpSpelling<Definitions> = Exclude<keyof Definitions, SocketSpelling<Definitions>> & `${Method} /${string}`;
+export type HttpSpelling<Definitions> = Exclude<keyof Definitions, SocketSpelling<Definitions>> &
+  `${Method} /${string}`;
 
 /**
  * The two functions that make routes of these definitions from their handlers.

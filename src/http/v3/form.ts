@@ -1,10 +1,19 @@
 // Requests and answers in the form of release 3.0.6: the query is never part of the body, validation fails with 422, errors are
 // `{"message"}`, JSON is compact.
 import * as v from 'valibot';
+import type { RouteDefinitions } from '../../api/routes/definition.ts';
 import { Failure } from '../../failures.ts';
 import { readJsonBody } from '../app/body.ts';
 import { failureHeaders, renderFailure, statusOf } from '../app/errors.ts';
-import { type Answer, type HttpRoute, JsonText, type RouteRequest } from '../app/route.ts';
+import {
+  type Answer,
+  type Handler,
+  type HttpRoute,
+  type HttpSpelling,
+  JsonText,
+  type RouteRequest,
+  routesOf,
+} from '../app/route.ts';
 import { validatedLeniently } from './lenient.ts';
 
 export interface V3Options {
@@ -89,8 +98,19 @@ export function v3Failure(thrown: unknown, requestId: string | undefined, confli
   return new Response(JSON.stringify({ message }), { status, headers });
 }
 
-/** A route that speaks to clients of release 3.0.6. */
-export function inV3Form(
+/** As `routesOf`, for routes that speak to clients of release 3.0.6. */
+export function v3RoutesOf<Definitions extends RouteDefinitions>(definitions: Definitions, usual: V3Options = {}) {
+  const { route } = routesOf(definitions);
+  return {
+    route: <Spelling extends HttpSpelling<Definitions>>(
+      spelling: Spelling,
+      handle: Handler<Spelling, Definitions[Spelling]>,
+      options?: V3Options,
+    ): HttpRoute => inV3Form(route(spelling, handle), { ...usual, ...options }),
+  };
+}
+
+function inV3Form(
   given: HttpRoute,
   { conflict = 409, read = readObject, type = JSON_TYPE }: V3Options = {},
 ): HttpRoute {
