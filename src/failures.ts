@@ -41,9 +41,25 @@ export class Failure extends Error {
   }
 }
 
+const failing =
+  (code: FailureCode) =>
+  (message: string, details?: FailureDetails): Failure =>
+    new Failure(code, message, details);
+
+export const invalid = failing('invalid');
+export const unauthorized = failing('unauthorized');
+export const forbidden = failing('forbidden');
+export const notFound = failing('not-found');
+export const timedOut = failing('time-out');
+export const conflict = failing('conflict');
+export const tooLarge = failing('too-large');
+export const internal = failing('internal');
+export const unavailable = failing('unavailable');
+export const outOfSpace = failing('out-of-space');
+
 /** One that passes within seconds, such as a change of the cluster's controller. */
 export const temporary = (message: string, cause?: unknown): Failure =>
-  new Failure('unavailable', message, { retrySeconds: 2, cause });
+  unavailable(message, { retrySeconds: 2, cause });
 
 /** The message of any thrown value. */
 export function messageOf(thrown: unknown): string {

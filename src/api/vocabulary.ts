@@ -1,6 +1,6 @@
 // Shared schemas: identifiers, node types, labels, project variables.
 import * as v from 'valibot';
-import { Failure } from '../failures.ts';
+import { invalid } from '../failures.ts';
 
 /** 36 characters, hexadecimal 8-4-4-4-12, any version. */
 export const Uuid = v.pipe(
@@ -32,7 +32,7 @@ export const Name = v.pipe(
 
 /** @throws Failure `invalid` for a text that is no `Name` */
 export function requireName(text: string): void {
-  if (!v.is(Name, text)) throw new Failure('invalid', `name: expected ${NAME_RULE}.`);
+  if (!v.is(Name, text)) throw invalid(`name: expected ${NAME_RULE}.`);
 }
 
 export const NODE_TYPES = [

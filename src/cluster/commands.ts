@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsConnection, RequestError } from '@nats-io/transport-node';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, Failure, invalid, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import { LEFT_LABS } from '../store/state-paths.ts';
 import {
@@ -97,8 +97,7 @@ export async function clusterCommand(command: ClusterCommand): Promise<string> {
 async function controllerOf(files: ClusterFiles): Promise<Membership> {
   const membership = await files.member();
   if (membership.controller) return membership;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `This host is not the controller of the cluster "${membership.cluster}": run the command on the host of "labwired cluster init". Where another NATS runs, "labwired cluster forget" of that host replaces it when it is gone for good.`,
   );
 }
@@ -107,8 +106,7 @@ async function controllerOf(files: ClusterFiles): Promise<Membership> {
 async function ownNatsOf(files: ClusterFiles): Promise<Membership> {
   const membership = await controllerOf(files);
   if (!membership.existing) return membership;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `The cluster "${membership.cluster}" uses an existing NATS, which has certificates and users of its own: hosts join with "labwired cluster join --nats ${membership.servers} --credentials FILE".`,
   );
 }
@@ -126,10 +124,7 @@ async function init(
 ): Promise<string> {
   mustBeClusterName(name);
   if (!SERVER_COUNTS.includes(wanted))
-    throw new Failure(
-      'invalid',
-      `--servers: "${wanted}" is not possible: ${SERVER_COUNTS.join(', ')} hosts can run NATS.`,
-    );
+    throw invalid(`--servers: "${wanted}" is not possible: ${SERVER_COUNTS.join(', ')} hosts can run NATS.`);
   const [server, servers] = [serverOf(address), Number(wanted)];
   await beginCluster(files, { cluster: name, host: hostName, server, id: randomUUID(), servers });
   const storage = servers > 1;
@@ -149,8 +144,7 @@ ${storage ? waits : ''}On one more host, within 24 hours ${more}:
 /** @throws Failure `invalid` */
 function mustBeClusterName(name: string): void {
   if (/^[a-z][a-z0-9-]{0,29}$/.test(name)) return;
-  throw new Failure(
-    'invalid',
+  throw invalid(
     `--name: "${name}" is not possible: use lower-case letters, digits and "-", 30 at most, beginning with a letter.`,
   );
 }
@@ -164,9 +158,9 @@ async function existingNats(
   const host = hostName ?? ownName();
   mustBeHostName(host);
   if (!NATS_URL.test(url))
-    throw new Failure('invalid', `--nats: "${url}" is not possible: write nats://HOST:PORT, or tls://HOST:PORT.`);
+    throw invalid(`--nats: "${url}" is not possible: write nats://HOST:PORT, or tls://HOST:PORT.`);
   const credentials = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new Failure('invalid', `--credentials: ${messageOf(error)}. Name the file with the credentials of NATS.`);
+    throw invalid(`--credentials: ${messageOf(error)}. Name the file with the credentials of NATS.`);
   });
   await files.requireNone();
   const nats = await connectExisting([url], credentials, { inboxPrefix: JOIN_INBOX, reconnect: false });
@@ -179,15 +173,11 @@ async function initOnExisting(files: ClusterFiles, command: ClusterCommand, url:
   await using found = await existingNats(files, command, url);
   const { nats, credentials, host } = found;
   await leasesOf(nats, true).catch((error: unknown) => {
-    throw new Failure(
-      'conflict',
-      `NATS at ${url} refuses a bucket for leases (${messageOf(error)}): its account needs JetStream.`,
-    );
+    throw conflict(`NATS at ${url} refuses a bucket for leases (${messageOf(error)}): its account needs JetStream.`);
   });
   const before = await readLeases(nats);
   if (before.length > 0)
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `A cluster uses this account of NATS already (${before.map((lease) => lease.name).join(', ')}): join it with "labwired cluster join --nats ${url} --credentials FILE", or use another account.`,
     );
   const { seed, user } = newUser();
@@ -239,7 +229,7 @@ function askToJoin(nats: NatsConnection, where: string, request: object): Promis
   const ask = async (): Promise<Joined> => {
     const message = await nats.request(JOIN_SUBJECT, JSON.stringify(request), { timeout: ANSWER_MS / 2 });
     const answer = message.json<Joined>();
-    if (answer.refused !== undefined) throw new Failure('conflict', answer.refused);
+    if (answer.refused !== undefined) throw conflict(answer.refused);
     return answer;
   };
   return untilAnswered(nats, ask, noAnswer(where));
@@ -265,7 +255,7 @@ async function untilAnswered<Answer>(
     } catch (error) {
       if (error instanceof Failure) throw error;
       if (performance.now() < deadline && !nats.isClosed()) await sleep(LOOK_MS);
-      else throw new Failure('conflict', explain(messageOf(error)));
+      else throw conflict(explain(messageOf(error)));
     }
   }
 }
@@ -274,8 +264,7 @@ async function untilAnswered<Answer>(
 function serverOf(address: string): string {
   const server = /^\[.+\]$|^[^:]+$/.test(address) ? `${address}:${NATS_PORT}` : address;
   if (SERVER.test(server)) return server;
-  throw new Failure(
-    'invalid',
+  throw invalid(
     `--address: "${address}" is not possible: name the address by which other hosts reach this one, for example 192.0.2.10.`,
   );
 }
@@ -328,8 +317,7 @@ async function join(
 /** @throws Failure `conflict` unless the system has it */
 async function requireProgram(name: string): Promise<void> {
   if (await findProgram(name)) return;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `This host is to run NATS, and has no ${name}: install it (apt install ${name}), or join with a line of "labwired cluster token" without --storage.`,
   );
 }
@@ -339,8 +327,7 @@ async function ownServer(nats: NatsConnection, server: string, given: string | u
   if (given !== undefined) return serverOf(given);
   const [here, seen] = [await addressToward(server), nats.info?.client_ip];
   if (here !== seen)
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `This host is behind a masquerade (${here}, seen as ${seen}), where others do not reach a NATS: join with a line of "labwired cluster token" without --storage, or name its address with --address.`,
     );
   return `${here.includes(':') ? `[${here}]` : here}:${addressOf(server).port}`;
@@ -368,8 +355,7 @@ async function handOver(files: ClusterFiles, to: string | undefined): Promise<st
   const membership = await files.member();
   const { host, controller, standby, server, existing } = membership;
   if (!(controller || standby || server !== undefined || existing))
-    throw new Failure(
-      'conflict',
+    throw conflict(
       'This host may not hand the role of the controller over: run the command on the host of "init", or on one that joined with --standby or --storage.',
     );
   const nats = await connectMember(files, membership, { reconnect: false });
@@ -382,14 +368,11 @@ async function handOver(files: ClusterFiles, to: string | undefined): Promise<st
         name: undefined,
       }),
     );
-    if (refused !== undefined) throw new Failure('conflict', refused);
+    if (refused !== undefined) throw conflict(refused);
     const deadline = performance.now() + HANDED_MS;
     while ((await controllerName(nats, host, await readLeases(nats))) !== name) {
       if (performance.now() > deadline)
-        throw new Failure(
-          'conflict',
-          `${name} does not begin as the controller: see its log, and labwired cluster status.`,
-        );
+        throw conflict(`${name} does not begin as the controller: see its log, and labwired cluster status.`);
       await sleep(LOOK_MS);
     }
     return `${name} is the controller now.\n`;
@@ -423,13 +406,11 @@ async function replacing(files: ClusterFiles, name: string): Promise<Membership>
   } catch (error) {
     // NATS says for certain that no host listens there.
     if (error instanceof RequestError && error.isNoResponders()) return becomeRegistrar(files, membership);
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `${name} is connected to NATS, and does not answer (${messageOf(error)}): stop its server first. If the host is dead, try again in 10 seconds, when NATS has noticed that.`,
     );
   }
-  throw new Failure(
-    'conflict',
+  throw conflict(
     registrar === name
       ? `${name} is there, and admits hosts: stop its server first. Another host replaces it when it is gone for good.`
       : `${registrar} admits hosts in the place of ${name}: run the command there.`,
@@ -449,8 +430,7 @@ async function mustBeGone(nats: NatsConnection, name: string): Promise<void> {
   );
   const lease = leases.find((one) => one.name === name);
   if (lease)
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `${name} is there: its lease was renewed ${lease.age_seconds} s before the newest one. Stop its server first, and try again some seconds later.`,
     );
 }
@@ -458,10 +438,7 @@ async function mustBeGone(nats: NatsConnection, name: string): Promise<void> {
 async function renew(files: ClusterFiles): Promise<string> {
   const membership = await files.member();
   if (membership.server === undefined)
-    throw new Failure(
-      'conflict',
-      'This host runs no NATS, and needs no certificate: run the command on one that does.',
-    );
+    throw conflict('This host runs no NATS, and needs no certificate: run the command on one that does.');
   await renewCertificate(files, membership);
   const reloaded = await reloadNats(files);
   return `NATS has a new certificate${reloaded ? '' : ' from its next start'}; hosts stay joined.\n`;
@@ -487,10 +464,7 @@ async function leave(files: ClusterFiles): Promise<string> {
   let remaining = '';
   if (controller) {
     if (others.length > 0)
-      throw new Failure(
-        'conflict',
-        `This host is the controller of ${others.join(', ')}: let them leave or forget them first.`,
-      );
+      throw conflict(`This host is the controller of ${others.join(', ')}: let them leave or forget them first.`);
   } else {
     try {
       const nats = await connectMember(files, membership, { reconnect: false });

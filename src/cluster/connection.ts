@@ -10,7 +10,7 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, Failure, messageOf } from '../failures.ts';
 import type { ClusterFiles, Membership } from './layout.ts';
 import { authenticator, systemUser } from './nats-users.ts';
 import { inboxPrefix } from './subjects.ts';
@@ -67,7 +67,7 @@ async function dial(options: ConnectionOptions, reasons = OWN_REASONS): Promise<
     return await connect({ timeout: TIMEOUT_MS, ignoreClusterUpdates: true, ...options });
   } catch (error) {
     const reason = reasonOf(error, reasons);
-    throw new Failure('conflict', `NATS at ${options.servers} refuses the connection: ${reason}.`, { cause: error });
+    throw conflict(`NATS at ${options.servers} refuses the connection: ${reason}.`, { cause: error });
   }
 }
 
@@ -106,7 +106,7 @@ export async function connectExisting(
     return await dial({ servers, authenticator: user, ...(isSecure && { tls }), ...options }, EXISTING_REASONS);
   } catch (error) {
     if (!/authorization|nkey|seed|credentials/i.test(String((error as Error).cause))) throw error;
-    throw new Failure('conflict', `NATS at ${servers} does not accept the credentials: give those of a user of it.`);
+    throw conflict(`NATS at ${servers} does not accept the credentials: give those of a user of it.`);
   }
 }
 
@@ -152,8 +152,7 @@ async function connectOwn(
   options: ConnectionOptions,
 ): Promise<NatsConnection> {
   if (claim === undefined)
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `The cluster "${cluster}" was begun by an older release: leave it with "labwired cluster leave", and begin it again.`,
     );
   const user = { authenticator: authenticator(claim, seed) };
@@ -238,8 +237,7 @@ export async function pinnedAuthority(server: string, fingerprint: string): Prom
       if (found) resolve(pem(found));
       else
         reject(
-          new Failure(
-            'conflict',
+          conflict(
             `The NATS at ${server} is not the one of the token: its CA has another fingerprint. Compare the address, or get a new token.`,
           ),
         );
@@ -251,7 +249,7 @@ export async function pinnedAuthority(server: string, fingerprint: string): Prom
     return await promise;
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('conflict', `NATS at ${server} cannot be reached: ${reasonOf(error)}.`, { cause: error });
+    throw conflict(`NATS at ${server} cannot be reached: ${reasonOf(error)}.`, { cause: error });
   } finally {
     plain.destroy();
   }

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { clusterDirectory, MEMBERSHIP } from '../config/membership.ts';
-import { Failure, systemCode } from '../failures.ts';
+import { conflict, systemCode, unavailable } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { holdDirectory } from '../host/files/directory-lock.ts';
 
@@ -140,8 +140,7 @@ export class ClusterFiles {
   async member(): Promise<Membership> {
     const membership = await this.membership();
     if (membership) return membership;
-    throw new Failure(
-      'conflict',
+    throw conflict(
       'This host is in no cluster: begin one with "labwired cluster init", or join one with "labwired cluster join".',
     );
   }
@@ -150,8 +149,7 @@ export class ClusterFiles {
   async requireNone(): Promise<void> {
     const existing = await this.membership();
     if (existing === undefined) return;
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `This host is already in the cluster "${existing.cluster}": leave that one first with "labwired cluster leave".`,
     );
   }
@@ -234,8 +232,7 @@ export class ClusterFiles {
         await work();
         return;
       }
-      if (performance.now() > deadline)
-        throw new Failure('unavailable', `Another program is changing ${this.directory}: try again.`);
+      if (performance.now() > deadline) throw unavailable(`Another program is changing ${this.directory}: try again.`);
       await sleep(AGAIN_MS);
     }
   }
@@ -246,8 +243,7 @@ export class ClusterFiles {
       return Object.fromEntries((await Promise.all(found)).flatMap(([hash, token]) => (token ? [[hash, token]] : [])));
     };
     const storage = await this.storage();
-    if (!storage)
-      throw new Failure('conflict', 'This host has no registry of the cluster: run the command on one that runs NATS.');
+    if (!storage) throw conflict('This host has no registry of the cluster: run the command on one that runs NATS.');
     return {
       storage,
       authorityKey: await readFile(this.authority.key, 'utf8'),
@@ -308,8 +304,7 @@ export class ClusterFiles {
     try {
       return v.parse(schema, JSON.parse(text));
     } catch {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `${this.path(name)} is damaged: restore it from a backup, or leave the cluster and join it again.`,
       );
     }

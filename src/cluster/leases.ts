@@ -5,7 +5,7 @@ import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import * as v from 'valibot';
 import { LEASE_MS, Standby } from '../api/leases.ts';
-import { Failure } from '../failures.ts';
+import { conflict } from '../failures.ts';
 import { BUCKET, BUCKET_STREAM } from './subjects.ts';
 
 export const RENEWAL_MS = 1_500;
@@ -85,8 +85,7 @@ export async function ownEntry(kv: KV, { name, run }: Pick<Lease, 'name' | 'run'
   const entry = await kv.get(name);
   const held = entry && entry.operation === 'PUT' ? parsed(entry) : undefined;
   if (!held || held.run === run) return entry;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `Another host holds the name "${name}" (at ${held.address}): leave the cluster on one of both and join again under another name.`,
   );
 }

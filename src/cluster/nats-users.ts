@@ -2,7 +2,7 @@
 // without reading its configuration again. With users in its configuration, NATS 2.9 loses subscriptions of the other servers whenever it
 // reads it: requests of a host then go unanswered, and streams find no leader, until NATS is restarted.
 import { type Authenticator, type JwtAuth, jwtAuthenticator, nkeys } from '@nats-io/transport-node';
-import { Failure } from '../failures.ts';
+import { conflict } from '../failures.ts';
 import type { Storage } from './layout.ts';
 import { FOUND, inboxPrefix, JOIN_INBOX, JOIN_SUBJECT, LEASE_CALLS, leaseOf, subjects } from './subjects.ts';
 
@@ -78,10 +78,7 @@ export function joinUser(authority: string): Authenticator {
   const content = Buffer.from(authority.replace(/-----.*-----|\s/g, ''), 'base64').toString('latin1');
   const claim = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{86}/.exec(content)?.[0];
   if (claim !== undefined) return authenticator(claim);
-  throw new Failure(
-    'conflict',
-    'The cluster was begun by an older release: begin it again with "labwired cluster init".',
-  );
+  throw conflict('The cluster was begun by an older release: begin it again with "labwired cluster init".');
 }
 
 /** Without the public key, by which NATS would look for the user in its configuration, and end the connection when it reads that. */

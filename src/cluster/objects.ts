@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type ObjectStore, Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure } from '../failures.ts';
+import { unavailable } from '../failures.ts';
 import { answered } from './answered.ts';
 import { replicasFor } from './replicas.ts';
 import { OBJECTS, OBJECTS_STREAM } from './subjects.ts';
@@ -52,13 +52,13 @@ export async function fetchObject(
       const { streams } = await jetstreamManager(nats, { timeout, checkAPI: false });
       return streams.getMessage(OBJECTS_STREAM, query);
     });
-    if (!message) throw new Failure('unavailable', `The object ${name} was replaced while it was read.`);
+    if (!message) throw unavailable(`The object ${name} was replaced while it was read.`);
     hash.update(message.data);
     pieces.push(message.data);
     seq = message.seq + 1;
   }
   if (info.digest !== `SHA-256=${padded(hash.digest('base64url'))}`)
-    throw new Failure('unavailable', `NATS has sent the object ${name} with errors.`);
+    throw unavailable(`NATS has sent the object ${name} with errors.`);
   return Buffer.concat(pieces);
 }
 

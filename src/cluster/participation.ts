@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { HeldLease } from '../api/leases.ts';
-import { Failure, ignore, messageOf } from '../failures.ts';
+import { conflict, Failure, ignore, messageOf } from '../failures.ts';
 import { Admissions } from './admissions.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { addressToward, connectMember } from './connection.ts';
@@ -165,8 +165,7 @@ export class Participation {
   async #leaseFailure(error: unknown): Promise<unknown> {
     const { wanted, found } = await serverCounts(this.#parts.files);
     if (wanted === 1) return error;
-    return new Failure(
-      'conflict',
+    return conflict(
       `most of the cluster's NATS servers must run: ${found} of ${wanted} hosts have joined with "--storage" (${messageOf(error)})`,
     );
   }

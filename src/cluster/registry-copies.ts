@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type NatsConnection, RequestError } from '@nats-io/transport-node';
 import * as v from 'valibot';
-import { Failure, ignore, messageOf } from '../failures.ts';
+import { conflict, ignore, messageOf } from '../failures.ts';
 import { type ClusterFiles, type Membership, Registry } from './layout.ts';
 import { reloadNats, writeConfiguration } from './registry.ts';
 import { inboxPrefix, respond, senderOf, subjects } from './subjects.ts';
@@ -60,14 +60,10 @@ export async function replacedBy(nats: NatsConnection, files: ClusterFiles, host
 /** @throws Failure `conflict` if another host admits hosts in the place of this one, or that cannot be known */
 export async function requireRegistrar(nats: NatsConnection, files: ClusterFiles, host: string): Promise<void> {
   const other = await replacedBy(nats, files, host).catch((error: unknown) => {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `another host that admits hosts to the cluster does not answer, and may have replaced this one (${messageOf(error)})`,
     );
   });
   if (other === undefined) return;
-  throw new Failure(
-    'conflict',
-    `${other} has replaced this host in the cluster: run "labwired cluster leave" here, and join again.`,
-  );
+  throw conflict(`${other} has replaced this host in the cluster: run "labwired cluster leave" here, and join again.`);
 }

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, invalid, messageOf, notFound } from '../failures.ts';
 import { createCertificate, createSigningRequest, signCertificate } from '../host/network/self-signed-certificate.ts';
 import { addressOf, connectSystem, serverNameOf } from './connection.ts';
 import { type ClusterFiles, CREDENTIALS, type Membership, type Registry, type TokenRecord } from './layout.ts';
@@ -24,7 +24,7 @@ const FIX = 'install openssl (apt install openssl)';
 /** @throws Failure `invalid` */
 export function mustBeHostName(name: string): void {
   if (HOST_NAME.test(name)) return;
-  throw new Failure('invalid', `--host-name: "${name}" is not possible: use letters, digits, "-" and "_", 63 at most.`);
+  throw invalid(`--host-name: "${name}" is not possible: use letters, digits, "-" and "_", 63 at most.`);
 }
 
 /** HOST:PORT, the host an address or a name. */
@@ -161,8 +161,7 @@ export async function reloadNats(files: ClusterFiles): Promise<boolean> {
   try {
     return process.kill(pid, 'SIGHUP');
   } catch (error) {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `NATS cannot be signalled to read its configuration (${messageOf(error)}): run "systemctl reload labwire-nats".`,
     );
   }
@@ -196,8 +195,7 @@ export async function serverCounts(files: ClusterFiles): Promise<{ wanted: numbe
 async function requireFreeServer(files: ClusterFiles): Promise<void> {
   const { wanted, found } = await serverCounts(files);
   if (found < wanted) return;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `The cluster has all its NATS servers (${found} of ${wanted}): let the host join without --storage. How many there are is said once, with "labwired cluster init --servers".`,
   );
 }
@@ -227,28 +225,25 @@ export async function admit(
   asked: unknown,
 ): Promise<{ name: string; claim?: string; certificate?: string }> {
   const parsed = v.safeParse(JoinRequest, asked);
-  if (!parsed.success)
-    throw new Failure('invalid', 'The request to join is damaged: use the same release on all hosts.');
+  if (!parsed.success) throw invalid('The request to join is damaged: use the same release on all hosts.');
   const { name, id, user, server, standby = false, request: signing } = parsed.output;
   const token = membership.existing ? undefined : await tokenOf(files, membership, parsed.output);
   const hosts = await files.hosts();
   const known = hosts.find((host) => host.name === name);
   if (known && known.user !== user)
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `There is already a host "${name}" in this cluster: choose another with --host-name, or run "labwired cluster forget ${name}" first.`,
     );
   const before = hosts.find((host) => host.user === user);
   const isOther = before && (before.name !== name || before.id !== id || (before.standby ?? false) !== standby);
   // A request can be repeated by who has learned of it.
   if (isOther || (await files.storage())?.revoked.includes(user))
-    throw new Failure(
-      'conflict',
+    throw conflict(
       'The host with this key has joined otherwise, or was forgotten: join again with a new line of "labwired cluster token".',
     );
   const isServer = server !== undefined && signing !== undefined;
   if (isServer !== (token?.record.storage ?? false))
-    throw new Failure('conflict', 'The line was changed: copy all of it, with ".storage" at its end if it has that.');
+    throw conflict('The line was changed: copy all of it, with ".storage" at its end if it has that.');
   if (isServer && !known) await requireFreeServer(files);
   const certificate = isServer
     ? await signCertificate(signing, certificateTerms(files, membership.cluster, server))
@@ -267,8 +262,7 @@ export async function admit(
 async function keysOf(files: ClusterFiles): Promise<CompleteKeys> {
   const { keys } = (await files.registry()).storage;
   if (areComplete(keys)) return keys;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     'The keys of this cluster are of an older release: restart labwired on the host of "labwired cluster init".',
   );
 }
@@ -280,7 +274,7 @@ async function tokenOf(
   { cluster, secret, user }: v.InferOutput<typeof JoinRequest>,
 ): Promise<{ hash: string; record: TokenRecord }> {
   const refuse = (reason: string): never => {
-    throw new Failure('conflict', reason);
+    throw conflict(reason);
   };
   if (cluster !== membership.cluster)
     refuse(`The token is of the cluster "${cluster}", this one is "${membership.cluster}".`);
@@ -298,15 +292,13 @@ async function tokenOf(
 /** Takes a host out of the cluster: it cannot connect any more. @throws Failure `not-found`, `conflict` */
 export async function forgetHost(files: ClusterFiles, membership: Membership, name: string): Promise<boolean> {
   if (name === membership.host)
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `"${name}" is the controller, which cannot be forgotten: end the cluster with "labwired cluster leave".`,
     );
   const hosts = await files.hosts();
   const host = hosts.find((known) => known.name === name);
   if (!host) {
-    throw new Failure(
-      'not-found',
+    throw notFound(
       `There is no host "${name}" in this cluster; there are ${hosts.map((known) => known.name).join(', ')}.`,
     );
   }
@@ -347,8 +339,7 @@ async function removeServer(files: ClusterFiles, membership: Membership, peer: s
         await sleep(AGAIN_MS);
         continue;
       }
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `JetStream still counts on the NATS of this host (${messageOf(error)}): run the command again when most of the others run.`,
       );
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsumerMessages, DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure, ignore, messageOf } from '../failures.ts';
+import { conflict, Failure, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
 import { answered } from './answered.ts';
 import { ChangeReader, type LogMessage } from './log.ts';
@@ -146,8 +146,7 @@ export class Replica {
     if (!database || (await database.position()) < state.first_seq - 1) database = await this.#fetch();
     const position = await database.position();
     if (position > state.last_seq)
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The log of the cluster ends at change ${state.last_seq}, this host has ${position}: the storage of NATS was lost. Restore it from a backup.`,
       );
     this.#seen = position;
@@ -176,8 +175,7 @@ export class Replica {
   async #apply(database: Database, message: LogMessage): Promise<void> {
     const change = this.#reader.receive(message);
     if (change && change.schema > this.#parts.schema)
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The controller runs a later release of Labwire (schema ${change.schema}, this one knows ${this.#parts.schema}): install it here, too.`,
       );
     if (change && change.statements.length > 0) await database.replay(change.statements, message.seq);
@@ -219,7 +217,7 @@ export class Replica {
   /** Replaces the copy by the one in the object store. */
   async #fetch(): Promise<Database> {
     const bytes = await this.#unlessEnded(fetchObject(this.#parts.nats, DATABASE_OBJECT));
-    if (!bytes) throw new Failure('conflict', 'The controller has not stored its database yet.');
+    if (!bytes) throw conflict('The controller has not stored its database yet.');
     await this.#database?.close();
     this.#database = undefined;
     const unfinished = join(this.#parts.directory, 'fetched.unfinished');

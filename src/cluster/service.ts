@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ObjectStore } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure, ignore } from '../failures.ts';
+import { conflict, ignore, unavailable } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
 import { HostCalls } from './host-calls.ts';
 import { type HostEvents, Hosts, type NamedHost } from './hosts.ts';
@@ -97,8 +97,7 @@ export async function startCluster(parts: ClusterParts): Promise<Cluster> {
   const files = new ClusterFiles(parts.state);
   const membership = await files.member();
   if (parts.cluster !== '' && membership.cluster !== parts.cluster) {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `[Cluster] name = ${parts.cluster}: this host joined the cluster "${membership.cluster}". Correct the name, or run "labwired cluster leave" and join again.`,
     );
   }
@@ -181,24 +180,21 @@ class Service implements Cluster {
   }
 
   async next(to?: string): Promise<Lease> {
-    if (!this.#succession || !this.isController) throw new Failure('conflict', NO_STANDBY);
+    if (!this.#succession || !this.isController) throw conflict(NO_STANDBY);
     const nats = this.#requireNats();
     const leases = await readLeases(nats);
     const candidates = leases.filter(({ name, standby }) => name !== this.#membership.host && standby !== undefined);
     // One that is being drained is to have no part in the cluster, unless it is named.
     const others = candidates.filter(({ name }) => name === to || !this.#parts.isDraining(name));
     if (to !== undefined && !others.some(({ name }) => name === to))
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `${to} cannot be the controller: choose one of ${others.map(({ name }) => name).join(', ') || 'no host'}, which hold a lease and stand by.`,
       );
     const ready = others.find(({ name, standby }) => standby === 'ready' && name === (to ?? name));
     if (ready) return ready;
-    if (others.length > 0)
-      throw new Failure('conflict', `${to ?? 'No other host'} has not read the whole log yet: try again.`);
+    if (others.length > 0) throw conflict(`${to ?? 'No other host'} has not read the whole log yet: try again.`);
     const drained = candidates.map(({ name }) => name).join(', ');
-    throw new Failure(
-      'conflict',
+    throw conflict(
       drained === '' ? NO_STANDBY : `Only hosts that are being drained stand by (${drained}): undrain one, or name it.`,
     );
   }
@@ -209,8 +205,7 @@ class Service implements Cluster {
 
   async forget(name: string): Promise<void> {
     if (!this.#membership.controller)
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `compute_id: only the host of "labwired cluster init" can forget hosts: run "labwired cluster forget ${name}" there.`,
       );
     await this.#participation.forget(name);
@@ -241,7 +236,7 @@ class Service implements Cluster {
 
   #requireNats(): NatsConnection {
     const { nats } = this.#calls;
-    if (!nats) throw new Failure('unavailable', 'NATS is not reached.');
+    if (!nats) throw unavailable('NATS is not reached.');
     return nats;
   }
 

@@ -1,6 +1,6 @@
 // `labwired cluster status`: the hosts as their leases say, and which of them is the controller.
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, messageOf } from '../failures.ts';
 import { tableLines } from '../host/terminal/table.ts';
 import { connectMember } from './connection.ts';
 import type { ClusterFiles } from './layout.ts';
@@ -34,8 +34,7 @@ export async function status(files: ClusterFiles, json: boolean): Promise<string
   const nats = await connectMember(files, membership, { reconnect: false });
   try {
     const leases = await readLeases(nats).catch((error: unknown) => {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The leases of the cluster cannot be read (${messageOf(error)}): start labwired on the host of "init", and most of the NATS servers.`,
       );
     });

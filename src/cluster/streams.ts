@@ -1,7 +1,7 @@
 // Byte streams between two hosts over NATS, as a TCP connection has them: in order, with back-pressure, and with an end that the other side
 // sees. HTTP and WebSockets run over them unchanged. NATS loses messages when a connection breaks, so that every stream ends with it.
 import { Duplex } from 'node:stream';
-import { Failure } from '../failures.ts';
+import { conflict } from '../failures.ts';
 
 /** Bytes that may be on their way without being read. */
 const WINDOW_BYTES = 512 * 1024;
@@ -156,7 +156,7 @@ export class HostStreams {
         this.#carrier.publish(subject, message);
       } catch (error) {
         // The connection is closed for good, or the message is refused.
-        if (!stream.destroyed) stream.destroy(error instanceof Error ? error : new Failure('conflict', String(error)));
+        if (!stream.destroyed) stream.destroy(error instanceof Error ? error : conflict(String(error)));
       }
     });
     this.#streams.set(id, { stream, host });

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { Failure, ignore, messageOf } from '../failures.ts';
+import { conflict, ignore, messageOf } from '../failures.ts';
 import type { Database } from '../store/database.ts';
 import { AuditTrail, type OwnTrail } from './audit-trail.ts';
 import type { ClusterLog } from './cluster-log.ts';
@@ -219,7 +219,7 @@ export class Succession {
   }
 
   async #handOver(to: Holder): Promise<void> {
-    if (!this.#database || !this.isCertain) throw new Failure('conflict', 'This host is not the controller now.');
+    if (!this.#database || !this.isCertain) throw conflict('This host is not the controller now.');
     this.#parts.log.info('this host hands the role of the controller over', { to: to.name });
     await this.#step(true);
     await this.#audit.flush();

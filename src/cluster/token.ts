@@ -1,7 +1,7 @@
 // The line that a new host joins with, `lab://HOST:PORT#TOKEN`. The token names the cluster, pins its CA, has a secret that is used once, and
 // says whether the host is to run NATS.
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
-import { Failure } from '../failures.ts';
+import { invalid } from '../failures.ts';
 
 export interface JoinLine {
   /** HOST:PORT of NATS. */
@@ -34,8 +34,7 @@ export function parseJoinLine(line: string): JoinLine {
     /^lab:\/\/(\[?[^/#]+\]?:\d{1,5})#([a-z][a-z0-9-]{0,29})\.([\w-]{43})\.([\w-]{32})(\.storage)?$/.exec(line) ?? [];
   if (server && cluster && fingerprint && secret)
     return { server, cluster, fingerprint, secret, storage: storage === STORAGE };
-  throw new Failure(
-    'invalid',
+  throw invalid(
     `"${line}" is not a line to join with: copy all of lab://HOST:PORT#TOKEN from "labwired cluster init" or "labwired cluster token", in quotes.`,
   );
 }

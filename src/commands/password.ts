@@ -1,6 +1,6 @@
 // `labwired password`: changes the password of the account in the state directory.
 import type { Config } from '../config/schema.ts';
-import { Failure } from '../failures.ts';
+import { conflict, invalid } from '../failures.ts';
 import { makeDirectory } from '../host/files/directories.ts';
 import { askSecret } from '../host/terminal/ask-secret.ts';
 import { AccountFile, randomPassword } from '../store/account.ts';
@@ -18,11 +18,9 @@ const LEAST = 8;
 
 async function newPassword(): Promise<string> {
   const password = await askSecret('New password: ');
-  if (password.length < LEAST) {
-    throw new Failure('invalid', `A password has at least ${LEAST} characters; --generate makes one.`);
-  }
+  if (password.length < LEAST) throw invalid(`A password has at least ${LEAST} characters; --generate makes one.`);
   if (process.stdin.isTTY && (await askSecret('The same again: ')) !== password) {
-    throw new Failure('invalid', 'The passwords differ; nothing was changed.');
+    throw invalid('The passwords differ; nothing was changed.');
   }
   return password;
 }
@@ -37,11 +35,10 @@ export async function setPassword(
   sudoUser?: string,
 ): Promise<string> {
   if (user !== undefined && !/^[^:\s]+$/.test(user)) {
-    throw new Failure('invalid', `--user ${JSON.stringify(user)}: leave out blanks and ":".`);
+    throw invalid(`--user ${JSON.stringify(user)}: leave out blanks and ":".`);
   }
   if (Server.user !== '') {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `The configuration names the user ${JSON.stringify(Server.user)}, whose password it holds: change password in [Server], or leave out user and password there.`,
     );
   }

@@ -1,7 +1,7 @@
 // `labwired user`: manages the accounts of a shared host in the state directory. A running server sees changes at its next request.
 import { ROLES, type Role } from '../api/accounts.ts';
 import type { Config } from '../config/schema.ts';
-import { Failure } from '../failures.ts';
+import { conflict, invalid } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';
 import { closeToOthers, makeDirectory } from '../host/files/directories.ts';
 import { readRegularFile } from '../host/files/regular-file.ts';
@@ -149,10 +149,7 @@ function roleOf(text: string): Role {
 /** @throws Failure for the host's own account */
 function requireNotHost(host: Host, name: string): void {
   if (host.name !== undefined && host.name === name)
-    throw new Failure(
-      'conflict',
-      `${name} is the account of this host: change it with labwired password, or in [Server].`,
-    );
+    throw conflict(`${name} is the account of this host: change it with labwired password, or in [Server].`);
 }
 
 /**
@@ -169,12 +166,11 @@ async function newPasswords(
     const whose = names.length > 1 ? ` for ${name}` : '';
     const password = fromFile ? (fromFile[index] ?? '') : await askSecret(`New password${whose}: `);
     if (password === '' && names.length > 1)
-      throw new Failure(
-        'invalid',
+      throw invalid(
         `The password for ${name} is missing: give one line for each account, or --generate. Nothing was changed.`,
       );
     if (!fromFile && process.stdin.isTTY && (await askSecret('The same again: ')) !== password)
-      throw new Failure('invalid', 'The passwords differ; nothing was changed.');
+      throw invalid('The passwords differ; nothing was changed.');
     passwords.push({ name, password });
   }
   return passwords;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { Failure, systemCode } from '../failures.ts';
+import { Failure, invalid, systemCode } from '../failures.ts';
 import { isLoopback } from '../host/network/loopback.ts';
 import { parseIni } from './ini.ts';
 import { type Config, SECTIONS, type SectionName, type Sections, WITHOUT_EFFECT } from './schema.ts';
@@ -70,12 +70,12 @@ function readFiles(sources: ConfigSources, values: Values, warnings: string[]): 
         if (systemCode(error) === 'EACCES') warnings.push(`${path} exists but may not be read; it is ignored`);
         continue;
       }
-      throw new Failure('invalid', `The configuration file ${path} cannot be read: ${systemCode(error) ?? error}`);
+      throw invalid(`The configuration file ${path} cannot be read: ${systemCode(error) ?? error}`);
     }
     read.push(path);
     const ini = parseIni(text);
     const [problem] = ini.problems;
-    if (problem) throw new Failure('invalid', `${path} line ${problem.line}: ${problem.problem}`);
+    if (problem) throw invalid(`${path} line ${problem.line}: ${problem.problem}`);
     for (const { section, key, value, line } of ini.entries) {
       const source = `${path} line ${line}`;
       const known = sectionNamed(section);
@@ -139,10 +139,7 @@ function checked<Name extends SectionName>(name: Name, values: Values): Sections
   const key = v.getDotPath(issue) ?? '';
   const sourced = given.get(key);
   if (sourced?.source.startsWith('--')) throw new InvalidFlag(`${sourced.source} ${sourced.value}: ${issue.message}`);
-  throw new Failure(
-    'invalid',
-    `${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`,
-  );
+  throw invalid(`${sourced?.source ?? name}: ${key} = "${sourced?.value ?? ''}" is not possible: ${issue.message}`);
 }
 
 /** The default state directory: systemd's, the system's for root, otherwise the user's own. */
@@ -176,7 +173,7 @@ export function usualSockets(sources: Pick<ConfigSources, 'environment' | 'home'
 
 function checkTogether({ Server, VMware }: Sections): void {
   const wrong = (message: string): never => {
-    throw new Failure('invalid', message);
+    throw invalid(message);
   };
   const ranges = [
     ['console_start_port_range', 'console_end_port_range'],

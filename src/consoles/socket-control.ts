@@ -1,5 +1,5 @@
 // Control messages of WebSocket console clients: window size and Break.
-import { Failure } from '../failures.ts';
+import { invalid } from '../failures.ts';
 
 /** In characters. */
 export interface TerminalSize {
@@ -39,8 +39,7 @@ export function sizeOf({ cols, rows }: Readonly<Record<string, string>>): Termin
   if (cols === undefined && rows === undefined) return undefined;
   const size = { cols: Number(cols), rows: Number(rows) };
   for (const [name, value] of Object.entries(size)) {
-    if (!isSide(value))
-      throw new Failure('invalid', `${name}: give cols and rows, whole numbers from 1 to ${MOST_CHARACTERS}.`);
+    if (!isSide(value)) throw invalid(`${name}: give cols and rows, whole numbers from 1 to ${MOST_CHARACTERS}.`);
   }
   return size;
 }

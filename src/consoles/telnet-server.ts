@@ -1,7 +1,7 @@
 // A console on a TCP port, for telnet clients and for plain ones such as netcat.
 
 import { createServer, type Server, type Socket } from 'node:net';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { conflict, type Failure, messageOf, systemCode } from '../failures.ts';
 import type { Console, ConsoleClient } from './console.ts';
 import { escapeTelnet, TelnetSession } from './telnet.ts';
 
@@ -53,7 +53,7 @@ export class TelnetServer {
           : code === 'EACCES'
             ? 'ports below 1024 need a privilege: give the node another console port'
             : messageOf(error);
-    return new Failure('conflict', `cannot open console port ${port} on ${host} for '${console.name}': ${fix}`, {
+    return conflict(`cannot open console port ${port} on ${host} for '${console.name}': ${fix}`, {
       cause: error,
     });
   }

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import type { ProgramHandle, ProgramListener, SupervisorClient } from '../supervisor/client.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
@@ -124,14 +124,11 @@ export class Terminal extends EventEmitter<TerminalEvents> {
     const { supervisor, program, directory, environment, ...given } = this.#options;
     const path = await findProgram(program, environment['PATH']);
     if (path === undefined) {
-      throw new Failure(
-        'conflict',
-        `cannot start '${program}': no such executable file; install it or correct its path`,
-      );
+      throw conflict(`cannot start '${program}': no such executable file; install it or correct its path`);
     }
     const found = await stat(directory).catch(() => undefined);
     if (!found?.isDirectory()) {
-      throw new Failure('conflict', `cannot start '${program}': its working directory '${directory}' does not exist`);
+      throw conflict(`cannot start '${program}': its working directory '${directory}' does not exist`);
     }
     const request = {
       program: absolute(path),
@@ -153,8 +150,7 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       // A program that ended at once was already reported.
       if (!handle.exit) this.#handle = handle;
     } catch (error) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `cannot start '${path}': ${messageOf(error)}. Raise the limit of processes, of open files or of pseudo-terminals (kernel.pty.max)`,
         { cause: error },
       );

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure, ignoreNotFound } from '../failures.ts';
+import { conflict, Failure, ignoreNotFound } from '../failures.ts';
 import { fileFailure } from '../host/files/atomic-file.ts';
 import { type ContainedEntry, listContained, walkContained } from '../host/files/contained-tree.ts';
 import type { OpenFile } from '../host/files/regular-file.ts';
@@ -91,5 +91,5 @@ export async function bytesBelow(
 /** Reports an inaccessible file of the server as a conflict: the client did not request that file. */
 export function asConflict(error: unknown): unknown {
   if (!(error instanceof Failure) || (error.code !== 'forbidden' && error.code !== 'not-found')) return error;
-  return new Failure('conflict', error.message, { cause: error });
+  return conflict(error.message, { cause: error });
 }

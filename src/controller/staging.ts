@@ -4,7 +4,7 @@
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { conflict, messageOf, systemCode } from '../failures.ts';
 import { fileFailure, throwFileFailure } from '../host/files/atomic-file.ts';
 import { type DirectoryLock, holdDirectory } from '../host/files/directory-lock.ts';
 import { STAGING_PREFIX } from '../host/files/reserved-names.ts';
@@ -77,7 +77,7 @@ export async function moveFolder(from: string, to: string): Promise<void> {
     const code = systemCode(error) ?? '';
     if (code === 'EXDEV') return moveAcross(from, to);
     if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(code)) throw fileFailure(error, to);
-    throw new Failure('conflict', `${to} holds something already; choose another place.`, { cause: error });
+    throw conflict(`${to} holds something already; choose another place.`, { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@
 // their progress events.
 import { randomUUID } from 'node:crypto';
 import type { OperationObject } from '../api/objects.ts';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, Failure, messageOf } from '../failures.ts';
 import { ongoing, type Progress, type ProgressUnit, within } from '../host/values/progress.ts';
 
 export interface Wanted {
@@ -113,9 +113,9 @@ export class Operation implements Progress {
   /** @throws Failure `conflict` if it is too late to cancel */
   cancel(): void {
     if (this.#state === 'cancelling') return;
-    if (this.isOver) throw new Failure('conflict', 'operation_id: the operation has ended already.');
+    if (this.isOver) throw conflict('operation_id: the operation has ended already.');
     if (!this.#cancellable) {
-      throw new Failure('conflict', 'operation_id: the operation is about to end and cannot be cancelled any more.');
+      throw conflict('operation_id: the operation is about to end and cannot be cancelled any more.');
     }
     this.#state = 'cancelling';
     this.#now('operation.progress');
@@ -146,7 +146,7 @@ export class Operation implements Progress {
   }
 
   #cancelled(): Failure {
-    return new Failure('conflict', 'The operation was cancelled; nothing of it is left.');
+    return conflict('The operation was cancelled; nothing of it is left.');
   }
 
   #changed(): void {
@@ -193,10 +193,7 @@ export class Operations {
   begin(wanted: Wanted): Operation {
     const known = wanted.id === undefined ? undefined : this.#operations.get(wanted.id);
     if (known && !known.isOver) {
-      throw new Failure(
-        'conflict',
-        `X-Operation-Id: ${known.id} is the identifier of another operation; make a new one.`,
-      );
+      throw conflict(`X-Operation-Id: ${known.id} is the identifier of another operation; make a new one.`);
     }
     // Cancelled when the client loses its right to the request.
     const { signal } = ongoing();

@@ -1,6 +1,6 @@
 // The documents as pages of the server: a list at /help/docs, and each document below it.
 import { createHash } from 'node:crypto';
-import { Failure } from '../failures.ts';
+import { notFound } from '../failures.ts';
 import { type Route, route } from '../http/app/route.ts';
 
 const LIST = '/help/docs';
@@ -40,7 +40,7 @@ export const documentRoutes: Route[] = [
   route(`GET ${LIST}/{topic}`, { access: 'read' }, async ({ params: { topic } }) => {
     const [{ findDocument }, { documentHtml }] = await load();
     const document = findDocument(topic.toLowerCase().replace(/\.md$/, ''));
-    if (!document) throw new Failure('not-found', `topic: there is no document "${topic}"; ${LIST} lists them.`);
+    if (!document) throw notFound(`topic: there is no document "${topic}"; ${LIST} lists them.`);
     return answer(document.title, `${HEAD}<main>${documentHtml(document, place)}</main>`);
   }),
 ];

@@ -2,7 +2,7 @@
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Failure } from '../failures.ts';
+import { notFound } from '../failures.ts';
 import { LOGOUT } from '../http/access/logout-requests.ts';
 import { acceptsGzip } from '../http/app/compression.ts';
 import { namesTag } from '../http/app/entity-tags.ts';
@@ -104,18 +104,14 @@ export function pageRoutes(version: string): Route[] {
     // A name without a hash, and not of every server: one that runs from its sources has no such text.
     route('GET /assets/licences.txt', READ, async ({ headers }) => {
       const file = await webFile('assets/licences.txt');
-      if (!file)
-        throw new Failure(
-          'not-found',
-          'A server that runs from its sources has no list of licences; the build makes it.',
-        );
+      if (!file) throw notFound('A server that runs from its sources has no list of licences; the build makes it.');
       return answer('licences.txt', file, headers, 'no-cache');
     }),
     // Names contain a hash of the content: an unknown name belongs to another version and must not return the page.
     route('GET /assets/{name}', READ, async ({ params, headers }) => {
       const name = `assets/${params.name}`;
       const file = await webFile(name);
-      if (!file) throw new Failure('not-found', `name: this release has no file ${params.name}; load the page again.`);
+      if (!file) throw notFound(`name: this release has no file ${params.name}; load the page again.`);
       return answer(name, file, headers, IMMUTABLE);
     }),
   ];

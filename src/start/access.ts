@@ -1,6 +1,6 @@
 // The accounts that may log in: the configured one, or those of the state directory.
 import type { Config } from '../config/schema.ts';
-import { Failure } from '../failures.ts';
+import { unavailable } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { type Credentials, type KnownAccounts, oneAccount } from '../http/access/authentication.ts';
 import { AccountFile } from '../store/account.ts';
@@ -36,8 +36,7 @@ export function accountsOf(config: Config): HostAccounts {
     if (!Server.auth && content.accounts.length === 0) return NOBODY_IS_ASKED;
     const own = await host();
     if (own === undefined && content.accounts.length === 0)
-      throw new Failure(
-        'unavailable',
+      throw unavailable(
         `${new AccountFile(state).path} is missing: no client can log in until "labwired password" creates it.`,
       );
     if (last?.content !== content || last.own !== own) {

@@ -8,7 +8,7 @@ import { localTransport } from '../controller/computes/local.ts';
 import { Controller } from '../controller/controller.ts';
 import { eventMetrics } from '../events/metrics.ts';
 import type { Fabric } from '../fabric/fabric.ts';
-import { Failure, temporary } from '../failures.ts';
+import { forbidden, temporary } from '../failures.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
 import type { AccessControl } from '../http/access/access-control.ts';
 import { ticketRoute } from '../http/access/tickets.ts';
@@ -160,7 +160,7 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
 const ADMINS_ONLY: AccessControl = {
   admit: (_route, _request, { role }) => {
     if (role === 'admin') return { watches: false };
-    throw new Failure('forbidden', 'Only admins may use this host by itself: use the controller of the cluster.');
+    throw forbidden('Only admins may use this host by itself: use the controller of the cluster.');
   },
   answered: () => {},
 };

@@ -1,7 +1,7 @@
 // Starts the server. Slow work in other threads begins before the rest of the program is loaded.
 import type { Config } from '../config/schema.ts';
 import { startFabric } from '../fabric/fabric.ts';
-import { Failure } from '../failures.ts';
+import { invalid } from '../failures.ts';
 import { isLoopback } from '../host/network/loopback.ts';
 import { Store } from '../store/store.ts';
 import type { Daemon } from './daemon.ts';
@@ -27,8 +27,7 @@ export async function startServer(
     kernel_links: kernelLinks,
   } = config.Server;
   if (!auth && !insecure && !isLoopback(host)) {
-    throw new Failure(
-      'invalid',
+    throw invalid(
       `host = ${host} is open to the network without a password: leave out auth = false in [Server], or start with --insecure.`,
     );
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { conflict, messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 
@@ -79,7 +79,7 @@ export class AccountFile {
     } catch (thrown) {
       if (systemCode(thrown) === 'ENOENT') return undefined;
       const fix = 'set a new password with "labwired password" after moving the file away';
-      throw new Failure('conflict', `${this.path} cannot be used (${messageOf(thrown)}): ${fix}.`, { cause: thrown });
+      throw conflict(`${this.path} cannot be used (${messageOf(thrown)}): ${fix}.`, { cause: thrown });
     }
   }
 

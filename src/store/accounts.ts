@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { ROLES, type Role, TOKEN_ROLES, type TokenRole } from '../api/accounts.ts';
-import { Failure, ignore, messageOf, systemCode } from '../failures.ts';
+import { conflict, ignore, invalid, messageOf, notFound, systemCode, unavailable } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { hashPassword, isPasswordHash } from '../host/values/password-hash.ts';
 import { hashOfToken, normalName, TOKEN_PREFIX } from './roles.ts';
@@ -90,18 +90,11 @@ function mixesScripts(name: string): boolean {
 export function checkedName(given: string): string {
   const name = normalName(given);
   if (RESERVED.test(name))
-    throw new Failure(
-      'invalid',
-      `name: ${JSON.stringify(given)} is reserved for the host itself; choose another name.`,
-    );
+    throw invalid(`name: ${JSON.stringify(given)} is reserved for the host itself; choose another name.`);
   if (name !== name.normalize('NFKC') || mixesScripts(name))
-    throw new Failure(
-      'invalid',
-      `name: ${JSON.stringify(given)} looks like another name; use plain letters of one alphabet.`,
-    );
+    throw invalid(`name: ${JSON.stringify(given)} looks like another name; use plain letters of one alphabet.`);
   if (name === '' || [...name].length > LONGEST_NAME || /[:/\\\p{C}]|^\s|\s$/u.test(name)) {
-    throw new Failure(
-      'invalid',
+    throw invalid(
       `name: ${JSON.stringify(given)} cannot be the name of an account; use 1 to ${LONGEST_NAME} letters, digits and signs, without ":", "/" and "\\\\", and without blanks at its ends.`,
     );
   }
@@ -111,9 +104,9 @@ export function checkedName(given: string): string {
 /** @throws Failure `invalid` */
 function checkedPassword(password: string): string {
   if (password.startsWith(TOKEN_PREFIX))
-    throw new Failure('invalid', `password: begins with "${TOKEN_PREFIX}" as a token does; choose another.`);
+    throw invalid(`password: begins with "${TOKEN_PREFIX}" as a token does; choose another.`);
   if ([...password].length >= LEAST_CHARACTERS) return password;
-  throw new Failure('invalid', `password: has fewer than ${LEAST_CHARACTERS} characters; choose a longer one.`);
+  throw invalid(`password: has fewer than ${LEAST_CHARACTERS} characters; choose a longer one.`);
 }
 
 /** What may be known of a person besides the name. */
@@ -260,7 +253,7 @@ export class AccountsFile {
       // Drops expired tokens.
       const tokens = content.tokens.filter(({ expires }) => expires === null || Date.parse(expires) > now);
       if (tokens.filter(({ account }) => account === given.account).length >= MOST_TOKENS)
-        throw new Failure('conflict', `There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
+        throw conflict(`There are ${MOST_TOKENS} tokens of this account already; revoke one first.`);
       return [{ ...content, tokens: [...tokens, token] }, token];
     });
     return { text, token };
@@ -270,7 +263,7 @@ export class AccountsFile {
   removeToken(id: string, account: string | undefined): Promise<StoredToken> {
     return this.#change((content) => {
       const removed = content.tokens.find((one) => one.id === id && (account === undefined || one.account === account));
-      if (removed === undefined) throw new Failure('not-found', `token_id: there is no token ${id}.`);
+      if (removed === undefined) throw notFound(`token_id: there is no token ${id}.`);
       return [{ ...content, tokens: content.tokens.filter((one) => one !== removed) }, removed];
     });
   }
@@ -285,7 +278,7 @@ export class AccountsFile {
   async #exclusively<T>(work: (content: AccountsContent) => readonly [AccountsContent, T]): Promise<T> {
     const { connect, settle } = await import('./database.ts'); // only for changes: keeps a start fast
     const connection = await connect(this.#lock, PATIENCE_MS).catch((thrown: unknown) => {
-      throw new Failure('conflict', `${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
+      throw conflict(`${this.#lock} cannot be used (${messageOf(thrown)}).`, { cause: thrown });
     });
     try {
       await settle((done) => connection.exec('BEGIN EXCLUSIVE', done));
@@ -294,7 +287,7 @@ export class AccountsFile {
       return result;
     } catch (thrown) {
       if (systemCode(thrown) !== 'SQLITE_BUSY') throw thrown;
-      throw new Failure('unavailable', 'Another program is changing the accounts: try again.', { cause: thrown });
+      throw unavailable('Another program is changing the accounts: try again.', { cause: thrown });
     } finally {
       await settle((done) => connection.close(done));
     }
@@ -310,7 +303,7 @@ export class AccountsFile {
       return v.parse(Content, JSON.parse(await readFile(this.path, 'utf8')));
     } catch (thrown) {
       const fix = 'put back a copy of it, or move it away and add the accounts again with "labwired user add"';
-      throw new Failure('conflict', `${this.path} cannot be used (${messageOf(thrown)}): ${fix}.`, { cause: thrown });
+      throw conflict(`${this.path} cannot be used (${messageOf(thrown)}): ${fix}.`, { cause: thrown });
     }
   }
 }
@@ -323,12 +316,12 @@ function requireFree(
 ): void {
   const names = [...others, ...accounts.map(({ name }) => name)];
   if (names.length === 0 && role !== 'admin')
-    throw new Failure('invalid', 'role: the first account must be an admin, who can add and remove the others.');
+    throw invalid('role: the first account must be an admin, who can add and remove the others.');
   if (accounts.length + given.length > MOST_ACCOUNTS)
-    throw new Failure('conflict', `name: at most ${MOST_ACCOUNTS} accounts are possible; remove one first.`);
+    throw conflict(`name: at most ${MOST_ACCOUNTS} accounts are possible; remove one first.`);
   for (const name of given) {
     const taken = names.find((one) => normalName(one).toLowerCase() === name.toLowerCase());
-    if (taken !== undefined) throw new Failure('conflict', `name: there is already an account "${taken}".`);
+    if (taken !== undefined) throw conflict(`name: there is already an account "${taken}".`);
     names.push(name);
   }
 }
@@ -338,7 +331,7 @@ function requireFreeAddress(email: string | null | undefined, others: readonly S
   if (!email) return;
   const wanted = email.toLowerCase();
   if (others.some((one) => one.email?.toLowerCase() === wanted))
-    throw new Failure('conflict', `email: another account has the address ${email}.`);
+    throw conflict(`email: another account has the address ${email}.`);
 }
 
 /** The members that are given. */
@@ -349,10 +342,10 @@ function stated(profile: Profile): Partial<StoredAccount> {
 function named({ accounts }: AccountsContent, name: string): StoredAccount {
   const account = accounts.find((one) => one.name === normalName(name));
   if (account) return account;
-  throw new Failure('not-found', `name: there is no account ${JSON.stringify(name)}; labwired user list shows them.`);
+  throw notFound(`name: there is no account ${JSON.stringify(name)}; labwired user list shows them.`);
 }
 
 function requireAdmin(accounts: readonly StoredAccount[], hasOtherAdmin: boolean): void {
   if (hasOtherAdmin || accounts.some(({ role, locked }) => role === 'admin' && locked !== true)) return;
-  throw new Failure('conflict', 'role: this is the last admin; give another account the role admin first.');
+  throw conflict('role: this is the last admin; give another account the role admin first.');
 }

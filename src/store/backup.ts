@@ -14,7 +14,7 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { conflict, Failure, messageOf, notFound, outOfSpace, systemCode } from '../failures.ts';
 import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
 import { exists } from '../host/files/exists.ts';
 import { isBelow, relativeBelow, resolveExisting } from '../host/files/relative-path.ts';
@@ -58,11 +58,11 @@ export async function backUp({ state, projects, target }: BackupPlan): Promise<B
   const outside = isBelow(from, labs) ? [] : [labs];
   for (const source of [from, ...outside]) {
     if (source !== to && !isBelow(source, to)) continue;
-    throw new Failure('conflict', `${to} is within ${source}, which is copied; choose a directory elsewhere`);
+    throw conflict(`${to} is within ${source}, which is copied; choose a directory elsewhere`);
   }
-  if (await exists(to)) throw new Failure('conflict', `${to} is there already; choose a directory that is not`);
+  if (await exists(to)) throw conflict(`${to} is there already; choose a directory that is not`);
   if (!(await exists(join(from, DATABASE))))
-    throw new Failure('not-found', `there is no labwire.db in ${from}; name the state directory with --state`);
+    throw notFound(`there is no labwire.db in ${from}; name the state directory with --state`);
   await using unfinished = await createTemporaryDirectory(dirname(to));
   const report: BackupReport = { files: 0, bytes: 0 };
   try {
@@ -90,8 +90,8 @@ async function copyDatabase(from: string, to: string, [outside]: readonly string
     await settle((done) => connection.run('VACUUM INTO ?', to, done));
   } catch (thrown) {
     const message = messageOf(thrown);
-    if (/full/i.test(message)) throw new Failure('out-of-space', `${to}: no space is left for the copy`);
-    throw new Failure('conflict', `${from} cannot be copied (${message}); try "labwired recover" if it is damaged`);
+    if (/full/i.test(message)) throw outOfSpace(`${to}: no space is left for the copy`);
+    throw conflict(`${from} cannot be copied (${message}); try "labwired recover" if it is damaged`);
   } finally {
     await settle((done) => connection.close(done)).catch(() => {});
   }

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { open as openFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { Failure, type FailureCode, messageOf, systemCode, temporary } from '../failures.ts';
+import { conflict, Failure, type FailureCode, messageOf, systemCode, temporary, unavailable } from '../failures.ts';
 import type { Reserve } from './reserve.ts';
 
 export type SqlValue = string | number | null;
@@ -173,7 +173,7 @@ export class Database implements AsyncDisposable {
   }
 
   #enqueue<T>(kind: Pick<Job, 'single' | 'writes'>, work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new Failure('unavailable', 'the store is closed; labwired is stopping'));
+    if (this.#closed) return Promise.reject(unavailable('the store is closed; labwired is stopping'));
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#waiting.push({ ...kind, work, resolve: resolve as (value: unknown) => void, reject });
     this.#draining ??= this.#drain();
@@ -296,8 +296,7 @@ export class Database implements AsyncDisposable {
       throw this.#failure(thrown);
     }
     if (version > migrations.length) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `${this.#path} was written by a later release of Labwire (schema ${version}, this release knows ${migrations.length}): ` +
           'start that release again, or this one with another state directory (--state)',
       );
@@ -353,8 +352,7 @@ export class Database implements AsyncDisposable {
   }
 
   #damaged(reason: string, cause?: unknown): Failure {
-    return new Failure(
-      'conflict',
+    return conflict(
       `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or run "labwired recover", which rebuilds it from what can ` +
         'be read of it and from the .gns3 files of the projects',
       { cause },
@@ -375,15 +373,12 @@ async function createPrivately(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   // Opening a pipe would wait for ever.
   if (found && !found.isFile()) {
-    throw new Failure(
-      'conflict',
-      `${path} is not a regular file: move it away, and put the database back in its place`,
-    );
+    throw conflict(`${path} is not a regular file: move it away, and put the database back in its place`);
   }
   try {
     await (await openFile(path, 'a', 0o600)).close();
   } catch (thrown) {
-    throw new Failure('conflict', `${path} cannot be opened (${messageOf(thrown)}): ${MAKE_WRITABLE}`, {
+    throw conflict(`${path} cannot be opened (${messageOf(thrown)}): ${MAKE_WRITABLE}`, {
       cause: thrown,
     });
   }

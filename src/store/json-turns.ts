@@ -1,7 +1,7 @@
 // Parses long JSON of other servers in pieces, so that the main thread stays responsive. A separate thread would not
 // help: its result would have to be cloned here, which takes as long as parsing.
 import { setImmediate as turn } from 'node:timers/promises';
-import { Failure } from '../failures.ts';
+import { type Failure, invalid } from '../failures.ts';
 import { endOfString, parseJsonBounded } from './json.ts';
 
 /** Characters of a list parsed at a time: at worst 10,000 objects, some 20 ms. */
@@ -23,7 +23,7 @@ export async function parseJsonInTurns(text: string): Promise<unknown> {
   let values = 1;
   const take = (end: number): void => {
     const piece = parseJsonBounded(`[${text.slice(from, end)}]`, UNDIVIDED) as unknown[];
-    if (piece.length === 0) throw new Failure('invalid', `not valid JSON: no value before position ${end}`);
+    if (piece.length === 0) throw invalid(`not valid JSON: no value before position ${end}`);
     for (const value of piece) list.push(value);
     from = end + 1;
   };
@@ -43,7 +43,7 @@ export async function parseJsonInTurns(text: string): Promise<unknown> {
           const isEmpty = from === start + 1 && text.slice(from, at).trim() === '';
           if (!isEmpty) take(at);
           if (text[at] !== ']' || text.slice(at + 1).trim() !== '')
-            throw new Failure('invalid', `not valid JSON: something follows the list at position ${at + 1}`);
+            throw invalid(`not valid JSON: something follows the list at position ${at + 1}`);
           return list;
         }
         break;
@@ -60,9 +60,9 @@ export async function parseJsonInTurns(text: string): Promise<unknown> {
         break;
     }
   }
-  throw new Failure('invalid', 'not valid JSON: the list has no end');
+  throw invalid('not valid JSON: the list has no end');
 }
 
 function tooMany(what: string): Failure {
-  return new Failure('invalid', `JSON of more than ${what}; divide the document`);
+  return invalid(`JSON of more than ${what}; divide the document`);
 }

@@ -1,5 +1,5 @@
 // Parses untrusted JSON and formats JSON for people.
-import { Failure, messageOf } from '../failures.ts';
+import { Failure, invalid, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { sorted } from '../host/values/sorted.ts';
 
@@ -28,7 +28,7 @@ const DEFAULT_BOUNDS: JsonBounds = { maxDepth: 100, maxContainers: 200_000, maxV
  */
 export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}): unknown {
   const excess = excessOf(text, { ...DEFAULT_BOUNDS, ...options });
-  if (excess !== undefined) throw new Failure('invalid', excess);
+  if (excess !== undefined) throw invalid(excess);
   try {
     // A reviver multiplies the cost of parsing: it is only used if the text can contain such a member (plain or with
     // escaped letters).
@@ -36,7 +36,7 @@ export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}
     return JSON.parse(text, suspect ? refusePrototype : undefined);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
-    throw new Failure('invalid', `not valid JSON: ${messageOf(thrown)}`);
+    throw invalid(`not valid JSON: ${messageOf(thrown)}`);
   }
 }
 
@@ -72,7 +72,7 @@ export function formatJson(value: unknown): string {
 }
 
 function refusePrototype(name: string, value: unknown): unknown {
-  if (name === '__proto__') throw new Failure('invalid', "a member named '__proto__' is not allowed; leave it out");
+  if (name === '__proto__') throw invalid("a member named '__proto__' is not allowed; leave it out");
   return value;
 }
 

@@ -2,7 +2,7 @@
 import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { conflict, Failure, messageOf, outOfSpace, systemCode } from '../failures.ts';
 import { throwFileFailure } from '../host/files/atomic-file.ts';
 import { connect, settle } from './database.ts';
 import { LOCK } from './other-states.ts';
@@ -49,8 +49,7 @@ async function heldByAnother(directory: string, pidFile: string): Promise<Failur
     pid = await livingHolder(pidFile);
   }
   const holder = pid === undefined ? 'another labwired' : `another labwired (pid ${pid})`;
-  return new Failure(
-    'conflict',
+  return conflict(
     `the state directory ${directory} is in use by ${holder}: stop it, or choose another directory with --state`,
   );
 }
@@ -68,12 +67,11 @@ async function livingHolder(pidFile: string): Promise<number | undefined> {
 
 function unusable(directory: string, thrown: unknown): Failure {
   if (systemCode(thrown) === 'SQLITE_FULL') {
-    return new Failure('out-of-space', `the state directory ${directory} is on a full disk: free some space`, {
+    return outOfSpace(`the state directory ${directory} is on a full disk: free some space`, {
       cause: thrown,
     });
   }
-  return new Failure(
-    'conflict',
+  return conflict(
     `the state directory ${directory} cannot be used (${messageOf(thrown)}): make it writable for the user that runs labwired`,
     { cause: thrown },
   );

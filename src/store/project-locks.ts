@@ -1,5 +1,5 @@
 // Decides which server may write to a project's directory: the one that has the project open or changes it.
-import { Failure } from '../failures.ts';
+import { conflict, Failure } from '../failures.ts';
 import { type DirectoryLock, directoryHolder, holdDirectory } from '../host/files/directory-lock.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
 import { otherStateAround, userOf } from './other-states.ts';
@@ -104,14 +104,13 @@ export class ProjectLocks implements AsyncDisposable {
   async #lock(name: string, path: string): Promise<DirectoryLock> {
     const state = await otherStateAround(path, this.#paths.real);
     if (state !== undefined && (await userOf(state)) !== undefined) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The project "${name}" in ${path} belongs to the server with the state directory ${state}: use that server, or copy the project.`,
       );
     }
     const lock = await holdDirectory(path);
     if (lock !== undefined) return lock;
     const holder = await directoryHolder(path);
-    throw new Failure('conflict', `The project "${name}" in ${path} is open on ${holder}: close it there first.`);
+    throw conflict(`The project "${name}" in ${path} is open on ${holder}: close it there first.`);
   }
 }

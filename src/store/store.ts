@@ -1,7 +1,7 @@
 // The state directory: its lock and all durable state of the daemon.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, messageOf } from '../failures.ts';
 import { removeLeftovers } from '../host/files/leftovers.ts';
 import { Database } from './database.ts';
 import { Documents } from './documents.ts';
@@ -71,8 +71,7 @@ export class Store implements AsyncDisposable {
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
     } catch (thrown) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `the state directory ${directory} cannot be made (${messageOf(thrown)}): create it for the user that runs labwired, or choose another with --state`,
         { cause: thrown },
       );

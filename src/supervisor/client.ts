@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { Failure, messageOf, systemCode } from '../failures.ts';
+import { conflict, Failure, messageOf, systemCode } from '../failures.ts';
 import { log } from '../host/log.ts';
 import { describeIssue } from '../store/issues.ts';
 import { launchSupervisor } from './launch.ts';
@@ -223,7 +223,7 @@ export class SupervisorClient {
     const { state, instance } = this.#options;
     await launchSupervisor(supervisorDirectory(state), instance);
     const socket = await this.#dial();
-    if (!socket) throw new Failure('conflict', "the process that holds the nodes' programs ended at once");
+    if (!socket) throw conflict("the process that holds the nodes' programs ended at once");
     await this.#introduce(socket);
   }
 
@@ -324,7 +324,7 @@ export class SupervisorClient {
     log.error(reason, { programs: this.#handles.size });
     const all = [...this.#handles.values()];
     this.#handles.clear();
-    for (const { reject } of this.#starting.values()) reject(new Failure('conflict', `${reason}; start it again`));
+    for (const { reject } of this.#starting.values()) reject(conflict(`${reason}; start it again`));
     for (const handle of all) if (!handle.exit) this.#ended(handle, { code: 0, signal: 'SIGHUP' });
     this.#recovering = this.#options.lost().catch((error: unknown) => {
       log.error('programs of an ended supervisor are left', { reason: messageOf(error) });

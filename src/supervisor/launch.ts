@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, messageOf } from '../failures.ts';
 import { isPackaged } from '../host/files/assets.ts';
 import { addonDirectory } from '../host/processes/addons.ts';
 import { childEnvironment, instanceToken } from '../host/processes/child-processes.ts';
@@ -48,8 +48,7 @@ export async function launchSupervisor(directory: string, instance: string): Pro
       child.unref();
     });
   } catch (error) {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `the process that holds the nodes' programs does not start: ${messageOf(error)}; see ${join(directory, LOG)}`,
       { cause: error },
     );

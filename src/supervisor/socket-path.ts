@@ -1,7 +1,7 @@
 // The supervisor's socket, in a directory of the state directory that only its owner can enter.
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../failures.ts';
+import { conflict } from '../failures.ts';
 import { ownUser } from '../host/processes/own-user.ts';
 
 const DIRECTORY = 'supervisor';
@@ -32,7 +32,7 @@ export function socketPath(directory: string, held: DisposableStack): string {
   held.defer(() => closeSync(descriptor));
   const { uid, mode } = fstatSync(descriptor);
   if (uid !== ownUser() || (mode & 0o077) !== 0) {
-    throw new Failure('conflict', `${directory} must belong to the user that runs labwired, with mode 0700.`);
+    throw conflict(`${directory} must belong to the user that runs labwired, with mode 0700.`);
   }
   const path = join(directory, SOCKET);
   return Buffer.byteLength(path) <= PATH_BYTES ? path : `/proc/self/fd/${descriptor}/${SOCKET}`;

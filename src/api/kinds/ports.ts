@@ -1,5 +1,5 @@
 // Computes the ports of nodes by kind (as in release 2.2.57). Pure: the same input gives the same ports.
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { addToMac } from '../mac.ts';
 import type { PortSource } from './kind.ts';
 import { type Kind, type Port, port } from './port.ts';
@@ -45,8 +45,7 @@ function expand(format: string, at: { interface: number; segment: number; adapte
     if (word === 'adapter') return String(at.adapter);
     const offset = /^(port|segment)([0-8])$/.exec(word ?? '');
     if (offset) return String((offset[1] === 'port' ? at.interface : at.segment) + Number(offset[2]));
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `port_name_format: "${format}" cannot be expanded; use {0}, {1}, {adapter}, {port0} to {port8}, {segment0} to {segment8}.`,
     );
   });

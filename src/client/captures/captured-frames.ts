@@ -1,7 +1,7 @@
 // Reads a capture while it is being written.
 import type { Readable } from 'node:stream';
 import { CaptureRecords } from '../../fabric/capture-records.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, invalid } from '../../failures.ts';
 
 const PIECE_BYTES = 64 << 10;
 
@@ -34,8 +34,7 @@ export async function* capturedFrames(stream: AsyncIterable<Uint8Array>): AsyncG
   } finally {
     await close();
   }
-  if (records.damage !== undefined)
-    throw new Failure('invalid', `The capture is damaged, or not in pcap format: ${records.damage}.`);
+  if (records.damage !== undefined) throw invalid(`The capture is damaged, or not in pcap format: ${records.damage}.`);
 }
 
 /**

@@ -1,5 +1,5 @@
 // The check that a frame passes a link, by a temporary capture.
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { firstFrames } from '../captures/captured-frames.ts';
 import { describeFrame } from '../captures/frame-line.ts';
 import { beginCapture } from '../commands/capture.ts';
@@ -19,16 +19,10 @@ export async function lookForFrame(scene: Scene, { link: text, filter }: Wanted,
   const { session } = scene;
   const link = await scene.link(text);
   if (link.capturing) {
-    throw new Failure(
-      'conflict',
-      `the link "${text}" already has a capture: stop it first, because a link has one at a time`,
-    );
+    throw conflict(`the link "${text}" already has a capture: stop it first, because a link has one at a time`);
   }
   if (filter !== undefined && !(await session.api.isLabwire())) {
-    throw new Failure(
-      'conflict',
-      `${session.api.address} is not a Labwire and cannot filter captures: leave out the filter`,
-    );
+    throw conflict(`${session.api.address} is not a Labwire and cannot filter captures: leave out the filter`);
   }
   const place = `${scene.path}/links/${link.link_id}`;
   const capture = session.ending.defer(() => session.api.post(`${place}/stop_capture`));

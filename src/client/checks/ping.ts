@@ -1,6 +1,6 @@
 // A ping from one node, typed at its console.
 import { isIP } from 'node:net';
-import { Failure, ignoreNotFound } from '../../failures.ts';
+import { conflict, ignoreNotFound } from '../../failures.ts';
 import type { Ping } from '../labfile/schema.ts';
 import type { Look } from './observation.ts';
 import { addressLine, pingLine, readAddress, readPing, readReason } from './ping-answer.ts';
@@ -24,7 +24,7 @@ async function addressOf(scene: Scene, to: string): Promise<string> {
   if (!node) return to;
   const line = addressLine(node.node_type);
   const address = line === undefined ? undefined : readAddress(await scene.ask(to, line, ADDRESS_SECONDS));
-  if (address === undefined) throw new Failure('conflict', `"${to}" has no readable address: write the address itself`);
+  if (address === undefined) throw conflict(`"${to}" has no readable address: write the address itself`);
   return address;
 }
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 import type { ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, notFound } from '../../failures.ts';
 import { exists } from '../../host/files/exists.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import type { Session } from '../frame/session.ts';
@@ -60,15 +60,14 @@ export async function askedChecks(
 
 async function labCalled(session: Session, name: string | undefined): Promise<ProjectObject> {
   if (name === undefined)
-    throw new Failure(
-      'not-found',
+    throw notFound(
       `There is no ${USUAL_FILE} here: name a file with checks, or a lab with stored checks (labwired test LAB).`,
     );
   try {
     return await session.labNamed(name);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'not-found') throw error;
-    throw new Failure('not-found', `There is no file "${name}". ${error.message}`);
+    throw notFound(`There is no file "${name}". ${error.message}`);
   }
 }
 
@@ -81,8 +80,7 @@ async function checksOf(session: Session, lab: ProjectObject, text: string, file
 async function keptChecks(session: Session, lab: ProjectObject): Promise<Asked> {
   const text = await readKeptChecks(session.api, lab);
   if (text === undefined)
-    throw new Failure(
-      'not-found',
+    throw notFound(
       `Lab "${lab.name}" has no stored checks: write them below checks: in a file, then labwired test FILE --lab ${quoted(lab.name)} --keep`,
     );
   return checksOf(session, lab, text, `${KEPT_CHECKS} of lab ${lab.name}`);

@@ -1,6 +1,6 @@
 // The lab under test, by the names of its file. Only one check at a time types at a console.
 import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, notFound } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { Slots } from '../../host/values/slots.ts';
 import { usableConsole } from '../console/console-socket.ts';
@@ -35,8 +35,8 @@ export class Scene {
    */
   async running(name: string): Promise<NodeObject> {
     const node = (await this.session.nodes(this.lab)).find((one) => nodeKey(one.name) === nodeKey(name));
-    if (!node) throw new Failure('not-found', `the lab has no node "${name}"`);
-    if (node.status !== 'started') throw new Failure('conflict', `"${name}" is ${node.status}`);
+    if (!node) throw notFound(`the lab has no node "${name}"`);
+    if (node.status !== 'started') throw conflict(`"${name}" is ${node.status}`);
     return node;
   }
 

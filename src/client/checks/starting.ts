@@ -1,7 +1,7 @@
 // Starts a lab's nodes in the order of its file: each when those before it are ready, by their consoles or pings.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectObject } from '../../api/objects.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, invalid, messageOf, notFound, timedOut } from '../../failures.ts';
 import { Slots } from '../../host/values/slots.ts';
 import type { Session } from '../frame/session.ts';
 import { fileWord, nodeKey, type WantedLab, type WantedNode } from '../labfile/model.ts';
@@ -40,10 +40,7 @@ function nodesBefore(nodes: readonly Pick<WantedNode, 'name' | 'start'>[]): Befo
   }
   if (waiting.size > 0) {
     const names = [...waiting.keys()].slice(0, 5).map((name) => `"${name}"`);
-    throw new Failure(
-      'invalid',
-      `${names.join(', ')} wait for each other by their start.order and start.after: change one of them.`,
-    );
+    throw invalid(`${names.join(', ')} wait for each other by their start.order and start.after: change one of them.`);
   }
   return before;
 }
@@ -72,10 +69,7 @@ export async function startInOrder(session: Session, lab: ProjectObject, wanted:
   const ids = wanted.nodes.map(({ name }) => {
     const node = there.find((one) => nodeKey(one.name) === nodeKey(name));
     if (!node)
-      throw new Failure(
-        'not-found',
-        `Lab "${lab.name}" has no node "${name}" yet: create it with labwired apply ${fileWord(wanted)}`,
-      );
+      throw notFound(`Lab "${lab.name}" has no node "${name}" yet: create it with labwired apply ${fileWord(wanted)}`);
     return [name, node] as const;
   });
   const scene = new Scene(session, lab);
@@ -90,8 +84,7 @@ export async function startInOrder(session: Session, lab: ProjectObject, wanted:
     const missing = names.filter((_, index) => !results[index]);
     if (missing.length > 0) {
       const [first] = missing;
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `it is not started, because "${first}" is not ready${missing.length > 1 ? `, nor ${missing.length - 1} more` : ''}`,
       );
     }
@@ -104,7 +97,7 @@ export async function startInOrder(session: Session, lab: ProjectObject, wanted:
     if (!ready) return true;
     session.remark(`"${name}" is started; waiting until ${purposeOf(ready)}.`);
     const { passed, seen, seconds } = await waitUntilReady(scene, name, ready);
-    if (!passed) throw new Failure('time-out', `it is not ready after ${Math.round(seconds)} s: ${seen}`);
+    if (!passed) throw timedOut(`it is not ready after ${Math.round(seconds)} s: ${seen}`);
     session.remark(`"${name}" is ready, after ${seconds.toFixed(1)} s: ${seen}`);
     return true;
   };
@@ -118,5 +111,5 @@ export async function startInOrder(session: Session, lab: ProjectObject, wanted:
   }
   open.resolve();
   await Promise.all(runs.values());
-  if (failures.length > 0) throw new Failure('conflict', `Not all nodes are ready. ${failures.join('; ')}`);
+  if (failures.length > 0) throw conflict(`Not all nodes are ready. ${failures.join('; ')}`);
 }

@@ -1,7 +1,7 @@
 // `labwired test`: the checks of a lab's file, as an acceptance test.
 import { Readable } from 'node:stream';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { LAB_FLAG, type Noun, OUTSIDE, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
 import type { OutsideFlag } from '../labfile/read.ts';
@@ -28,9 +28,7 @@ async function run(
   const asked = await askedChecks(session, word, flags);
   const { lab, checks, file, started } = asked;
   if (checks.length === 0) throw new WrongUsage(`${file} has no checks: write them below checks.`);
-  if (lab.status !== 'opened') {
-    throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab start ${started}`);
-  }
+  if (lab.status !== 'opened') throw conflict(`Lab "${lab.name}" is closed: labwired lab start ${started}`);
   if (keep) await keepChecks(session, asked);
   const begun = new Date();
   const results = await runChecks(new Scene(session, lab), checks, (result) => tell(session, result));
@@ -44,7 +42,7 @@ async function run(
     session.printJson({ lab: lab.name, file, passed: failed === 0, seconds, checks: results });
   }
   const count = counted(results.length, 'check');
-  if (failed > 0) throw new Failure('conflict', `${failed} of ${count} failed, after ${seconds.toFixed(1)} s.`);
+  if (failed > 0) throw conflict(`${failed} of ${count} failed, after ${seconds.toFixed(1)} s.`);
   if (!session.json && !session.quiet) session.print(`${count} passed, after ${seconds.toFixed(1)} s.`);
 }
 

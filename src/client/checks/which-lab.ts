@@ -1,6 +1,6 @@
 // Finds the file's lab on the server.
 import type { ProjectObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { notFound } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import { fileWord, type WantedLab } from '../labfile/model.ts';
 import { findLab } from '../labfile/state.ts';
@@ -13,8 +13,5 @@ export async function labOfFile(session: Session, wanted: WantedLab, named?: str
   if (named !== undefined) return session.labNamed(named);
   const lab = await findLab(session, wanted);
   if (lab) return lab;
-  throw new Failure(
-    'not-found',
-    `There is no lab "${wanted.name}" yet: create it with labwired apply ${fileWord(wanted)}`,
-  );
+  throw notFound(`There is no lab "${wanted.name}" yet: create it with labwired apply ${fileWord(wanted)}`);
 }

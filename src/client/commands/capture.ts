@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as v from 'valibot';
 import type { LinkCapture } from '../../api/routes/links.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, Failure, messageOf, systemCode, unavailable } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Deferred } from '../frame/ending.ts';
@@ -76,7 +76,7 @@ async function run(session: Session, words: readonly string[], flags: CaptureFla
   const { nodes, links, path } = await wiring(session);
   const link = findLink(nodes, links, wanted);
   if (link.capturing && Object.keys(body).length > 0) {
-    throw new Failure('conflict', 'The link already has a capture: leave out --filter and --format to read it.');
+    throw conflict('The link already has a capture: leave out --filter and --format to read it.');
   }
   if (to !== '-') await mustBeFree(to, flags.force === true);
   const place = `${path}/${link.link_id}`;
@@ -123,7 +123,7 @@ async function copy(frames: Readable, output: Writable): Promise<void> {
   } catch (error) {
     const code = systemCode(error) ?? '';
     if (code === 'EPIPE' || (code === 'ERR_STREAM_PREMATURE_CLOSE' && frames.destroyed)) return;
-    throw new Failure('unavailable', `The capture was interrupted: ${messageOf(error)}`);
+    throw unavailable(`The capture was interrupted: ${messageOf(error)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // `labwired events`: live events of the server or a lab.
 import { createInterface } from 'node:readline';
-import { Failure } from '../../failures.ts';
+import { unavailable } from '../../failures.ts';
 import { escaped, harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -33,7 +33,7 @@ async function follow(session: Session, path: string): Promise<void> {
       session.print(session.width === undefined ? text : fitted(text, session.width));
     }
   }
-  throw new Failure('unavailable', 'The server ended the event stream.');
+  throw unavailable('The server ended the event stream.');
 }
 
 export const events: Noun = {

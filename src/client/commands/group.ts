@@ -2,7 +2,7 @@
 import type { GroupObject } from '../../api/routes/accounts.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
-import { notFound } from '../server/find.ts';
+import { unknownName } from '../server/find.ts';
 
 const GROUPS = '/v2/groups';
 
@@ -11,7 +11,7 @@ const groups = (session: Session): Promise<GroupObject[]> => session.api.get<Gro
 /** @throws Failure for an unknown group, with the nearest name */
 async function pathOf(session: Session, wanted: string): Promise<string> {
   const known = (await groups(session)).map(({ name }) => name);
-  if (!known.includes(wanted)) throw notFound('group', wanted, known);
+  if (!known.includes(wanted)) throw unknownName('group', wanted, known);
   return `${GROUPS}/${encodeURIComponent(wanted)}`;
 }
 

@@ -6,7 +6,7 @@ import type * as v from 'valibot';
 import type { ProjectObject } from '../../api/objects.ts';
 import type { LabFigures, ProjectCreate, ProjectDuplicate } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { type Noun, OUTSIDE, type Verb, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
@@ -69,7 +69,7 @@ async function forAll(session: Session, lab: ProjectObject, action: 'start' | 's
   if (leftOut.length === 0) return;
   const names = leftOut.map(({ name }) => name).join(', ');
   const reasons = [...new Set(leftOut.map(({ reason }) => reason))].join(' ');
-  throw new Failure('conflict', `${action}: all nodes of "${lab.name}" except ${names}. ${reasons}`);
+  throw conflict(`${action}: all nodes of "${lab.name}" except ${names}. ${reasons}`);
 }
 
 async function startFile(session: Session, file: string, flags: OutsideFlag): Promise<ProjectObject> {
@@ -153,10 +153,7 @@ export function exportVerb(name: string): Verb {
 
 async function labAsText(session: Session, lab: ProjectObject, options: ExportOptions): Promise<string> {
   if (lab.status !== 'opened') {
-    throw new Failure(
-      'conflict',
-      `Lab "${lab.name}" is closed, so its files cannot be read: labwired lab open ${quoted(lab.name)}`,
-    );
+    throw conflict(`Lab "${lab.name}" is closed, so its files cannot be read: labwired lab open ${quoted(lab.name)}`);
   }
   const [{ exportText }, { readLabState }] = await Promise.all([
     import('../labfile/export.ts'),

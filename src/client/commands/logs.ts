@@ -5,7 +5,7 @@ import type { NodeObject, ProjectObject } from '../../api/objects.ts';
 import type { DiskUse } from '../../api/routes/compute-nodes.ts';
 import type { JournalEntry } from '../../api/routes/projects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { unavailable } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -95,7 +95,7 @@ async function follow(session: Session, path: string, printer: Printer, leftOut:
     count += 1;
     if (count > leftOut) await printer.print(JSON.parse(line) as JournalEntry);
   }
-  throw new Failure('unavailable', 'The server ended the log, because it stops or the lab was deleted.');
+  throw unavailable('The server ended the log, because it stops or the lab was deleted.');
 }
 
 /** The ends of the logs that a node's program has written into the node's directory. */

@@ -7,7 +7,7 @@ import type { NodeDuplicate } from '../../api/routes/nodes.ts';
 import type { TemplateUsage } from '../../api/routes/templates.ts';
 import { NodeType } from '../../api/vocabulary.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure, notFound } from '../../failures.ts';
 import { attachTerminal } from '../console/console-terminal.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
@@ -105,8 +105,7 @@ function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): b
 }
 
 function portNotGiven({ console }: { console?: unknown }): Failure {
-  return new Failure(
-    'conflict',
+  return conflict(
     `--set console=${console}: this port is unavailable: it is in use, or outside the server's range. Choose another, or leave it out.`,
   );
 }
@@ -181,10 +180,7 @@ function deletedNamed(deleted: readonly DeletedNode[], wanted: string): DeletedN
   const found = deleted.find(({ node_id: id, name }) => id === wanted || name === wanted);
   if (found !== undefined) return found;
   const names = deleted.map(({ name }) => name).join(', ') || 'none';
-  throw new Failure(
-    'not-found',
-    `No deleted node "${wanted}" is kept. Kept for an hour, while the lab is open: ${names}.`,
-  );
+  throw notFound(`No deleted node "${wanted}" is kept. Kept for an hour, while the lab is open: ${names}.`);
 }
 
 /** An action on several nodes, one after the other. */

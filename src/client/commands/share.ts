@@ -4,11 +4,11 @@ import type { Access } from '../../api/accounts.ts';
 import type { ProjectObject } from '../../api/objects.ts';
 import type { SharingObject, SharingUpdate } from '../../api/routes/accounts.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { type Flags, type Values, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
-import { notFound } from '../server/find.ts';
+import { unknownName } from '../server/find.ts';
 
 const RIGHTS = ['watch', 'change'] as const;
 
@@ -68,10 +68,10 @@ export function sharingBody(flags: Values<typeof FLAGS>): v.InferInput<typeof Sh
 async function mustBeKnown(session: Session, { owner, update = {} }: v.InferInput<typeof SharingUpdate>) {
   const accounts = await session.api.get<{ name: string }[]>('/v2/accounts');
   if (accounts.length === 0)
-    throw new Failure('conflict', 'This server has no accounts, so everybody sees all labs (labwired help accounts).');
+    throw conflict('This server has no accounts, so everybody sees all labs (labwired help accounts).');
   const known = accounts.map(({ name }) => name.normalize('NFC'));
   for (const name of [...Object.keys(update), ...(owner ? [owner] : [])])
-    if (!known.includes(name.normalize('NFC'))) throw notFound('account', name, known);
+    if (!known.includes(name.normalize('NFC'))) throw unknownName('account', name, known);
 }
 
 interface Row {

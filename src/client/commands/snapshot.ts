@@ -2,7 +2,7 @@
 import type * as v from 'valibot';
 import type { ProjectObject, SnapshotObject } from '../../api/objects.ts';
 import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import type { Session } from '../frame/session.ts';
@@ -25,8 +25,7 @@ async function mustBeStopped(session: Session, lab: ProjectObject): Promise<void
   if (lab.status !== 'opened') return;
   const running = (await session.nodes(lab)).filter(runs).map(({ name }) => name);
   if (running.length === 0) return;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `${namesInWords(running)} ${running.length === 1 ? 'is' : 'are'} running: add --running to include their state, or stop them with labwired lab stop ${quoted(lab.name)}`,
   );
 }

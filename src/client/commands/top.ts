@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoadFigures, NodeLoads } from '../../api/node-loads.ts';
 import type { HostLoad, LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { unavailable } from '../../failures.ts';
 import { tableLines } from '../../host/terminal/table.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 import { type Noun, verb } from '../frame/command.ts';
@@ -197,7 +197,7 @@ async function run(
     const reason = await (isSnapshot
       ? snapshot(session, lab, measured, { begun, ended, milliseconds, sort })
       : live(session, lab, measured, { ended, milliseconds, sort }));
-    if (reason !== undefined) throw new Failure('unavailable', reason);
+    if (reason !== undefined) throw unavailable(reason);
   } finally {
     socket.terminate();
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeObject, ProjectObject } from '../../api/objects.ts';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { timedOut } from '../../failures.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { findNode, type Session } from '../frame/session.ts';
 import { secondsOf } from '../terminal/seconds.ts';
@@ -50,7 +50,7 @@ async function run(session: Session, [state = '', ...wanted]: readonly string[],
     if (left.length === 0) return;
     if (performance.now() > deadline) {
       const more = left.length > 3 ? ` and ${left.length - 3} more` : '';
-      throw new Failure('time-out', `Not ${state} after ${seconds} s: ${left.slice(0, 3).join(', ')}${more}.`);
+      throw timedOut(`Not ${state} after ${seconds} s: ${left.slice(0, 3).join(', ')}${more}.`);
     }
     await sleep(POLL_MS);
   }

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import type { WebSocket } from 'ws';
-import { Failure } from '../../failures.ts';
+import { timedOut, unavailable } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import { ConsoleAnswer, plain, promptLike } from './console-answer.ts';
 
@@ -53,7 +53,7 @@ class Listener {
     const text = this.#text;
     this.#text = '';
     if (text !== '') return text;
-    if (this.#closed !== undefined) throw new Failure('unavailable', `The console has ended: ${this.#closed}`);
+    if (this.#closed !== undefined) throw unavailable(`The console has ended: ${this.#closed}`);
     return undefined;
   }
 
@@ -146,8 +146,7 @@ async function hearAnswer(
       const left = deadline - performance.now();
       if (left <= 0) {
         const last = lastWords(plain(said)).slice(0, MOST_SHOWN);
-        throw new Failure(
-          'time-out',
+        throw timedOut(
           `The answer has not ended within ${seconds} s${last === '' ? '; the console is silent' : `; its last line is "${last}"`}: give it more time with --timeout, or say where it ends with --prompt or --until.`,
         );
       }

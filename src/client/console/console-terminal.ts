@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import type { WebSocket } from 'ws';
 import type { NodeObject } from '../../api/objects.ts';
 import type { ControlMessage } from '../../consoles/socket-control.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, unavailable } from '../../failures.ts';
 import type { Session } from '../frame/session.ts';
 import { usableConsole } from './console-socket.ts';
 
@@ -19,7 +19,7 @@ const OTHER_SCREEN = { on: '\u001b[?1049h', off: '\u001b[?1049l' };
 export async function attachTerminal(session: Session, node: NodeObject, path: string): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) {
-    throw new Failure('conflict', 'node console needs a terminal; without one use labwired node exec NODE LINE');
+    throw conflict('node console needs a terminal; without one use labwired node exec NODE LINE');
   }
   usableConsole(session, node);
   const { columns: cols = 80, rows = 24 } = stdout;
@@ -33,7 +33,7 @@ export async function attachTerminal(session: Session, node: NodeObject, path: s
     await restore.now();
     socket.terminate();
   }
-  if (reason !== undefined) throw new Failure('unavailable', `The console of "${node.name}" has ended${reason}`);
+  if (reason !== undefined) throw unavailable(`The console of "${node.name}" has ended${reason}`);
   session.remark(`Left the console of "${node.name}".`);
 }
 

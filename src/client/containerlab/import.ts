@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { Document } from 'yaml';
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, messageOf, systemCode } from '../../failures.ts';
 import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
@@ -126,8 +126,7 @@ export async function importContainerlab(
   session.remark(`${figures.join(' and ')}, ${said}.`);
   if (placeholders.length === 0 || partial) return;
   const names = namesInWords(placeholders.map(({ name }) => name));
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `${counted(placeholders.length, 'node')} of unknown kind or without an image: ${names}. ${fixFor(placeholders)}`,
   );
 }

@@ -1,7 +1,7 @@
 // Converts `tc ... netem` and `containerlab tools netem` settings of an interface to impairments of a direction.
 import * as v from 'valibot';
 import { DISTRIBUTIONS, DirectionImpairments } from '../../api/impairments.ts';
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 
 type Member = keyof DirectionImpairments;
 
@@ -198,15 +198,12 @@ export function shownNetem(text: string, name: string): Map<string, Map<string, 
   try {
     content = JSON.parse(text);
   } catch {
-    throw new Failure(
-      'invalid',
-      `${name}: it is not JSON: save what containerlab tools netem show --format json prints.`,
-    );
+    throw invalid(`${name}: it is not JSON: save what containerlab tools netem show --format json prints.`);
   }
   const checked = v.safeParse(Shown, content);
   if (!checked.success) {
     const [issue] = checked.issues;
-    throw new Failure('invalid', `${name}: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
+    throw invalid(`${name}: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
   }
   const nodes = Object.entries(checked.output).map(([node, interfaces]) => {
     const shaped = interfaces.map((one) => {

@@ -1,5 +1,5 @@
 // The demonstration, using only the public API of a running server: two virtual PCs on a hub ping each other, and a capture shows it.
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf, unauthorized } from '../../failures.ts';
 import { PC1, PC2 } from '../../layout/demonstration.ts';
 import { firstFrames } from '../captures/captured-frames.ts';
 import { promptAs } from '../console/console-answer.ts';
@@ -66,7 +66,7 @@ export async function runDemo(url: string, write: (text: string) => void): Promi
     // VPCS calls a PC without a name "PC1": its answer would not help anybody here.
     const answer = await command(pc, `ip ${ip}/24`);
     if (!answer.some((line) => line.includes(`: ${ip} `))) {
-      throw new Failure('conflict', `${pc.name} does not take the address ${ip}: ${answer.join(' ')}`);
+      throw conflict(`${pc.name} does not take the address ${ip}: ${answer.join(' ')}`);
     }
     // Or it would be gone after the next start.
     await command(pc, 'save');
@@ -85,7 +85,7 @@ export async function runDemo(url: string, write: (text: string) => void): Promi
   const pings = await command(one, `ping 10.0.0.2 -c ${PINGS}`);
   story.say(...pings);
   if (!pings.some((line) => line.includes('ttl='))) {
-    throw new Failure('conflict', `10.0.0.2 does not answer ${one.name}: no frame came back over the cables.`);
+    throw conflict(`10.0.0.2 does not answer ${one.name}: no frame came back over the cables.`);
   }
 
   story.step('Read the capture: its first frames');
@@ -110,7 +110,7 @@ async function releaseOf(server: ShownServer, username: string): Promise<string>
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'unauthorized' || username !== '') throw error;
     const withUser = address.replace('//', '//USER:PASSWORD@');
-    throw new Failure('unauthorized', `${address} asks for a user and a password: labwired demo ${withUser}`);
+    throw unauthorized(`${address} asks for a user and a password: labwired demo ${withUser}`);
   }
 }
 

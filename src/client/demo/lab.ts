@@ -1,6 +1,6 @@
 // The demonstration's lab: each API request is shown before it is sent.
 import type { LinkObject, NodeObject, ProjectObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import { freeName, HUB, linkToHub, type PC1 } from '../../layout/demonstration.ts';
 import type { Api } from '../server/api.ts';
@@ -50,7 +50,7 @@ export class Lab {
   async addPc(body: typeof PC1): Promise<Pc> {
     const properties = { base_script_file: 'vpcs_base_config.txt' };
     const node = await this.post<NodeObject>('nodes', { ...body, properties });
-    if (node.console === null) throw new Failure('conflict', `The server gave ${body.name} no console.`);
+    if (node.console === null) throw conflict(`The server gave ${body.name} no console.`);
     const { node_id: nodeId, console: consolePort } = node;
     return { nodeId, name: body.name, consoleHost: this.#consoleHost(node), consolePort };
   }
@@ -78,8 +78,7 @@ export class Lab {
   #consoleHost({ console_host: host }: NodeObject): string {
     if (host === null || ['0.0.0.0', '::', '[::]'].includes(host)) return this.#server.host;
     if (isLoopback(host) && !isLoopback(this.#server.host)) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The consoles of this server can only be reached on its own host (${host}): run labwired demo there, or start the server with --allow.`,
       );
     }

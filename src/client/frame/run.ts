@@ -1,6 +1,6 @@
 // Runs one command of the client.
 import { WRONG_USAGE, WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { Failure, messageOf, systemCode, unavailable } from '../../failures.ts';
 import { NOUNS } from '../commands/nouns.ts';
 import type { ClientEnvironment } from '../server/server-choice.ts';
 import { type Invocation, parseInvocation } from './command.ts';
@@ -40,6 +40,6 @@ export async function runClient(words: readonly string[], environment: ClientEnv
     const code = systemCode(error);
     if (code === undefined) throw error;
     // The output was closed; `Ending` handles it.
-    if (code !== 'EPIPE') throw new Failure('unavailable', `The connection was lost: ${messageOf(error)}`);
+    if (code !== 'EPIPE') throw unavailable(`The connection was lost: ${messageOf(error)}`);
   }
 }

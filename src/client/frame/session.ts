@@ -1,7 +1,7 @@
 // One run of a command: its server and lab, and the output of results.
 import { readFile } from 'node:fs/promises';
 import type { NodeObject, ProjectObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, invalid } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { askSecret } from '../../host/terminal/ask-secret.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
@@ -123,7 +123,7 @@ export class Session {
   async openLabNamed(wanted: string): Promise<ProjectObject> {
     const lab = await this.labNamed(wanted);
     if (lab.status === 'opened') return lab;
-    throw new Failure('conflict', `Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
+    throw conflict(`Lab "${lab.name}" is closed: labwired lab open ${quoted(lab.name)}`);
   }
 
   /** The lab that `--lab` names, or the environment; else the one that is open. @throws Failure */
@@ -133,8 +133,7 @@ export class Session {
     const open = (await this.labs()).filter(({ status }) => status === 'opened');
     if (open.length === 1) return open[0]!;
     const names = open.map(({ name }) => `"${name}"`).join(', ');
-    throw new Failure(
-      'conflict',
+    throw conflict(
       open.length === 0
         ? 'No lab is open: open one with labwired lab open LAB, or name one with --lab LAB.'
         : `${open.length} labs are open, ${names}: name one with --lab LAB.`,
@@ -167,6 +166,6 @@ export async function firstLineOf(file: string, source: string): Promise<string>
   const shown = `${source} ${file}`;
   const content = await readFile(file, 'utf8').catch(throwFileFailure(shown));
   const [line = ''] = content.split(/\r?\n/);
-  if (line === '') throw new Failure('invalid', `${shown}: its first line is empty.`);
+  if (line === '') throw invalid(`${shown}: its first line is empty.`);
   return line;
 }

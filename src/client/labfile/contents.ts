@@ -1,7 +1,7 @@
 // Contents that a lab file includes or refers to.
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { invalid, messageOf } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { readRegularFile } from '../../host/files/regular-file.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
@@ -37,13 +37,12 @@ export async function contentOf(content: Content, { directory, outside }: Beside
     const isInside = isBelow(root, place);
     if (!isInside && !outside) {
       const leads = place === resolve(directory, path) ? '' : ` (${place})`;
-      throw new Failure(
-        'invalid',
+      throw invalid(
         `${path}${leads} is outside the lab file's folder ${root}: copy it there, or allow it with --allow-outside`,
       );
     }
     return { bytes: await readRegularFile(place, LARGEST_BYTES, path), from: isInside ? path : place };
   } catch (error) {
-    throw new Failure('invalid', messageOf(fileFailure(error, path)));
+    throw invalid(messageOf(fileFailure(error, path)));
   }
 }

@@ -1,5 +1,5 @@
 // Parses `PC1:e0 -- SW1:2` into the two ends of a link.
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import { nodeKey, type WantedEnd } from './model.ts';
 
@@ -20,14 +20,14 @@ function endOf(text: string, names: readonly string[]): WantedEnd | undefined {
  */
 export function endsOf(text: string, names: readonly string[]): [WantedEnd, WantedEnd] {
   const parts = text.split(/\s+--\s+/);
-  if (parts.length < 2) throw new Failure('invalid', `"${text}" is not a link: write NODE:PORT -- NODE:PORT`);
+  if (parts.length < 2) throw invalid(`"${text}" is not a link: write NODE:PORT -- NODE:PORT`);
   for (let at = 1; at < parts.length; at++) {
     const sides = [parts.slice(0, at), parts.slice(at)].map((side) => endOf(side.join(' -- ').trim(), names));
     if (sides[0] && sides[1]) return [sides[0], sides[1]];
   }
   const unknown = parts.find((part) => !endOf(part.trim(), names)) ?? text;
   const name = unknown.trim().replace(/:[^:]*$/, '');
-  throw new Failure('invalid', `there is no node "${name}"; ${suggestion(name, names)}`);
+  throw invalid(`there is no node "${name}"; ${suggestion(name, names)}`);
 }
 
 /** Whether both name the same port of the same node. */

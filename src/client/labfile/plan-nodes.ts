@@ -4,7 +4,7 @@ import { builtinProperties, effectOf, usualSymbol } from '../../api/kinds/kinds.
 import { AUTO_ID } from '../../api/placement.ts';
 import type { Template } from '../../api/routes/templates.ts';
 import { nodeRequest } from '../../controller/templates/node-request.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import { suggestion } from '../../host/values/nearest-name.ts';
 import type { Point } from '../../layout/rectangles.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
@@ -38,13 +38,10 @@ export function templateOf(
   const where = `${lab.file}:${place.line}:${place.column}: nodes.${name}.template`;
   if (found.length > 1) {
     const ids = found.map((one) => one.template_id).join(', ');
-    throw new Failure('conflict', `${where}: ${found.length} templates are called "${wanted}"; use an id: ${ids}`);
+    throw conflict(`${where}: ${found.length} templates are called "${wanted}"; use an id: ${ids}`);
   }
   const names = all.map((one) => one.name);
-  throw new Failure(
-    'not-found',
-    `${where}: the server has no template "${wanted}"; ${suggestion(wanted ?? '', names)}`,
-  );
+  throw notFound(`${where}: the server has no template "${wanted}"; ${suggestion(wanted ?? '', names)}`);
 }
 
 /** Members of the API's node that the file gives, by their names there. */

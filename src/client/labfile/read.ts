@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import type { Variables } from '../../api/vocabulary.ts';
 import { FILTERS, normalizedFilters } from '../../controller/links/filters.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, invalid, messageOf } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { textOfFile } from '../terminal/files.ts';
 import { checkSource, wrongIn } from './checking.ts';
@@ -180,7 +180,7 @@ class Reader {
           await this.#try(
             path,
             () => {
-              throw new Failure('invalid', `there is a node "${node.name}" already (${other}); choose another name`);
+              throw invalid(`there is a node "${node.name}" already (${other}); choose another name`);
             },
             'key',
           );
@@ -216,7 +216,7 @@ class Reader {
     for (const [file, given] of Object.entries(files)) {
       const text = await this.#try([...path, 'files', file], () => {
         const inside = file.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-        if (!inside) throw new Failure('invalid', 'write a path below the directory of the node, such as etc/hosts');
+        if (!inside) throw invalid('write a path below the directory of the node, such as etc/hosts');
         return contentOf(given, this.#beside, values);
       });
       if (text) kept[filledText(file, values)] = text;
@@ -274,13 +274,12 @@ function mustBeFilter(name: string, value: unknown): void {
     FILTERS.map(({ type }) => type),
   );
   // Servers store unknown filters for other clients, so a misspelled name would go unnoticed.
-  if (meant !== undefined && meant !== name)
-    throw new Failure('invalid', `there is no filter "${name}"; did you mean "${meant}"?`);
+  if (meant !== undefined && meant !== name) throw invalid(`there is no filter "${name}"; did you mean "${meant}"?`);
   try {
     normalizedFilters({ [name]: [value].flat() });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure('invalid', error.message.replace(/^filters\.\w+: /, ''));
+    throw invalid(error.message.replace(/^filters\.\w+: /, ''));
   }
 }
 
@@ -289,7 +288,7 @@ function linkCopies(text: string): { text: string; number: number | undefined }[
   const sides = text.split(/(\s+--\s+)/).map((side) => copiesOf(side));
   const count = Math.max(...sides.map((copies) => copies.length));
   if (sides.some((copies) => copies.length !== 1 && copies.length !== count)) {
-    throw new Failure('invalid', `the ranges of "${text}" have different lengths: use the same number on both sides`);
+    throw invalid(`the ranges of "${text}" have different lengths: use the same number on both sides`);
   }
   return Array.from({ length: count }, (_, index) => {
     const parts = sides.map((copies) => copies[copies.length === 1 ? 0 : index]!);

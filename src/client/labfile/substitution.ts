@@ -1,5 +1,5 @@
 // Expands `{1..20}` in names and `${NAME}` in texts.
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 
 export type Values = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -20,16 +20,13 @@ export interface Copy {
 export function copiesOf(text: string): Copy[] {
   const ranges = [...text.matchAll(RANGE)].map(([whole, first = '', last = '']) => {
     const count = Number(last) - Number(first) + 1;
-    if (count < 1) throw new Failure('invalid', `${whole} counts backwards: write {${last}..${first}}`);
-    if (count > MOST_COPIES)
-      throw new Failure('invalid', `${whole} makes ${count} copies; the most is ${MOST_COPIES}.`);
+    if (count < 1) throw invalid(`${whole} counts backwards: write {${last}..${first}}`);
+    if (count > MOST_COPIES) throw invalid(`${whole} makes ${count} copies; the most is ${MOST_COPIES}.`);
     return { first: Number(first), width: first.startsWith('0') ? first.length : 0, count };
   });
   if (ranges.length === 0) return [{ text, number: undefined }];
   const { count } = ranges[0]!;
-  if (ranges.some((range) => range.count !== count)) {
-    throw new Failure('invalid', `the ranges of "${text}" have different lengths.`);
-  }
+  if (ranges.some((range) => range.count !== count)) throw invalid(`the ranges of "${text}" have different lengths.`);
   return Array.from({ length: count }, (_, index) => {
     let range = 0;
     const copy = text.replaceAll(RANGE, () => {
@@ -55,11 +52,8 @@ function meaningOf(expression: string, values: Values): string | number | boolea
     return sign === '+' ? number + Number(amount) : number - Number(amount);
   }
   const fix = `give it a value in variables, or write $\${${expression}} for the text itself`;
-  if (known === null) throw new Failure('invalid', `the variable "${name}" has no value: ${fix}`);
-  throw new Failure(
-    'invalid',
-    name === 'n' ? `\${n} exists only in copies: ${fix}` : `there is no variable "${name}": ${fix}`,
-  );
+  if (known === null) throw invalid(`the variable "${name}" has no value: ${fix}`);
+  throw invalid(name === 'n' ? `\${n} exists only in copies: ${fix}` : `there is no variable "${name}": ${fix}`);
 }
 
 /**

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, invalid, timedOut, unauthorized, unavailable } from '../../failures.ts';
 import { basicHeader } from '../../http/access/authentication.ts';
 import { TOKEN_PREFIX } from '../../store/roles.ts';
 import { whyUnreachable } from './unreachable.ts';
@@ -59,8 +59,7 @@ export class Api {
     this.#socketPath = /^unix:(\/.+)$/.exec(url)?.[1];
     const parsed = this.#socketPath ? new URL('http://localhost') : URL.parse(url);
     if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
-      throw new Failure(
-        'invalid',
+      throw invalid(
         `"${withoutPassword(url)}" is not a server address: write http://HOST:PORT, or unix:/PATH for its local socket`,
       );
     }
@@ -191,7 +190,7 @@ export class Api {
       },
       ...(signal && { signal }),
     });
-    limitConnecting(request, () => new Failure('time-out', `${this.address} does not answer.`));
+    limitConnecting(request, () => timedOut(`${this.address} does not answer.`));
     request.once('response', resolve);
     request.on('error', (error) => reject(this.#unreachable(error)));
     if (body === undefined || typeof body.content === 'string') request.end(body?.content);
@@ -205,8 +204,7 @@ export class Api {
   async #refusal(response: IncomingMessage): Promise<Failure> {
     const content = await text(response).catch(() => '');
     if (response.statusCode === 401) {
-      return new Failure(
-        'unauthorized',
+      return unauthorized(
         this.#password === undefined
           ? `${this.address} asks for a user and a password: ${this.#socketPath ? '' : `--server ${this.address.replace('//', '//USER@')} `}--password-file FILE`
           : isToken(this.#password)
@@ -214,23 +212,23 @@ export class Api {
             : `${this.address} does not accept this password for user "${this.#user}".`,
       );
     }
-    if (response.statusCode === 429) return new Failure('unavailable', sentence(content.replace(/^429: /, '')));
+    if (response.statusCode === 429) return unavailable(sentence(content.replace(/^429: /, '')));
     const message = messageIn(content);
     if (message === undefined) return this.#stranger();
     return new Failure(response.statusCode === 404 ? 'not-found' : 'conflict', sentence(message));
   }
 
   #stranger(): Failure {
-    return new Failure('conflict', `No server of the GNS3 API, version 2, answers at ${this.address}.`);
+    return conflict(`No server of the GNS3 API, version 2, answers at ${this.address}.`);
   }
 
   #unreachable(thrown: unknown): Failure {
     if (thrown instanceof Failure) return thrown;
     if (thrown instanceof Error && ['AbortError', 'TimeoutError'].includes(thrown.name)) {
-      return new Failure('time-out', `${this.address} did not answer within ${READ_MS / 1000} s.`);
+      return timedOut(`${this.address} did not answer within ${READ_MS / 1000} s.`);
     }
     const why = sentence(whyUnreachable(thrown));
-    return new Failure('unavailable', `${this.address} cannot be reached: ${why}`, { cause: thrown });
+    return unavailable(`${this.address} cannot be reached: ${why}`, { cause: thrown });
   }
 }
 

@@ -3,7 +3,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
-import { Failure, systemCode } from '../../failures.ts';
+import { forbidden, invalid, systemCode } from '../../failures.ts';
 import { fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { TOKEN_PREFIX } from '../../store/roles.ts';
@@ -44,12 +44,12 @@ export async function readContexts(file: string): Promise<Contexts> {
   try {
     kept = v.parse(Contexts, JSON.parse(text));
   } catch (error) {
-    throw new Failure('invalid', `${file} is not a valid list of contexts: correct it, or remove it.`, {
+    throw invalid(`${file} is not a valid list of contexts: correct it, or remove it.`, {
       cause: error,
     });
   }
   if ((mode & OTHERS) !== 0 && kept.contexts.some(({ token }) => token !== undefined)) {
-    throw new Failure('forbidden', `${file} holds a token, and others can read it: chmod 600 ${quoted(file)}`);
+    throw forbidden(`${file} holds a token, and others can read it: chmod 600 ${quoted(file)}`);
   }
   return kept;
 }

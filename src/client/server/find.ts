@@ -1,5 +1,5 @@
 // Finds objects by name or id.
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure, notFound } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { namesInWords } from '../terminal/counted.ts';
 
@@ -27,9 +27,9 @@ export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) =>
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
     const ids = found.map((one) => named(one).id).join(', ');
-    throw new Failure('conflict', `There are ${found.length} ${kind}s "${wanted}"; use an id: ${ids}`);
+    throw conflict(`There are ${found.length} ${kind}s "${wanted}"; use an id: ${ids}`);
   }
-  throw notFound(
+  throw unknownName(
     kind,
     wanted,
     all.map((one) => named(one).name),
@@ -40,14 +40,14 @@ export function findNamed<T>(kind: string, all: readonly T[], named: (one: T) =>
  * The message for an unknown name, with the nearest or all known names.
  * @param kind word for messages
  */
-export function notFound(kind: string, wanted: string, names: readonly string[]): Failure {
+export function unknownName(kind: string, wanted: string, names: readonly string[]): Failure {
   const unknown = `There is no ${kind} "${wanted}"`;
   const plural = `${kind[0]!.toUpperCase()}${kind.slice(1)}s`;
   const list = LISTED.has(kind) ? ` (labwired ${kind} list)` : '';
   const meant = nearest(wanted, names);
-  if (meant !== undefined) return new Failure('not-found', `${unknown}; did you mean "${meant}"?`);
-  if (names.length === 0) return new Failure('not-found', `${unknown}; there are no ${kind}s.`);
-  return new Failure('not-found', `${unknown}. ${plural}: ${namesInWords(names)}${list}.`);
+  if (meant !== undefined) return notFound(`${unknown}; did you mean "${meant}"?`);
+  if (names.length === 0) return notFound(`${unknown}; there are no ${kind}s.`);
+  return notFound(`${unknown}. ${plural}: ${namesInWords(names)}${list}.`);
 }
 
 /** Kinds with a command that lists them. */

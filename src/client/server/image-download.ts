@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { Failure } from '../../failures.ts';
+import { conflict, unavailable } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import type { Session } from '../frame/session.ts';
 import { inBytes } from '../terminal/figures.ts';
@@ -45,10 +45,10 @@ export async function receiveImage(session: Session, { path, file, md5, size }: 
       return;
     }
     await unlink(part);
-    throw new Failure('conflict', `${file}: the image changed during the download: repeat the command.`);
+    throw conflict(`${file}: the image changed during the download: repeat the command.`);
   } catch (error) {
     if (!(error instanceof BrokenOff)) throw fileFailure(error, part);
-    throw new Failure('unavailable', `${error.message}${goOn()}`, { cause: error });
+    throw unavailable(`${error.message}${goOn()}`, { cause: error });
   } finally {
     told.cancel();
     await tidyUp();

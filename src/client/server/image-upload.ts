@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { UploadObject } from '../../api/routes/compute-images.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, unavailable } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import type { Session } from '../frame/session.ts';
 import { inBytes } from '../terminal/figures.ts';
@@ -20,7 +20,7 @@ export interface Place {
 /** @throws Failure of the file or the server */
 export async function sendImage(session: Session, file: string, { path, name }: Place): Promise<void> {
   const status = await stat(file).catch(throwFileFailure(file));
-  if (!status.isFile()) throw new Failure('conflict', `${file}: only regular files can be sent.`);
+  if (!status.isFile()) throw conflict(`${file}: only regular files can be sent.`);
   const { size: filesize, mtimeMs } = status;
   // The same for the same file and place; another one when the file has changed meanwhile.
   const id = uuidOf([path, name, resolve(file), filesize, mtimeMs].join('\0'));
@@ -39,7 +39,7 @@ export async function sendImage(session: Session, file: string, { path, name }: 
     await session.api.upload(`${upload}/${begun.offset}`, sent.body);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
-    throw new Failure('unavailable', `${error.message.replace(/\.?$/, '')}; ${GOES_ON}.`, { cause: error });
+    throw unavailable(`${error.message.replace(/\.?$/, '')}; ${GOES_ON}.`, { cause: error });
   } finally {
     told.cancel();
   }

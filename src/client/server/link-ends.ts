@@ -2,7 +2,7 @@
 
 import type { Port } from '../../api/kinds/port.ts';
 import type { LinkObject, NodeObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, notFound } from '../../failures.ts';
 import { nearest } from '../../host/values/nearest-name.ts';
 import { findNode } from '../frame/session.ts';
 import { namesInWords } from '../terminal/counted.ts';
@@ -35,7 +35,7 @@ export function parseEnd(nodes: readonly NodeObject[], text: string): End {
   const wanted = text.slice(colon + 1);
   const port = portNamed(node, wanted);
   if (port) return { node, port };
-  throw new Failure('not-found', `Node "${node.name}" has no port "${wanted}"; ${portsInWords(node)}.`);
+  throw notFound(`Node "${node.name}" has no port "${wanted}"; ${portsInWords(node)}.`);
 }
 
 /**
@@ -96,7 +96,7 @@ export function findLink(nodes: readonly NodeObject[], links: readonly LinkObjec
       const names = nodes.map(({ name }) => name);
       const meant = nearest(wanted.replace(/:[^:]*$/, ''), names);
       if (meant === undefined || !(error instanceof Failure) || error.code !== 'not-found') throw error;
-      throw new Failure('not-found', `There is no node or link "${wanted}"; did you mean "${meant}"?`);
+      throw notFound(`There is no node or link "${wanted}"; did you mean "${meant}"?`);
     }
   }
   return onlyLink(nodes, linksAt(links, parseEnd(nodes, wanted)), wanted);
@@ -105,9 +105,9 @@ export function findLink(nodes: readonly NodeObject[], links: readonly LinkObjec
 /** @throws Failure with the links to choose from */
 function onlyLink(nodes: readonly NodeObject[], found: readonly LinkObject[], wanted: string): LinkObject {
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new Failure('not-found', `"${wanted}" has no link (labwired link list).`);
+  if (found.length === 0) throw notFound(`"${wanted}" has no link (labwired link list).`);
   const texts = found.map((link) => linkText(nodes, link));
-  throw new Failure('conflict', `"${wanted}" has ${found.length} links; name a port: ${namesInWords(texts)}`);
+  throw conflict(`"${wanted}" has ${found.length} links; name a port: ${namesInWords(texts)}`);
 }
 
 /** `: e0 is linked to Switch1:e0`, of an end without a free port. */
@@ -132,14 +132,14 @@ export function portsToJoin(
   ends: readonly [End, End],
 ): [Port, Port] {
   if (ends[0].node === ends[1].node)
-    throw new Failure('conflict', `Both ends are at node "${ends[0].node.name}": a link joins two nodes.`);
+    throw conflict(`Both ends are at node "${ends[0].node.name}": a link joins two nodes.`);
   const [first, second] = ends.map((end) => {
     const { node } = end;
     const wanted = end.port ? [end.port] : node.ports;
     const free = wanted.filter((port) => linksAt(links, { node, port }).length === 0);
     if (free.length > 0) return free;
     const what = end.port ? `${node.name}:${end.port.short_name} is not free` : `Node "${node.name}" has no free port`;
-    throw new Failure('conflict', `${what}${linkedTo({ nodes, links }, end)}.`);
+    throw conflict(`${what}${linkedTo({ nodes, links }, end)}.`);
   }) as [Port[], Port[]];
   for (const one of first) {
     const other = second.find((port) => port.link_type === one.link_type && port !== one);

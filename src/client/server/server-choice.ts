@@ -1,6 +1,6 @@
 // Chooses the server and credentials: from the command line, the environment, the current context, or this host.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, notFound } from '../../failures.ts';
 import { isReachable } from '../../http/access/local-socket.ts';
 import { hasPassword } from './api.ts';
 import { type Context, contextNamed, readContexts } from './contexts.ts';
@@ -72,7 +72,7 @@ async function fromContext(
     return contextNamed(kept, wanted);
   } catch (error) {
     if (flag !== undefined || !(error instanceof Failure)) throw error;
-    throw new Failure('not-found', `$LABWIRE_CONTEXT: ${error.message}`);
+    throw notFound(`$LABWIRE_CONTEXT: ${error.message}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Asks the user before something is deleted.
 import { createInterface } from 'node:readline/promises';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { harmless } from '../../host/terminal/terminal-text.ts';
 
 /**
@@ -11,13 +11,10 @@ export async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   const { stdin, stderr } = process;
   if (!stdin.isTTY)
-    throw new Failure(
-      'conflict',
-      `${question} Nothing was done, because there is no terminal to ask: confirm with --yes.`,
-    );
+    throw conflict(`${question} Nothing was done, because there is no terminal to ask: confirm with --yes.`);
   using reader = createInterface({ input: stdin, output: stderr });
   // Ctrl+C ends the command as ever.
   reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const answer = await reader.question(harmless(`${question} [y/N] `));
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('conflict', 'Nothing was done.');
+  if (!/^y(es)?$/i.test(answer.trim())) throw conflict('Nothing was done.');
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { createAtomicFile, fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { exists } from '../../host/files/exists.ts';
 import type { Session } from '../frame/session.ts';
@@ -17,7 +17,7 @@ export const REPLACES = { summary: 'replace an existing file' } as const;
 /** @throws Failure if the file exists, unless it may be replaced */
 export async function mustBeFree(file: string, force: boolean): Promise<void> {
   if (!force && (await exists(file))) {
-    throw new Failure('conflict', `${file} exists already: choose another with --to FILE, or replace it with --force.`);
+    throw conflict(`${file} exists already: choose another with --to FILE, or replace it with --force.`);
   }
 }
 
@@ -61,7 +61,7 @@ export async function fileBody(session: Session, file: string, start = 0): Promi
     const status = await handle.stat();
     if (!status.isFile()) {
       await handle.close();
-      throw new Failure('conflict', `${file}: only regular files can be sent.`);
+      throw conflict(`${file}: only regular files can be sent.`);
     }
     const content = handle.createReadStream({ start, highWaterMark: 256 * 1024 });
     const shown = meter(session, () => start + content.bytesRead, status.size, start);

@@ -1,5 +1,5 @@
 // A full-screen view that is redrawn until a key ends it.
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { fitted } from '../../host/terminal/text-width.ts';
 import type { Session } from '../frame/session.ts';
 
@@ -26,7 +26,7 @@ export interface Screen extends AsyncDisposable {
  */
 export function fullScreen(session: Session, redraw: () => void, pressed: (key: string) => void): Screen {
   const { stdin, stdout } = process;
-  if (!stdin.isTTY || !stdout.isTTY) throw new Failure('conflict', 'This needs a terminal.');
+  if (!stdin.isTTY || !stdout.isTTY) throw conflict('This needs a terminal.');
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const typed = (keys: Buffer): void => {
     const text = keys.toString();

@@ -3,7 +3,7 @@
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 import type { AtomicFile, AtomicFileData } from '../../host/files/atomic-file.ts';
 import { md5Of, RunningChecksum } from '../../host/files/checksum.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
@@ -57,8 +57,7 @@ export class ImageChecksums {
     await file.write(data, (written) => checksum.advance(written));
     const [md5sum] = await Promise.all([checksum.finish(), file.sync()]);
     if (expected !== undefined && md5sum !== expected) {
-      const message = `md5sum: what came has the MD5 ${md5sum}, not ${expected}; nothing is kept of it, send it again.`;
-      throw new Failure('conflict', message);
+      throw conflict(`md5sum: what came has the MD5 ${md5sum}, not ${expected}; nothing is kept of it, send it again.`);
     }
     const place = join(root, path);
     await this.#lock.run(place, async () => {

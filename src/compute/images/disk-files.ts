@@ -1,7 +1,7 @@
 // The files of a disk image: itself, its backing files, and its parts. All are checked before a tool opens any of them.
 import { link, lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { at } from '../../host/files/contained-place.ts';
@@ -26,16 +26,14 @@ export async function linkDiskFiles(folder: string, name: string, into: string):
     let header = known.get(file.name);
     if (header === undefined) {
       if (file.name !== name) mustBePlain(file, of);
-      if (known.size === MOST_FILES)
-        throw new Failure('conflict', `${name}: it consists of more than ${MOST_FILES} files.`);
+      if (known.size === MOST_FILES) throw conflict(`${name}: it consists of more than ${MOST_FILES} files.`);
       header = await linkJudged(folder, file, of, into);
       known.set(file.name, header);
       pending.push(...header.files.map((named) => ({ file: named, of: file.name })));
     }
     const { format } = file;
     if (format !== undefined && format !== header.format && !PLAIN_FORMATS.includes(format)) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `${of}: its backing file ${file.name} is not in the format ${JSON.stringify(format)} that it names.`,
       );
     }
@@ -46,8 +44,7 @@ function mustBePlain({ name, role }: NamedFile, of: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no name of an image has
   if (!/^\.|[/\\:\x00-\x1f\x7f\ufffd]/.test(name) && Buffer.byteLength(name) <= 255) return;
   const shown = JSON.stringify(name.slice(0, 100));
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `${of}: its ${role} ${shown} is not the plain name of an image in the same folder; upload an image that stands alone.`,
   );
 }
@@ -55,7 +52,7 @@ function mustBePlain({ name, role }: NamedFile, of: string): void {
 async function linkJudged(folder: string, { name, role }: NamedFile, of: string, into: string): Promise<DiskHeader> {
   const { handle, stat } = await openContainedForRead(folder, name).catch((thrown: unknown) => {
     if (name === of || !(thrown instanceof Failure)) throw thrown;
-    throw new Failure('conflict', `${of}: its ${role} cannot be used: ${thrown.message}`, { cause: thrown });
+    throw conflict(`${of}: its ${role} cannot be used: ${thrown.message}`, { cause: thrown });
   });
   await using file = handle;
   const header = await readDiskHeader(file, name);
@@ -68,5 +65,5 @@ async function linkJudged(folder: string, { name, role }: NamedFile, of: string,
   } catch (thrown) {
     throw fileFailure(thrown, name);
   }
-  throw new Failure('conflict', `${name}: it was replaced at this moment; try again.`);
+  throw conflict(`${name}: it was replaced at this moment; try again.`);
 }

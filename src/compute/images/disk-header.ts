@@ -4,7 +4,7 @@
 // Layouts: qcow (versions 1 to 3), QED and VMDK according to their published specifications. Other formats name no
 // files.
 import type { FileHandle } from 'node:fs/promises';
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure } from '../../failures.ts';
 
 export type DiskFormat = 'qcow' | 'qcow2' | 'qed' | 'vmdk' | 'other';
 
@@ -87,11 +87,11 @@ class ImageBytes {
   }
 
   damaged(what: string): Failure {
-    return new Failure('conflict', `${this.#shownAs}: ${what} is damaged; upload the image again.`);
+    return conflict(`${this.#shownAs}: ${what} is damaged; upload the image again.`);
   }
 
   refused(reason: string): Failure {
-    return new Failure('conflict', `${this.#shownAs}: ${reason}`);
+    return conflict(`${this.#shownAs}: ${reason}`);
   }
 }
 

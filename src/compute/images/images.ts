@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { HEAD_BYTES } from '../../api/kinds/image-heads.ts';
 import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
 import type { Config } from '../../config/schema.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { Failure, forbidden, messageOf, notFound } from '../../failures.ts';
 import { openContainedForRead, removeContained, type WriteOptions } from '../../host/files/contained-files.ts';
 import { listContained } from '../../host/files/contained-tree.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
@@ -94,8 +94,7 @@ export class Images {
   async find(kind: ImageKind, filename: string): Promise<ImagePlace | undefined> {
     const name = posix.normalize(filename);
     if (name.startsWith('.') || name.includes('/')) {
-      throw new Failure(
-        'forbidden',
+      throw forbidden(
         `filename: ${filename} is not the plain name of an image; leave out folders (they are searched) and leading dots.`,
       );
     }
@@ -140,10 +139,7 @@ export class Images {
     const root = this.folder(kind);
     const path = posix.normalize(filename);
     if (path.endsWith(SIDECAR)) {
-      throw new Failure(
-        'forbidden',
-        `filename: names that end with ${SIDECAR} are kept for checksums; choose another.`,
-      );
+      throw forbidden(`filename: names that end with ${SIDECAR} are kept for checksums; choose another.`);
     }
     await makeDirectory(root, `images_path ${root}`);
     return {
@@ -163,10 +159,10 @@ export class Images {
    */
   async remove(kind: ImageKind, filename: string): Promise<void> {
     const place = await this.find(kind, filename);
-    if (place === undefined) throw new Failure('not-found', `filename: there is no ${kind.type} image ${filename}.`);
+    if (place === undefined) throw notFound(`filename: there is no ${kind.type} image ${filename}.`);
     const { root, path } = place;
     if (root !== this.folder(kind) && root !== this.#imagesPath) {
-      throw new Failure('forbidden', `filename: ${filename} is in ${root} (additional_images_path): delete it there.`);
+      throw forbidden(`filename: ${filename} is in ${root} (additional_images_path): delete it there.`);
     }
     await removeContained(root, path);
     await this.#checksums.forget(root, path);

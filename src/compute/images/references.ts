@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, posix } from 'node:path';
 import { type ImageKind, imageKind } from '../../api/kinds/kinds.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
 import type { Services } from '../services.ts';
@@ -106,7 +106,7 @@ async function checked(place: ImagePlace, { exception }: ReferenceOptions): Prom
     return place;
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === 'not-found') return undefined;
-    if (thrown instanceof Failure) throw new Failure('conflict', thrown.message, { exception, cause: thrown });
+    if (thrown instanceof Failure) throw conflict(thrown.message, { exception, cause: thrown });
     throw thrown;
   }
 }
@@ -120,5 +120,5 @@ async function describe(place: ImagePlace, { images, kind }: ReferenceOptions): 
 }
 
 function refusal(member: string, path: string, why: string): Failure {
-  return new Failure('conflict', `${member}: ${JSON.stringify(path)} ${why}.`, { exception: 'NodeError' });
+  return conflict(`${member}: ${JSON.stringify(path)} ${why}.`, { exception: 'NodeError' });
 }

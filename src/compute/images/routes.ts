@@ -7,7 +7,7 @@ import { IMAGE_KINDS, type ImageKind } from '../../api/kinds/kinds.ts';
 import { COMPUTE_IMAGE_ROUTES } from '../../api/routes/compute-images.ts';
 import { Uuid } from '../../api/vocabulary.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, invalid } from '../../failures.ts';
 import { counted } from '../../host/values/progress.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
@@ -42,12 +42,12 @@ export function imageRoutes({ images, operations, user }: ImageRouteParts): Rout
 
       route('DELETE /v2/compute/{emulator}/images/{filename:.+}', async ({ params: { filename } }) => {
         const by = user(kind, filename);
-        if (by !== undefined) throw new Failure('conflict', `filename: ${filename} is used by ${by}.`);
+        if (by !== undefined) throw conflict(`filename: ${filename} is used by ${by}.`);
         await images.remove(kind, filename);
       }),
 
       route('PUT /v2/compute/{emulator}/uploads/{upload_id}', ({ params: { upload_id: id }, body }) => {
-        if (!v.is(Uuid, id)) throw new Failure('invalid', `upload_id: "${id}" is not a UUID.`);
+        if (!v.is(Uuid, id)) throw invalid(`upload_id: "${id}" is not a UUID.`);
         return uploads.announce(kind, id, body);
       }),
 

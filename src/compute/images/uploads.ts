@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import type { ImageKind } from '../../api/kinds/kinds.ts';
 import type { UploadAnnounced, UploadObject } from '../../api/routes/compute-images.ts';
 import type { Operation, Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound, outOfSpace, timedOut, unavailable } from '../../failures.ts';
 import { writeContained } from '../../host/files/contained-files.ts';
 import { freeSpace } from '../../host/files/free-space.ts';
 import type { Images } from './images.ts';
@@ -40,10 +40,10 @@ export class Uploads {
         await known.endPiece();
         return known.json();
       }
-      throw new Failure('conflict', `upload_id: ${id} is the identifier of another upload; make a new one.`);
+      throw conflict(`upload_id: ${id} is the identifier of another upload; make a new one.`);
     }
     if (this.#uploads.size >= MOST) {
-      throw new Failure('unavailable', `${MOST} uploads are under way; end some of them, or try again later.`);
+      throw unavailable(`${MOST} uploads are under way; end some of them, or try again later.`);
     }
     const { filename, filesize, md5sum } = announced;
     const checksum = md5sum?.toLowerCase() ?? undefined;
@@ -56,7 +56,7 @@ export class Uploads {
     if (filesize > free) {
       const others = pending > 0 ? `, and ${pending} for other uploads` : '';
       const message = `filesize: ${filesize} bytes are needed in ${root}, ${Math.max(0, free)} are free, as ${reserveBytes} are kept for the disks of nodes${others}; free some and try again.`;
-      throw new Failure('out-of-space', message);
+      throw outOfSpace(message);
     }
     const again = this.#uploads.get(id);
     if (again) return again.json();
@@ -83,7 +83,7 @@ export class Uploads {
   get(id: string): Upload {
     const upload = this.#uploads.get(id);
     if (upload) return upload;
-    throw new Failure('not-found', `upload_id: there is no upload ${id}; begin it with PUT to this address.`);
+    throw notFound(`upload_id: there is no upload ${id}; begin it with PUT to this address.`);
   }
 
   /** Ends an upload and removes its data. A complete image stays. @throws Failure `not-found` */
@@ -180,8 +180,7 @@ export class Upload {
     if (this.#failed) await this.#done;
     if (offset !== this.#offset) {
       await content?.cancel();
-      const message = `offset: ${this.#offset} bytes are here; go on with the byte ${this.#offset}.`;
-      throw new Failure('conflict', message);
+      throw conflict(`offset: ${this.#offset} bytes are here; go on with the byte ${this.#offset}.`);
     }
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const abort = new AbortController();
@@ -212,7 +211,7 @@ export class Upload {
         if (done || signal.aborted) return;
         if (this.#offset + value.length > announced.filesize) {
           const message = `filesize: more than the ${announced.filesize} bytes that were announced; the upload was given up.`;
-          this.#giveUp(new Failure('conflict', message));
+          this.#giveUp(conflict(message));
           await this.#done;
         }
         // Fails if the disk is full. The failed write has the reason.
@@ -228,7 +227,7 @@ export class Upload {
 
   /** Ends it; resolves when all its data is removed. */
   async cancel(): Promise<void> {
-    if (this.#md5sum === undefined) this.#giveUp(new Failure('conflict', 'The upload was cancelled.'));
+    if (this.#md5sum === undefined) this.#giveUp(conflict('The upload was cancelled.'));
     await this.#done.catch(() => {});
   }
 
@@ -239,11 +238,11 @@ export class Upload {
 
   #restAgain(): void {
     clearTimeout(this.#rest);
-    const late = new Failure('time-out', 'The upload was given up: nothing came for a long time.');
+    const late = timedOut('The upload was given up: nothing came for a long time.');
     this.#rest = setTimeout(() => this.#giveUp(late), this.#parts.restMs).unref();
   }
 }
 
 function brokenOff(cause: unknown): never {
-  throw new Failure('time-out', 'The connection broke off; ask how much is here, and go on.', { cause });
+  throw timedOut('The connection broke off; ask how much is here, and go on.', { cause });
 }

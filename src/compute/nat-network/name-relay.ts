@@ -5,7 +5,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 
 /** Bytes of a message without a query. */
@@ -53,7 +53,7 @@ export class NameRelay {
       await once(socket, 'listening');
     } catch (thrown) {
       socket.close();
-      throw new Failure('conflict', `The name server of the NAT network cannot listen: ${messageOf(thrown)}.`, {
+      throw conflict(`The name server of the NAT network cannot listen: ${messageOf(thrown)}.`, {
         cause: thrown,
       });
     }

@@ -5,7 +5,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import type { Device, Fabric, MemoryDevice } from '../../fabric/fabric.ts';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { interfaceNames } from '../../host/network/interfaces.ts';
 import { formatAddress, formatSubnet, type Subnet } from '../../host/network/ipv4.ts';
@@ -132,7 +132,7 @@ export class NatNetwork {
 
   async #begin(): Promise<Running> {
     const obstacle = await this.obstacle();
-    if (obstacle !== undefined) throw new Failure('conflict', obstacle);
+    if (obstacle !== undefined) throw conflict(obstacle);
     const subnet = chooseSubnet(this.#config.Server.nat_subnet, ownSubnets());
     const gateway = gatewayOf(subnet);
     const number = freeNumber();
@@ -232,7 +232,7 @@ async function removeRules(table: string, mark: string): Promise<void> {
 function freeNumber(): number {
   const names = new Set(interfaceNames([]));
   for (let number = 0; number < MOST_NETWORKS; number++) if (!names.has(`${INTERFACE}${number}`)) return number;
-  throw new Failure('conflict', `This host has ${MOST_NETWORKS} NAT networks of servers already.`);
+  throw conflict(`This host has ${MOST_NETWORKS} NAT networks of servers already.`);
 }
 
 /** Not reverted later: other programs may rely on it by then. */
@@ -244,6 +244,6 @@ function switchForwardingOn(): void {
   } catch (thrown) {
     const fix = 'let root run: sysctl -w net.ipv4.ip_forward=1';
     const reason = `The NAT network needs IPv4 forwarding, which cannot be switched on (${messageOf(thrown)}); ${fix}`;
-    throw new Failure('conflict', reason, { cause: thrown });
+    throw conflict(reason, { cause: thrown });
   }
 }

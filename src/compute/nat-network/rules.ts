@@ -1,5 +1,5 @@
 // The host's packet filter rules for the NAT network: a table of our own, created and removed as a whole.
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, type Failure, messageOf } from '../../failures.ts';
 import { formatAddress, formatSubnet, type Subnet } from '../../host/network/ipv4.ts';
 import { findProgram } from '../../host/processes/program-path.ts';
 import { runProgram } from '../../host/processes/run-program.ts';
@@ -56,9 +56,9 @@ export function findNft(): Promise<string | undefined> {
 /** @throws Failure `conflict` with what is missing, or nft's message */
 export async function apply(script: string): Promise<void> {
   const path = await findNft();
-  if (path === undefined) throw new Failure('conflict', NO_NFT);
+  if (path === undefined) throw conflict(NO_NFT);
   const refused = (reason: string, cause?: unknown): Failure =>
-    new Failure('conflict', `The rules of the NAT network cannot be set: ${reason}`, { cause });
+    conflict(`The rules of the NAT network cannot be set: ${reason}`, { cause });
   const { code, errors } = await runProgram(path, [script], { limit: TIMEOUT_MS, rights: true }).catch(
     (thrown: unknown) => {
       throw refused(`${path} ${messageOf(thrown)}.`, thrown);

@@ -1,6 +1,6 @@
 // Chooses addresses for the NAT network that collide with no route of this host.
 import { readFileSync } from 'node:fs';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { formatSubnet, netmask, overlap, parseSubnet, type Subnet } from '../../host/network/ipv4.ts';
 
 /** The first candidates: known from NAT networks of other programs. */
@@ -38,13 +38,13 @@ export function chooseSubnet(configured: string, taken: readonly Subnet[]): Subn
   if (configured === '') {
     const free = CANDIDATES.find((candidate) => !taken.some((other) => overlap(candidate, other)));
     if (free) return free;
-    throw new Failure('conflict', 'No network from 192.168.122.0/24 to 192.168.253.0/24 is free; set nat_subnet.');
+    throw conflict('No network from 192.168.122.0/24 to 192.168.253.0/24 is free; set nat_subnet.');
   }
   const subnet = parseSubnet(configured)!;
   const other = taken.find((network) => overlap(network, subnet));
   if (other === undefined) return subnet;
   const message = `nat_subnet: this host has a route to ${formatSubnet(other)}, which ${configured} collides with; set another one.`;
-  throw new Failure('conflict', message);
+  throw conflict(message);
 }
 
 /** The networks that this host has routes to now. */

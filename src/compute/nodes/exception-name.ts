@@ -1,5 +1,5 @@
 // Clients recognise each kind of node by the name of its exception: errors of lower layers get that name.
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 
 /** Runs the task. A `conflict` that it throws gets the name of the exception. */
 export async function withExceptionName<T>(exception: string, task: () => T | Promise<T>): Promise<T> {
@@ -7,7 +7,7 @@ export async function withExceptionName<T>(exception: string, task: () => T | Pr
     return await task();
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== 'conflict' || thrown.exception !== undefined) throw thrown;
-    throw new Failure('conflict', thrown.message, { exception, cause: thrown });
+    throw conflict(thrown.message, { exception, cause: thrown });
   }
 }
 
@@ -15,4 +15,4 @@ export async function withExceptionName<T>(exception: string, task: () => T | Pr
 export const refusals =
   (exception: string) =>
   (message: string, cause?: unknown): Failure =>
-    new Failure('conflict', message, { exception, cause });
+    conflict(message, { exception, cause });

@@ -1,6 +1,6 @@
 // The base class of all kinds of node.
 import type { ComputeNode } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure } from '../../failures.ts';
 import type { ProcessLoad } from '../../host/processes/process-load.ts';
 import type { Services } from '../services.ts';
 import type { NodeProject } from './owner.ts';
@@ -96,5 +96,5 @@ export function nodeDirectory(module: string, nodeId: string): string {
 
 /** The failure for port numbers that a node does not have. */
 export function noSuchPort(node: Node, exception: string, adapter: number, port: number): Failure {
-  return new Failure('conflict', `${node.name} has no port ${adapter}/${port}: use one that it lists.`, { exception });
+  return conflict(`${node.name} has no port ${adapter}/${port}: use one that it lists.`, { exception });
 }

@@ -1,5 +1,5 @@
 // A range of ports. Assigns the lowest free one and records owners.
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 
 export interface PortPoolOptions {
   /** First and last port of the range. */
@@ -62,8 +62,7 @@ export class PortPool {
       }
       this.#returned.delete(port);
     }
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `No ${this.#options.purpose} port is free between ${first} and ${last}: stop nodes that are not needed, or widen the range with ${this.#options.keys}.`,
     );
   }

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ComputeProject } from '../../api/routes/compute.ts';
 import type { Variables } from '../../api/vocabulary.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, type Failure, messageOf, notFound } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import type { NodeKind } from '../nodes/kind.ts';
@@ -89,7 +89,7 @@ export class Project implements NodeProject {
   }
 
   #missing(kind: NodeKind, id: string): Failure {
-    return new Failure('not-found', `node_id: project ${this.id} has no ${kind.type} node ${id}.`);
+    return notFound(`node_id: project ${this.id} has no ${kind.type} node ${id}.`);
   }
 
   /** The node of this kind, if it exists. */
@@ -103,12 +103,12 @@ export class Project implements NodeProject {
    * files again.
    */
   async createNode(kind: NodeKind, body: { name: string; node_id?: string | undefined }): Promise<Node> {
-    if (this.#closed) throw new Failure('not-found', `project_id: project ${this.id} is closed.`);
+    if (this.#closed) throw notFound(`project_id: project ${this.id} is closed.`);
     const id = body.node_id ?? randomUUID();
     const coming = this.#coming.get(id);
     const known = this.#nodes.get(id) ?? (coming && (await coming));
     if (known?.type === kind.type) return known;
-    if (known) throw new Failure('conflict', `node_id: ${id} is taken by a ${known.type} node; choose another.`);
+    if (known) throw conflict(`node_id: ${id} is taken by a ${known.type} node; choose another.`);
     const making = this.#make(kind, { ...body, node_id: id });
     this.#coming.set(id, making);
     try {

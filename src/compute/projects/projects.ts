@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type * as v from 'valibot';
 import type { ProjectCreate } from '../../api/routes/compute.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden, invalid, notFound } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
 import { disjointPaths } from '../../host/files/disjoint-paths.ts';
@@ -40,7 +40,7 @@ export class Projects {
   get(id: string): Project {
     const project = this.#open.get(mustBeUuid('project_id', id));
     if (project) return project;
-    throw new Failure('not-found', `project_id: project ${id} is not open on this compute.`);
+    throw notFound(`project_id: project ${id} is not open on this compute.`);
   }
 
   /** Opens a project and creates its directory. An open one is returned unchanged. */
@@ -92,15 +92,15 @@ export class Projects {
   /** The real path of the directory, created if missing. Permission is checked before anything is created. */
   async #makeDirectory(id: string, wanted: string, undo: AsyncDisposableStack): Promise<string> {
     const { projects_path: allowed, local } = this.#services.config.Server;
-    if (!isAbsolute(wanted)) throw new Failure('invalid', `path: "${wanted}" is not absolute; begin it with a "/".`);
+    if (!isAbsolute(wanted)) throw invalid(`path: "${wanted}" is not absolute; begin it with a "/".`);
     try {
       const path = await resolveExisting(wanted);
       const root = await resolveExisting(allowed);
       if (root === path || isBelow(path, root)) {
-        throw new Failure('forbidden', `path: ${wanted} holds all projects; name a directory below ${allowed}.`);
+        throw forbidden(`path: ${wanted} holds all projects; name a directory below ${allowed}.`);
       }
       if (!local && !isBelow(root, path)) {
-        throw new Failure('forbidden', `path: ${wanted} is outside of ${allowed}, which only local mode allows.`);
+        throw forbidden(`path: ${wanted} is outside of ${allowed}, which only local mode allows.`);
       }
       refuseReservedNames(path, `path: ${wanted}`);
       await this.#refuseShared(id, path, wanted);
@@ -131,7 +131,7 @@ export class Projects {
     const others = isOurs ? known : [...known, ...this.list()];
     for (const other of others) {
       if (other.id === id || (await disjointPaths(path, other.path))) continue;
-      throw new Failure('conflict', `path: ${wanted} belongs to the project ${other.id}; name another directory.`);
+      throw conflict(`path: ${wanted} belongs to the project ${other.id}; name another directory.`);
     }
   }
 

@@ -8,7 +8,7 @@ import { COMPUTE_SERVER_ROUTES } from '../../api/routes/compute.ts';
 import type { Config } from '../../config/schema.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { notFound } from '../../failures.ts';
 import type { LoadMeter } from '../../host/processes/host-statistics.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import { JsonText, type Route, routesOf } from '../../http/app/route.ts';
@@ -82,7 +82,7 @@ export function serverRoutes({
     route('GET /v2/compute/operations', () => operations.list()),
 
     route('DELETE /v2/compute/operations/{operation_id}', ({ params: { operation_id: id } }) => {
-      if (!operations.cancel(id)) throw new Failure('not-found', `operation_id: there is no operation ${id}.`);
+      if (!operations.cancel(id)) throw notFound(`operation_id: there is no operation ${id}.`);
     }),
 
     socketRoute(

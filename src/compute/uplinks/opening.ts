@@ -2,7 +2,7 @@
 
 import type { CloudPort } from '../../api/kinds/cloud.ts';
 import { isClustered } from '../../config/membership.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { followBridge, freePortName, joinBridgeByPair } from '../../host/network/bridge-ports.ts';
 import { bridgePairName, shortHash } from '../../host/network/interfaces.ts';
@@ -42,8 +42,7 @@ export function uplinkSpec(entry: CloudPort, services: Services, owner?: Owner):
   return {
     open: async () => {
       mustBeAllowed('interface', name, config.Server.allowed_interfaces);
-      if (bridgePorts.has(name))
-        throw new Failure('conflict', `interface: ${name} belongs to the port of a node; use another one.`);
+      if (bridgePorts.has(name)) throw conflict(`interface: ${name} belongs to the port of a node; use another one.`);
       if (type === 'tap') return tap(name);
       if (findLink(name)?.kind === 'bridge') return bridgePort(name, number, services, owner);
       return { device: { kind: 'packet', interface: name }, close: nothing };

@@ -1,6 +1,6 @@
 // Whether clouds and NATs of this host reach networks outside of the labs. On a host of a cluster they do not while other hosts may run them:
 // the host closes the access by its own clock when its lease was not renewed for too long, and the controller opens it again.
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 
 /** A port of a cloud or a NAT that has a NIO. */
 export interface Way {
@@ -60,7 +60,7 @@ export class OutsideAccess {
    */
   open(limitMs: number | undefined): void {
     if (limitMs !== undefined && (this.#renewed === undefined || performance.now() - this.#renewed >= limitMs))
-      throw new Failure('conflict', 'close_after_seconds: this host holds no lease of a cluster now.');
+      throw conflict('close_after_seconds: this host holds no lease of a cluster now.');
     this.#limit = limitMs;
     this.#await();
     if (this.#isOpen) return;

@@ -1,6 +1,6 @@
 // The ports of a cloud or a NAT. Failures of their uplinks are reported in an event, because the NIOs are accepted all
 // the same.
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { type Node, noSuchPort } from '../nodes/node.ts';
 import type { PortRules } from '../nodes/ports/port.ts';
 import type { Services } from '../services.ts';
@@ -45,7 +45,7 @@ export class UplinkPorts {
     const outcomes = await Promise.allSettled([...this.#ports.values()].map((port) => port.connect()));
     const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [messageOf(outcome.reason)] : []));
     if (reasons.length === 0) return;
-    throw new Failure('conflict', `${this.#node.name} cannot be started: ${[...new Set(reasons)].join(' ')}`, {
+    throw conflict(`${this.#node.name} cannot be started: ${[...new Set(reasons)].join(' ')}`, {
       exception: PORT_RULES.exception,
     });
   }

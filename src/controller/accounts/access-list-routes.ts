@@ -3,7 +3,7 @@
 import type * as v from 'valibot';
 import { PRIVILEGES, type Privilege } from '../../api/privileges.ts';
 import { ACCESS_ROUTES, type EntryBody } from '../../api/routes/access.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { HttpRoute } from '../../http/app/route.ts';
 import { v3RoutesOf } from '../../http/v3/form.ts';
@@ -81,14 +81,14 @@ function groupRoutes(parts: AccessListRouteParts): HttpRoute[] {
 async function accountOf(parts: AccountDirectory, userId: string): Promise<string> {
   const id = accountIdOf(userId);
   if ((await peopleOf(parts)).some((one) => one.id === id)) return id;
-  throw new Failure('not-found', `user_id: there is no user ${userId}.`);
+  throw notFound(`user_id: there is no user ${userId}.`);
 }
 
 function roleRoutes({ entries }: AccessListRouteParts): HttpRoute[] {
   const privilegeOf = (id: string): Privilege => {
     const found = PRIVILEGE_IDS.get(id);
     if (found) return found;
-    throw new Failure('not-found', `privilege_id: there is no privilege ${id}.`);
+    throw notFound(`privilege_id: there is no privilege ${id}.`);
   };
   return [
     route('GET /v3/access/privileges', () => privilegesJson([...PRIVILEGES.keys()])),
@@ -134,7 +134,7 @@ function entryRoutes(parts: AccessListRouteParts): HttpRoute[] {
     const path = checkedEntryPath(body.path);
     const member = `${type}_id` as const;
     const given = body[member];
-    if (given == null) throw new Failure('conflict', `${member}: an entry for a ${type} needs it.`);
+    if (given == null) throw conflict(`${member}: an entry for a ${type} needs it.`);
     const subject = type === 'user' ? await accountOf(parts, given) : given;
     return { type, subject, path, role, propagate: propagate ?? true, allowed: allowed ?? true };
   };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Privilege } from '../../api/privileges.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
@@ -148,7 +148,7 @@ export class AccessList {
   addMember(id: string, account: string): Promise<unknown> {
     return this.#update('groups', id, (group) => {
       if (group.members.includes(account))
-        throw new Failure('conflict', `user_id: the account is a member of "${group.name}" already.`);
+        throw conflict(`user_id: the account is a member of "${group.name}" already.`);
       return { ...group, members: [...group.members, account] };
     });
   }
@@ -156,8 +156,7 @@ export class AccessList {
   /** @throws Failure `not-found` for an unknown group or no member */
   removeMember(id: string, account: string): Promise<unknown> {
     return this.#update('groups', id, (group) => {
-      if (!group.members.includes(account))
-        throw new Failure('not-found', `user_id: the account is not a member of "${group.name}".`);
+      if (!group.members.includes(account)) throw notFound(`user_id: the account is not a member of "${group.name}".`);
       return { ...group, members: group.members.filter((one) => one !== account) };
     });
   }
@@ -194,7 +193,7 @@ export class AccessList {
   removePrivilege(id: string, privilege: Privilege): Promise<unknown> {
     return this.#update('access-roles', id, (role) => {
       if (!role.privileges.includes(privilege))
-        throw new Failure('not-found', `privilege_id: the role "${role.name}" does not have ${privilege}.`);
+        throw notFound(`privilege_id: the role "${role.name}" does not have ${privilege}.`);
       return { ...role, privileges: role.privileges.filter((one) => one !== privilege) };
     });
   }
@@ -220,7 +219,7 @@ export class AccessList {
   addLab(id: string, lab: { id: string; name: string }): Promise<unknown> {
     return this.#update('pools', id, (pool, times) => {
       if (Object.hasOwn(pool.labs, lab.id))
-        throw new Failure('conflict', `resource_id: the lab "${lab.name}" is in the pool "${pool.name}" already.`);
+        throw conflict(`resource_id: the lab "${lab.name}" is in the pool "${pool.name}" already.`);
       return { ...pool, labs: { ...pool.labs, [lab.id]: { name: lab.name, ...times } } };
     });
   }
@@ -229,8 +228,7 @@ export class AccessList {
   removeLab(id: string, lab: string): Promise<unknown> {
     return this.#update('pools', id, (pool) => {
       const { [lab]: found, ...labs } = pool.labs;
-      if (found === undefined)
-        throw new Failure('not-found', `resource_id: there is no lab ${lab} in the pool "${pool.name}".`);
+      if (found === undefined) throw notFound(`resource_id: there is no lab ${lab} in the pool "${pool.name}".`);
       return { ...pool, labs };
     });
   }
@@ -289,7 +287,7 @@ export class AccessList {
     const id = randomUUID();
     await this.#exclusively(async (records) => {
       if (records[kind].size >= MOST[kind])
-        throw new Failure('conflict', `There are ${MOST[kind]} ${kind} already; remove one first.`);
+        throw conflict(`There are ${MOST[kind]} ${kind} already; remove one first.`);
       const now = new Date().toISOString();
       const body = make({ created: now, updated: now });
       requireFree(records, kind, id, body);
@@ -339,8 +337,7 @@ export class AccessList {
         return records.groups.get(group)?.members.some((member) => !before.includes(member));
       });
       if (!isOpened && !isJoined) continue;
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The node "${node}" runs and writes to a disk image that all labs share: stop it before others may change its lab.`,
       );
     }
@@ -412,7 +409,7 @@ function applied(records: Records, steps: readonly Step[]): Records {
 
 /** @throws Failure `forbidden` for a built-in record */
 function requireOwn(kind: Kind, id: string, name: string): void {
-  if (isBuiltIn(id)) throw new Failure('forbidden', `The ${NOUNS[kind].one} "${name}" is built in and stays as it is.`);
+  if (isBuiltIn(id)) throw forbidden(`The ${NOUNS[kind].one} "${name}" is built in and stays as it is.`);
 }
 
 /** @throws Failure `conflict` for a name that is taken */
@@ -420,6 +417,6 @@ function requireFree(records: Records, kind: Kind, id: string, body: Bodies[Kind
   if (!('name' in body)) return;
   for (const [other, record] of records[kind]) {
     if (other !== id && 'name' in record && record.name === body.name)
-      throw new Failure('conflict', `name: there is already a ${NOUNS[kind].one} "${body.name}".`);
+      throw conflict(`name: there is already a ${NOUNS[kind].one} "${body.name}".`);
   }
 }

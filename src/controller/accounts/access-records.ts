@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { BUILT_IN_GROUPS, BUILT_IN_ROLES, PRIVILEGES } from '../../api/privileges.ts';
-import { Failure } from '../../failures.ts';
+import { type Failure, notFound } from '../../failures.ts';
 import type { DocumentKind } from '../../store/documents.ts';
 import { mayChangeLab, type Rule, type Rules } from './entries.ts';
 
@@ -86,7 +86,7 @@ export const NOUNS: Readonly<Record<Kind, { one: string; id: string }>> = {
 };
 
 export function missing(kind: Kind, id: string): Failure {
-  return new Failure('not-found', `${NOUNS[kind].id}: there is no ${NOUNS[kind].one} ${id}.`);
+  return notFound(`${NOUNS[kind].id}: there is no ${NOUNS[kind].one} ${id}.`);
 }
 
 /** The rules of each account and group, and the pools of each lab, at one moment. */

@@ -1,6 +1,6 @@
 // Decides whether an account may use a route, and writes the audit line of the request.
 import type { RouteAccess } from '../../api/routes/definition.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, forbidden } from '../../failures.ts';
 import type { AccessControl, Answered } from '../../http/access/access-control.ts';
 import type { Admission, Identity } from '../../http/access/identity.ts';
 import { isV3 } from '../../http/app/errors.ts';
@@ -133,7 +133,7 @@ export class Access implements AccessControl {
     if (access === 'watch' && need === 'change')
       throw identity.role === 'observer'
         ? refusal(identity, 'user')
-        : new Failure('forbidden', 'This lab is shared with you for watching: its owner can let you change it.');
+        : forbidden('This lab is shared with you for watching: its owner can let you change it.');
     return access === 'watch';
   }
 
@@ -170,13 +170,12 @@ function paramsOf({ pattern }: Route, request: Pick<RouteRequest, 'params'>): Pa
 
 /** Release 3.0.6 answers 403 for labs that there are not, too. */
 function inForm({ pattern }: Route, refused: Failure): Failure {
-  return isV3(pattern) ? new Failure('forbidden', refused.message) : refused;
+  return isV3(pattern) ? forbidden(refused.message) : refused;
 }
 
 function refusal({ name, role, token }: Identity, needed: 'role' | 'user' | 'admin'): Failure {
   const who = token ? `this token (${role})` : `the account "${name}" (${role})`;
-  if (role === 'none')
-    return new Failure('forbidden', `No entry of the access list lets ${who} do this: an admin can add one.`);
+  if (role === 'none') return forbidden(`No entry of the access list lets ${who} do this: an admin can add one.`);
   const may = needed === 'admin' ? 'Only admins may do this' : 'Observers change nothing';
-  return new Failure('forbidden', `${may}: ${who} may not.`);
+  return forbidden(`${may}: ${who} may not.`);
 }

@@ -2,7 +2,7 @@
 // of routes with identifiers in the place of their parameters.
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { ROUTES } from '../../api/routes/routes.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import type { Route } from '../../http/app/route.ts';
 
 const VERSION = /^\/v[23](?=\/)/;
@@ -59,8 +59,7 @@ function possiblePaths(): RegExp[] {
 export function checkedEntryPath(path: string): string {
   if (POSSIBLE.some((pattern) => pattern.test(path)))
     return path.replaceAll(new RegExp(UUID, 'gi'), (id) => id.toLowerCase());
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `path: there is no address ${JSON.stringify(path)}; use one of the API without /v3, such as /projects or /projects/PROJECT_ID.`,
   );
 }

@@ -1,6 +1,6 @@
 // Groups of accounts by name, for the page and `labwired group`. Extensions of the release's API; /v3 has them by identifier.
 import { ACCOUNT_ROUTES, type GroupObject } from '../../api/routes/accounts.ts';
-import { Failure } from '../../failures.ts';
+import { invalid, notFound } from '../../failures.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import { normalName } from '../../store/roles.ts';
 import type { AccessList } from './access-list.ts';
@@ -17,7 +17,7 @@ export interface GroupRouteParts extends AccountDirectory {
 export function namedGroup(entries: AccessList, name: string): Group & { id: string } {
   const found = entries.list('groups').find((group) => group.name === name);
   if (found) return found;
-  throw new Failure('not-found', `group: there is no group ${JSON.stringify(name)}.`);
+  throw notFound(`group: there is no group ${JSON.stringify(name)}.`);
 }
 
 export function groupRoutes(parts: GroupRouteParts): Route[] {
@@ -35,7 +35,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
     const ids = new Map((await peopleOf(parts)).map(({ id, name }) => [name, id]));
     return given.map((name) => {
       const id = ids.get(normalName(name));
-      if (id === undefined) throw new Failure('invalid', `accounts: there is no account ${JSON.stringify(name)}.`);
+      if (id === undefined) throw invalid(`accounts: there is no account ${JSON.stringify(name)}.`);
       return id;
     });
   };

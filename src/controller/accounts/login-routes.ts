@@ -1,7 +1,7 @@
 // Logging in as clients of release 3.0.6 do: with a form or JSON, for a token.
 import type * as v from 'valibot';
 import { ACCESS_ROUTES, type Credentials } from '../../api/routes/access.ts';
-import { Failure } from '../../failures.ts';
+import { unauthorized } from '../../failures.ts';
 import type { Authentication } from '../../http/access/authentication.ts';
 import { readFormBody } from '../../http/app/body.ts';
 import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
@@ -18,8 +18,7 @@ export interface LoginParts {
 export function loginRoutes({ authentication, logins }: LoginParts): HttpRoute[] {
   const logIn = async ({ body, client }: RouteRequest<string, v.InferOutput<typeof Credentials>>): Promise<object> => {
     const decision = await authentication.logIn({ user: body.username, password: body.password }, client.address);
-    if (decision.kind === 'wrong')
-      throw new Failure('unauthorized', 'The name or the password is wrong, or the account is locked.');
+    if (decision.kind === 'wrong') throw unauthorized('The name or the password is wrong, or the account is locked.');
     if (decision.kind === 'later') return tooMany(decision.wait);
     if (decision.account !== undefined) logins.used(decision.account);
     return { access_token: decision.token, token_type: 'bearer' };

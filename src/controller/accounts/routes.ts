@@ -1,6 +1,6 @@
 import type { Access } from '../../api/accounts.ts';
 import { ACCOUNT_ROUTES, type Account, type SharingObject, type TokenObject } from '../../api/routes/accounts.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden, invalid, notFound } from '../../failures.ts';
 import { type Authentication, HOST_ACCOUNT, isOfThisHost } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { Admissions } from '../../http/access/open-connections.ts';
@@ -58,7 +58,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
   const accountNamed = async (name: string): Promise<string> => {
     const found = [...(await names())].find(([, known]) => known === normalName(name));
     if (found) return found[0];
-    throw new Failure('not-found', `account: there is no account ${JSON.stringify(name)}.`);
+    throw notFound(`account: there is no account ${JSON.stringify(name)}.`);
   };
   /**
    * The account whose tokens are meant.
@@ -66,7 +66,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
    */
   const ownAccount = async ({ id }: Identity): Promise<string> => {
     if (id !== HOST_ACCOUNT || (await hasHost())) return id;
-    throw new Failure('conflict', 'account: a token speaks for an account: log in with one, or name one.');
+    throw conflict('account: a token speaks for an account: log in with one, or name one.');
   };
   const sharingJson = async (projectId: string, identity: Identity | undefined): Promise<SharingObject> => {
     const { owner, everybody, accounts, groups = {} } = sharing.get(projectId);
@@ -102,7 +102,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route('PUT /v2/account/password', async ({ client, body: { password } }) => {
       const identity = person(client);
       if (identity.id === HOST_ACCOUNT)
-        throw new Failure('conflict', `The password of "${identity.name}" is changed on the host: labwired password.`);
+        throw conflict(`The password of "${identity.name}" is changed on the host: labwired password.`);
       await file.update(identity.name, { password }, await parts.hostName());
       await admissions.check();
     }),
@@ -110,7 +110,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route('GET /v2/account/tokens', async ({ client, query: { account } }) => {
       const identity = loggedIn(client);
       if (account !== undefined && identity.role !== 'admin')
-        throw new Failure('forbidden', 'account: only admins see the tokens of others.');
+        throw forbidden('account: only admins see the tokens of others.');
       const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
       // A token with a lower role than its account sees only itself.
       const { token, role } = identity;
@@ -123,7 +123,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route('POST /v2/account/tokens', async ({ client, body: { name, role, days, account } }) => {
       const identity = person(client);
       if (account !== undefined && !isOfThisHost(identity))
-        throw new Failure('forbidden', 'account: each makes tokens for their own; for others: at the local socket.');
+        throw forbidden('account: each makes tokens for their own; for others: at the local socket.');
       const id = account === undefined ? await ownAccount(identity) : await accountNamed(account);
       const expires = days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString();
       const { text, token } = await file.addToken({ account: id, name, role, expires });
@@ -191,7 +191,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       const ids = new Map([...(await names())].map(([id, name]) => [name, id]));
       const idOf = (name: string, member: string): string => {
         const id = ids.get(normalName(name));
-        if (id === undefined) throw new Failure('invalid', `${member}: there is no account ${JSON.stringify(name)}.`);
+        if (id === undefined) throw invalid(`${member}: there is no account ${JSON.stringify(name)}.`);
         return id;
       };
       const { owner, everybody, accounts, update = {}, groups: givenGroups = {} } = body;
@@ -199,14 +199,13 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
       const users = usersOf((await file.read()).accounts);
       await sharing.change(params.project_id, (before) => {
         const { nodes } = projects.get(params.project_id);
-        if (!mayShare(identity, before))
-          throw new Failure('forbidden', 'Only the owner of a lab and admins may share it.');
+        if (!mayShare(identity, before)) throw forbidden('Only the owner of a lab and admins may share it.');
         const whole = accounts && Object.entries(accounts).map(([name, access]) => [idOf(name, 'accounts'), access]);
         const some = Object.entries(update).map(([name, access]) => [idOf(name, 'update'), access]);
         const merged = { ...(whole ? Object.fromEntries(whole) : before.accounts), ...Object.fromEntries(some) };
         const groups = Object.entries(givenGroups).map(([name, access]) => {
           const id = groupIds.get(name);
-          if (id === undefined) throw new Failure('invalid', `groups: there is no group ${JSON.stringify(name)}.`);
+          if (id === undefined) throw invalid(`groups: there is no group ${JSON.stringify(name)}.`);
           return [id, access] as const;
         });
         const after = {
@@ -218,8 +217,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
         const writing = [...nodes.values()].find((node) => node.isWritingImages);
         const isOpen = parts.entries.mayChange(params.project_id) || isChangedBy(users, before, parts.entries);
         if (writing && isChangedBy(users, after, parts.entries) && !isOpen)
-          throw new Failure(
-            'conflict',
+          throw conflict(
             `The node "${writing.name}" runs and writes to a disk image that all labs share: stop it before users may change this lab.`,
           );
         return after;
@@ -233,7 +231,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route('GET /v2/audit', async ({ query: { last, account, project } }) => {
       const wanted = last === undefined ? LINES.usual : Number(last);
       if (!Number.isInteger(wanted) || wanted < 1 || wanted > LINES.most)
-        throw new Failure('invalid', `last: give a whole number from 1 to ${LINES.most}.`);
+        throw invalid(`last: give a whole number from 1 to ${LINES.most}.`);
       // A line that reports lost lines has no objects.
       return audit.last(wanted, ({ account: by, objects = {} }) => {
         const isOfLab = project === undefined || [objects['project_id'], objects['project']].includes(project);
@@ -258,7 +256,7 @@ function mayShare(identity: Identity | undefined, { owner }: LabSharing): boolea
 /** @throws Failure `conflict` without authentication */
 export function loggedIn({ identity }: Asked['client']): Identity {
   if (identity) return identity;
-  throw new Failure('conflict', NO_ACCOUNTS);
+  throw conflict(NO_ACCOUNTS);
 }
 
 /**
@@ -268,7 +266,7 @@ export function loggedIn({ identity }: Asked['client']): Identity {
 export function person(client: Asked['client']): Identity {
   const identity = loggedIn(client);
   if (identity.token === undefined) return identity;
-  throw new Failure('forbidden', 'A token cannot do this: log in with user and password.');
+  throw forbidden('A token cannot do this: log in with user and password.');
 }
 
 function accountJson({ name, role, created }: StoredAccount): Account {

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { Role } from '../../api/accounts.ts';
 import { ACCESSES, type Access } from '../../api/accounts.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure, forbidden, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { dropOldest } from '../../host/values/drop-oldest.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -58,13 +58,13 @@ function sharedWith({ id, role }: { id: string; role: Role }, lab: LabSharing, l
 
 /** The same error for a missing lab and for one that is not shared. */
 export function noProject(id: string): Failure {
-  return new Failure('not-found', `project_id: there is no lab ${id}.`);
+  return notFound(`project_id: there is no lab ${id}.`);
 }
 
 /** @throws Failure `forbidden` for accounts that may not name paths of this host */
 export function requireOwnPaths(identity: Identity | undefined, path: string | null | undefined): void {
   if (path && identity !== undefined && identity.role !== 'admin')
-    throw new Failure('forbidden', 'path: only admins may say where on the host a lab lies; leave it out.');
+    throw forbidden('path: only admins may say where on the host a lab lies; leave it out.');
 }
 
 export class Sharing {
@@ -146,8 +146,7 @@ export class Sharing {
       const mayHave = this.#isThere(projectId)
         ? this.accessOf(identity, projectId) === 'change'
         : before === undefined || before.owner === identity.id || identity.role === 'admin';
-      if (!mayHave)
-        throw new Failure('conflict', 'project_id: this identifier is taken; leave it out, or choose another.');
+      if (!mayHave) throw conflict('project_id: this identifier is taken; leave it out, or choose another.');
       if (before !== undefined || this.#isThere(projectId) || identity.alone) return make();
       await using undo = new AsyncDisposableStack();
       await this.change(projectId, () => ({ owner: identity.id, everybody: 'none', accounts: {} }));

@@ -1,6 +1,6 @@
 // Users as release 3.0.6 has them: Labwire's accounts, with names and addresses of people. A user who is made here has the role `none`.
 import { ACCESS_ROUTES } from '../../api/routes/access.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden, notFound } from '../../failures.ts';
 import { bearerOf, HOST_ACCOUNT } from '../../http/access/authentication.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import type { HttpRoute } from '../../http/app/route.ts';
@@ -42,7 +42,7 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
     const id = accountIdOf(userId);
     const found = (await peopleOf(parts)).find((one) => one.id === id);
     if (found) return found;
-    throw new Failure('not-found', `user_id: there is no user ${userId}.`);
+    throw notFound(`user_id: there is no user ${userId}.`);
   };
   const ownPerson = async (identity: Identity | undefined): Promise<Person> => {
     if (identity === undefined) return ADMINISTRATOR;
@@ -53,12 +53,11 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
   /** @throws Failure */
   const change = async (before: Person, given: AccountChange): Promise<Person> => {
     if (before.id === HOST_ACCOUNT)
-      throw new Failure('conflict', `The account "${before.name}" is changed on its host: labwired password.`);
+      throw conflict(`The account "${before.name}" is changed on its host: labwired password.`);
     // The release refuses what is so already; clients send only what changes.
-    if (given.name === before.name)
-      throw new Failure('conflict', `username: the user is called ${before.name} already.`);
+    if (given.name === before.name) throw conflict(`username: the user is called ${before.name} already.`);
     if (given.email && given.email === before.email)
-      throw new Failure('conflict', `email: the user has the address ${before.email} already.`);
+      throw conflict(`email: the user has the address ${before.email} already.`);
     const changed = await file.update(before.name, given, await parts.hostName());
     await admissions.check();
     return changed;
@@ -116,7 +115,7 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
     route('DELETE /v3/access/users/{user_id}', async ({ params }) => {
       const { name, role } = await find(params.user_id);
       if (role === 'admin')
-        throw new Failure('forbidden', `The admin "${name}" cannot be removed here: labwired user remove does it.`);
+        throw forbidden(`The admin "${name}" cannot be removed here: labwired user remove does it.`);
       await file.remove([name], (await parts.hostName()) !== undefined);
       await entries.forgetAccounts(new Set((await peopleOf(parts)).map(({ id }) => id)));
       await admissions.check();
@@ -131,5 +130,5 @@ export function userRoutes(parts: UserRouteParts): HttpRoute[] {
 /** @throws Failure `forbidden`: a right to change users must not make an admin */
 function requireOverAdmins(identity: Identity | undefined, { name, role }: Person): void {
   if (role !== 'admin' || identity === undefined || identity.role === 'admin') return;
-  throw new Failure('forbidden', `Only admins change the account of an admin ("${name}").`);
+  throw forbidden(`Only admins change the account of an admin ("${name}").`);
 }

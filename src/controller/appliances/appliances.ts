@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Failure, messageOf } from '../../failures.ts';
+import { messageOf, notFound } from '../../failures.ts';
 import { asset } from '../../host/files/assets.ts';
 import { readRegularFile } from '../../host/files/regular-file.ts';
 import { log } from '../../host/log.ts';
@@ -49,10 +49,7 @@ export class Appliances {
   async get(id: string): Promise<Appliance> {
     const found = (await this.list()).find((appliance) => appliance.id === id);
     if (found) return found;
-    throw new Failure(
-      'not-found',
-      `appliance_id: there is no appliance ${id}; GET /v2/appliances/matches lists the ids.`,
-    );
+    throw notFound(`appliance_id: there is no appliance ${id}; GET /v2/appliances/matches lists the ids.`);
   }
 
   async #custom(): Promise<Appliance[]> {

@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
 import { APPLIANCE_ROUTES, EMULATORS, type Match, type TemplateOfAppliance } from '../../api/routes/appliances.ts';
 import { TemplateCreate } from '../../api/routes/templates.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, invalid, notFound } from '../../failures.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import { validated } from '../../http/app/validation.ts';
 import { ComputeRefusal, mustBeList } from '../computes/answers.ts';
@@ -43,13 +43,12 @@ export function applianceVerbs({ appliances, symbols, templates, computes }: App
     /** The documents with their symbols. @throws Failure */
     async list({ update, symbol_theme: name = DEFAULT_THEME }: Readonly<Record<string, string>>) {
       if (update === 'yes') {
-        throw new Failure(
-          'conflict',
+        throw conflict(
           `update: this server fetches nothing from the Internet; put .gns3a files into ${appliances.directory}.`,
         );
       }
       const theme = defaultSymbols()[name];
-      if (!theme) throw new Failure('not-found', `symbol_theme: there is no theme "${name}".`);
+      if (!theme) throw notFound(`symbol_theme: there is no theme "${name}".`);
       return (await appliances.list()).map(({ id, builtin, document }) => ({
         ...document,
         appliance_id: id,
@@ -108,11 +107,10 @@ export function applianceRoutes(verbs: ApplianceVerbs): Route[] {
  */
 function chosen(matches: readonly Match[], version: string | undefined): Match {
   const [first] = matches;
-  if (!first)
-    throw new Failure('conflict', 'appliance_id: this appliance names no version that can be made a template of.');
+  if (!first) throw conflict('appliance_id: this appliance names no version that can be made a template of.');
   if (version !== undefined && !matches.some((match) => match.version === version)) {
     const known = matches.map((match) => match.version).join(', ');
-    throw new Failure('invalid', `version: there is no version "${version}"; known are ${known}.`);
+    throw invalid(`version: there is no version "${version}"; known are ${known}.`);
   }
   const match = matches.find((candidate) =>
     version === undefined ? candidate.complete : candidate.version === version,
@@ -127,8 +125,7 @@ function chosen(matches: readonly Match[], version: string | undefined): Match {
     ({ filename, md5sum, download_url: url }) =>
       `${filename}${md5sum === null ? '' : ` (MD5 ${md5sum})`}${url === null ? '' : ` from ${url}`}`,
   );
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `version: ${first.name} ${(match ?? first).version} is missing ${told.join('; ')}. Upload the file to the compute, under any name.`,
   );
 }

@@ -1,5 +1,5 @@
 // The compression that a query of an export asks for.
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 import type { Compression } from '../../store/archive/compressors.ts';
 
 interface Named {
@@ -28,7 +28,7 @@ export function compressionOf(query: CompressionQuery): Compression {
   const { method } = named(compression);
   if (level === undefined) return { method };
   const problem = levelProblem({ compression, compression_level: level });
-  if (problem !== undefined) throw new Failure('invalid', problem);
+  if (problem !== undefined) throw invalid(problem);
   return { method, level: levelOf(level) };
 }
 
@@ -54,10 +54,10 @@ function named(compression: string): Named {
   const name = compression.toLowerCase();
   if (Object.hasOwn(NAMES, name)) return NAMES[name]!;
   const known = Object.keys(NAMES).map((one) => `"${one}"`);
-  throw new Failure('invalid', `compression: "${compression}" is not supported; use ${known.join(', ')}.`);
+  throw invalid(`compression: "${compression}" is not supported; use ${known.join(', ')}.`);
 }
 
 function levelOf(level: string): number {
   if (/^-?\d{1,9}$/.test(level)) return Number(level);
-  throw new Failure('invalid', `compression_level: expected an integer, got "${level}".`);
+  throw invalid(`compression_level: expected an integer, got "${level}".`);
 }

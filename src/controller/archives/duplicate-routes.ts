@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { forbidden } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { AccessList } from '../accounts/access-list.ts';
@@ -34,9 +34,7 @@ export function duplicateRoutes({
     route(
       'POST /v2/projects/{project_id}/duplicate',
       async ({ params, headers, client, body: { name, path, reset_mac_addresses: resetMacAddresses } }) => {
-        if (path && !local) {
-          throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
-        }
+        if (path && !local) throw forbidden('path: only a server in local mode (--local) takes paths of its own disk.');
         requireOwnPaths(client.identity, path);
         const project = await projects.settled(params.project_id);
         const id = randomUUID();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology, TopologyNode } from '../../api/topology.ts';
-import { Failure, ignore } from '../../failures.ts';
+import { conflict, Failure, ignore } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
@@ -126,7 +126,7 @@ export class Exports {
   #compute(id: string): Compute {
     const compute = this.#computes.list().find((candidate) => candidate.id === id);
     if (compute) return compute;
-    throw new Failure('conflict', `compute_id: nodes are on the compute ${id}, which is not registered here.`);
+    throw conflict(`compute_id: nodes are on the compute ${id}, which is not registered here.`);
   }
 
   async #remoteFolders(project: Project, topology: Topology, { held, warn }: Examination): Promise<RemoteFolder[]> {
@@ -173,8 +173,7 @@ export class Exports {
       }
       await answer.body?.cancel();
       if (answer.status >= 300 || nameProblem(name) !== undefined) {
-        throw new Failure(
-          'conflict',
+        throw conflict(
           `include_images: the compute ${compute.description.name} does not have the image ${baseName(name)}; upload it, or export without images.`,
         );
       }
@@ -184,7 +183,7 @@ export class Exports {
 
   async #addImage(archive: ArchiveSink, { compute, name, path }: RemoteImage): Promise<void> {
     const content = await fetchFile(compute, path);
-    if (!content) throw new Failure('conflict', `The image ${baseName(name)} vanished during the export.`);
+    if (!content) throw conflict(`The image ${baseName(name)} vanished during the export.`);
     await archive.addFile(name, content);
   }
 
@@ -265,17 +264,17 @@ export function refuseRunning(project: Project): void {
     ({ status, alwaysRunning }) => status !== 'stopped' && !alwaysRunning,
   );
   if (!running) return;
-  throw new Failure('conflict', `The node "${running.name}" is running: stop all nodes of the lab first.`);
+  throw conflict(`The node "${running.name}" is running: stop all nodes of the lab first.`);
 }
 
 function refuseTypes({ topology }: Topology, anyType: boolean): void {
   for (const { name, node_type: type, properties } of topology.nodes) {
     const { staysOnHost } = nodeKind(type);
     if (staysOnHost?.linkedClones && properties?.['linked_clone'] === true) {
-      throw new Failure('conflict', `The node "${name}" is a linked clone of ${type}, which no archive can hold.`);
+      throw conflict(`The node "${name}" is a linked clone of ${type}, which no archive can hold.`);
     }
     if (!anyType && staysOnHost) {
-      throw new Failure('conflict', `The node "${name}" is a virtual machine of ${type}, which stays where it is.`);
+      throw conflict(`The node "${name}" is a virtual machine of ${type}, which stays where it is.`);
     }
   }
 }

@@ -3,7 +3,7 @@ import { constants, type StatsFs } from 'node:fs';
 import { mkdir, open, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NODE_KINDS } from '../../api/kinds/kinds.ts';
-import { Failure } from '../../failures.ts';
+import { outOfSpace } from '../../failures.ts';
 import { fileFailure } from '../../host/files/atomic-file.ts';
 import { WORTH_SHARING_BYTES } from '../../host/files/share-blocks.ts';
 import { writeSparsely } from '../../host/files/sparse-file.ts';
@@ -71,8 +71,5 @@ export async function requireSpace(directory: string, bytes: number): Promise<vo
   const { bavail, bsize }: StatsFs = await statfs(directory);
   const free = bavail * bsize;
   if (bytes <= free) return;
-  throw new Failure(
-    'out-of-space',
-    `${bytes} bytes are needed in ${directory}, ${free} are free; free some and try again.`,
-  );
+  throw outOfSpace(`${bytes} bytes are needed in ${directory}, ${free} are free; free some and try again.`);
 }

@@ -4,7 +4,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology } from '../../api/topology.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, timedOut } from '../../failures.ts';
 import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
@@ -80,9 +80,7 @@ export class Imports {
    * @throws Failure `conflict` for a faulty archive, `time-out` when the client leaves too early
    */
   async receive(id: string, content: Content, { name, path, length, signal, ...chosen }: Arrival): Promise<Project> {
-    if (path?.includes('.gns3')) {
-      throw new Failure('conflict', 'path: is the folder of the project; it must not contain ".gns3".');
-    }
+    if (path?.includes('.gns3')) throw conflict('path: is the folder of the project; it must not contain ".gns3".');
     return this.#options.projects.arriving(id, async () => {
       const known = this.#options.projects.find(id);
       if (known) {
@@ -218,7 +216,7 @@ async function spool(content: Content, path: string, signal: AbortSignal): Promi
     await using file = await open(path, 'wx', 0o600);
     await file.writeFile(content === null ? '' : counted(content as AsyncIterable<Uint8Array>, ongoing()));
   } catch (error) {
-    if (signal.aborted) throw new Failure('time-out', 'The upload broke off; nothing was imported.', { cause: error });
+    if (signal.aborted) throw timedOut('The upload broke off; nothing was imported.', { cause: error });
     throw fileFailure(error, 'the archive');
   }
 }
@@ -227,7 +225,7 @@ async function spool(content: Content, path: string, signal: AbortSignal): Promi
 async function wantedName(reader: ArchiveReader, plan: ImportPlan): Promise<string> {
   const { name, project_id: id } = await readProject(reader);
   if (typeof name !== 'string' || name === '' || id === undefined) {
-    throw new Failure('conflict', `${PROJECT_FILE} of the archive has no name or no project_id.`);
+    throw conflict(`${PROJECT_FILE} of the archive has no name or no project_id.`);
   }
   return id === plan.id ? name : (plan.name ?? name);
 }

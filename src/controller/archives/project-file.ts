@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Topology } from '../../api/topology.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import type { ArchiveReader } from '../../store/archive/reader.ts';
 import { type JsonObject, parseJsonBounded } from '../../store/json.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
@@ -19,19 +19,18 @@ const LARGEST_PROJECT_BYTES = 128 * 1024 * 1024;
  */
 export async function readProject(archive: ArchiveReader): Promise<JsonObject> {
   const entry = archive.entries.get(PROJECT_FILE);
-  if (entry?.kind !== 'file')
-    throw new Failure('conflict', `The archive has no ${PROJECT_FILE}: it is not of a project.`);
+  if (entry?.kind !== 'file') throw conflict(`The archive has no ${PROJECT_FILE}: it is not of a project.`);
   if (entry.size > LARGEST_PROJECT_BYTES)
-    throw new Failure('conflict', `${PROJECT_FILE} has more than ${LARGEST_PROJECT_BYTES} bytes.`);
+    throw conflict(`${PROJECT_FILE} has more than ${LARGEST_PROJECT_BYTES} bytes.`);
   const text = (await archive.bytes(entry)).toString('utf8');
   let project: unknown;
   try {
     project = parseJsonBounded(text);
   } catch (error) {
-    throw new Failure('conflict', `${PROJECT_FILE} of the archive: ${messageOf(error)}`, { cause: error });
+    throw conflict(`${PROJECT_FILE} of the archive: ${messageOf(error)}`, { cause: error });
   }
   if (typeof project !== 'object' || project === null || Array.isArray(project)) {
-    throw new Failure('conflict', `${PROJECT_FILE} of the archive is not a JSON object.`);
+    throw conflict(`${PROJECT_FILE} of the archive is not a JSON object.`);
   }
   return project as JsonObject;
 }

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import { requireName, Uuid } from '../../api/vocabulary.ts';
 import type { Operations, Wanted } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, timedOut } from '../../failures.ts';
 import { within } from '../../host/values/progress.ts';
 import { uploaded } from '../../http/app/forms.ts';
 import { operationId } from '../../http/app/operation-id.ts';
@@ -56,7 +56,7 @@ export function archiveRoutes({ projects, exports, imports, sharing, operations 
     route(
       'POST /v2/projects/{project_id}/import',
       async ({ params: { project_id: id }, query, headers, stream, signal, client }) => {
-        if (!v.is(Uuid, id)) throw new Failure('conflict', `project_id: "${id}" is not a UUID.`);
+        if (!v.is(Uuid, id)) throw conflict(`project_id: "${id}" is not a UUID.`);
         const { name, path } = query;
         requireOwnPaths(client.identity, path);
         if (name !== undefined) requireName(name);
@@ -80,7 +80,7 @@ async function streamed(operations: Operations, wanted: Wanted, work: () => Prom
     const leave = (): void => void stream.destroy(operation.signal.reason as Error);
     operation.signal.addEventListener('abort', leave);
     if (operation.signal.aborted) leave();
-    const brokenOff = new Failure('time-out', 'The download broke off.');
+    const brokenOff = timedOut('The download broke off.');
     finished(stream).then(
       () => operation.end(),
       (error: unknown) => operation.end(error instanceof Failure ? error : brokenOff),

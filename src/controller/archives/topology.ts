@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology, TopologyCompute, TopologyNode } from '../../api/topology.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import type { NodeStatus } from '../nodes/node.ts';
 
 export interface ImageReference {
@@ -98,7 +98,7 @@ export function renewed(
   const { nodes, links, drawings } = topology.topology;
   for (const { node_id: id } of nodes) {
     if (id === undefined) continue;
-    if (nodeIds.has(id)) throw new Failure('conflict', `node_id: ${id} occurs twice in the topology.`);
+    if (nodeIds.has(id)) throw conflict(`node_id: ${id} occurs twice in the topology.`);
     nodeIds.set(id, randomUUID());
   }
   const computes = new Map<string, TopologyCompute>();

@@ -1,6 +1,6 @@
 // The address of a compute and the credentials for it (as in release 2.2.57).
 import { isIP } from 'node:net';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 
 export interface ComputeAddress {
   protocol: 'http' | 'https';
@@ -26,8 +26,7 @@ export function mustBeAddress(address: ComputeAddress): void {
   const { host, port } = address;
   const isName = isIP(host) !== 0 || /^[\p{L}\p{N}._-]+$/u.test(host);
   if (isName && port >= 1 && port <= 65535 && URL.canParse(origin)) return;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `${origin} is no address: give host as a name or an IP address without brackets, and port from 1 to 65535.`,
   );
 }

@@ -1,6 +1,6 @@
 // Interprets a compute's answers (as in release 2.2.57). Computes may be of any make, faulty or hostile: an answer may
 // be endless, not JSON, or of the wrong form.
-import { Failure, type FailureCode } from '../../failures.ts';
+import { conflict, Failure, type FailureCode } from '../../failures.ts';
 import { parseJsonInTurns } from '../../store/json-turns.ts';
 import { ComputeUnreachable } from './transport.ts';
 
@@ -104,10 +104,7 @@ export async function answerText(answer: Response, call: string): Promise<string
     throw new ComputeUnreachable(`The compute's answer to ${call} broke off.`, { cause: error });
   }
   if (size > limit && !refused) {
-    throw new Failure(
-      'conflict',
-      `The compute answered ${call} with more than ${ANSWER_LIMIT_BYTES / 1024 / 1024} MiB.`,
-    );
+    throw conflict(`The compute answered ${call} with more than ${ANSWER_LIMIT_BYTES / 1024 / 1024} MiB.`);
   }
   return Buffer.concat(chunks).toString('utf8', 0, Math.min(size, limit));
 }
@@ -123,18 +120,18 @@ export async function answerJson(answer: Response, call: string): Promise<unknow
   try {
     return await parseJsonInTurns(text);
   } catch (error) {
-    throw new Failure('conflict', `The compute answered ${call} with something that is not JSON.`, { cause: error });
+    throw conflict(`The compute answered ${call} with something that is not JSON.`, { cause: error });
   }
 }
 
 /** @throws Failure `conflict` unless the answer is an object */
 export function mustBeObject(value: unknown, call: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Failure('conflict', `The compute answered ${call} with something that is not an object.`);
+  throw conflict(`The compute answered ${call} with something that is not an object.`);
 }
 
 /** @throws Failure `conflict` unless the answer is a list of objects */
 export function mustBeList(value: unknown, call: string): Record<string, unknown>[] {
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)) return value;
-  throw new Failure('conflict', `The compute answered ${call} with something that is not a list.`);
+  throw conflict(`The compute answered ${call} with something that is not a list.`);
 }

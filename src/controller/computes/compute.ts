@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Relayed } from '../../api/events.ts';
 import type { HeldLease } from '../../api/leases.ts';
 import type { ComputeObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import type { Called } from '../../http/app/app.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
@@ -143,8 +143,7 @@ export class Compute {
   /** @throws Failure `conflict` while it is being drained */
   requireAccepting(): void {
     if (!this.draining) return;
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `compute_id: the host ${this.name} is being drained and takes no new nodes; choose another host, or end that with "labwired compute undrain".`,
     );
   }

@@ -10,7 +10,7 @@ import { AUTO_ID } from '../../api/placement.ts';
 import { type ComputeCreate, type ComputeUpdate, StoredCompute } from '../../api/routes/computes.ts';
 import type { TopologyCompute } from '../../api/topology.ts';
 import type { Config } from '../../config/schema.ts';
-import { Failure, ignore, messageOf } from '../../failures.ts';
+import { conflict, ignore, invalid, messageOf, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
@@ -133,7 +133,7 @@ export class Computes {
 
   get(id: string): Compute {
     const compute = this.#computes.get(id === this.#hostId ? 'local' : id);
-    if (!compute) throw new Failure('not-found', `compute_id: there is no compute "${id}".`);
+    if (!compute) throw notFound(`compute_id: there is no compute "${id}".`);
     return compute;
   }
 
@@ -159,8 +159,7 @@ export class Computes {
   host(id: string): Compute {
     if (this.autoNamed(id)) {
       const hosts = this.list().map((compute) => compute.id);
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `compute_id: "${AUTO_ID}" stands for the host that is chosen for each node; name one of ${hosts.join(', ')}.`,
       );
     }
@@ -203,17 +202,12 @@ export class Computes {
     const known = this.#computes.get(id);
     if (known) return { compute: known, known: true };
     if (UNADDRESSABLE_IDS.includes(id)) {
-      throw new Failure(
-        'invalid',
-        `compute_id: "${id}" cannot be part of an address; choose another, or leave it out.`,
-      );
+      throw invalid(`compute_id: "${id}" cannot be part of an address; choose another, or leave it out.`);
     }
-    if (RESERVED_IDS.includes(id))
-      throw new Failure('invalid', `compute_id: "${id}" is the server's own; choose another.`);
-    if (given.name === RESERVED_NAME)
-      throw new Failure('invalid', `name: "${RESERVED_NAME}" is reserved; choose another.`);
+    if (RESERVED_IDS.includes(id)) throw invalid(`compute_id: "${id}" is the server's own; choose another.`);
+    if (given.name === RESERVED_NAME) throw invalid(`name: "${RESERVED_NAME}" is reserved; choose another.`);
     if (given.name !== undefined && this.list().some(({ name }) => name === given.name)) {
-      throw new Failure('conflict', `name: there is already a compute "${given.name}"; choose another name.`);
+      throw conflict(`name: there is already a compute "${given.name}"; choose another name.`);
     }
     const { user, password } = credentialsOf(given.user, given.password);
     const { protocol, host, port } = given;
@@ -303,8 +297,7 @@ export class Computes {
   #mustNotBeMember(id: string): void {
     if (!this.#members.has(id)) return;
     const { name } = this.get(id);
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `compute_id: the host ${name} belongs to the cluster, which sets its address and name. To remove it, run "labwired cluster forget ${name}".`,
     );
   }
@@ -344,10 +337,7 @@ export class Computes {
    */
   async delete(id: string): Promise<void> {
     if (id === 'local') {
-      throw new Failure(
-        'conflict',
-        'compute_id: "local" is this server itself, which cannot be removed from its own list.',
-      );
+      throw conflict('compute_id: "local" is this server itself, which cannot be removed from its own list.');
     }
     if (this.autoNamed(id)) this.host(id); // refuses
     const compute = this.#computes.get(id);

@@ -1,7 +1,7 @@
 // The first contact with a compute: checks capabilities and release, and opens its notifications (as in release 2.2.57).
 import type { ComputeObject } from '../../api/objects.ts';
 import type { ComputeFeed } from '../../events/feed.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
@@ -97,23 +97,17 @@ function notAServer(name: string, refusal: ComputeRefusal): Failure {
   if (rejection) return rejection;
   const { status, message } = refusal;
   if (status === 403) {
-    return new Failure(
-      'conflict',
-      `The user of the compute ${name} is no admin there: give it the role, or name another. ${message}`,
-    );
+    return conflict(`The user of the compute ${name} is no admin there: give it the role, or name another. ${message}`);
   }
-  if (status === 503) return new Failure('conflict', `The compute ${name} is not ready to serve: ${message}`);
-  return new Failure('conflict', `No compatible server answers at the address of compute ${name}: ${message}`);
+  if (status === 503) return conflict(`The compute ${name} is not ready to serve: ${message}`);
+  return conflict(`No compatible server answers at the address of compute ${name}: ${message}`);
 }
 
 /** Keeps only the members that clients may see; others would break their list of computes. */
 function understood(told: unknown, name: string): Capabilities {
   const { version, node_types: types, platform, vxlan_port: vxlanPort } = (told ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || version === '') {
-    throw new Failure(
-      'conflict',
-      `No compatible server answers at the address of compute ${name}: the answer has no version.`,
-    );
+    throw conflict(`No compatible server answers at the address of compute ${name}: the answer has no version.`);
   }
   return {
     version,
@@ -126,8 +120,5 @@ function understood(told: unknown, name: string): Capabilities {
 function mustBeOfRelease(theirs: string | null, { name, version: ours }: { name: string; version: string }): void {
   const release = (text: string | null): string => (text ?? '').split('-')[0] as string;
   if (release(theirs) === release(ours)) return;
-  throw new Failure(
-    'conflict',
-    `The compute ${name} has version ${theirs}, this server ${ours}: both must be the same release.`,
-  );
+  throw conflict(`The compute ${name} has version ${theirs}, this server ${ours}: both must be the same release.`);
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { UploadAnnounced } from '../../api/routes/compute-images.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
-import { Failure, ignore, messageOf } from '../../failures.ts';
+import { conflict, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { answerJson, ComputeRefusal, lacksRoute, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
@@ -67,7 +67,7 @@ async function sendAll(sending: Sending, first: number): Promise<void> {
   do {
     try {
       const reached = v.parse(Upload, await sendPiece({ from, to, source, offset }, `${upload}/${offset}`)).offset;
-      if (reached <= offset) throw new Failure('conflict', `${from.name} sent nothing of the image.`);
+      if (reached <= offset) throw conflict(`${from.name} sent nothing of the image.`);
       offset = reached;
       progressed = performance.now();
     } catch (error) {
@@ -114,7 +114,7 @@ async function contentFrom(from: Compute, path: string, offset: number): Promise
   if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), `GET ${path}`);
   if (offset > 0 && answer.status !== 206) {
     await answer.body?.cancel();
-    throw new Failure('conflict', `${from.name} runs an older release, which cannot send the rest of an image.`);
+    throw conflict(`${from.name} runs an older release, which cannot send the rest of an image.`);
   }
   return answer.body ?? new Blob([]).stream();
 }

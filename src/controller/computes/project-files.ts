@@ -1,7 +1,7 @@
 // Reads and writes a project's files on other computes through their file routes (as in release 2.2.57).
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { Failure, ignore } from '../../failures.ts';
+import { conflict, ignore } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
 import { refusalOf } from './answers.ts';
@@ -29,7 +29,7 @@ export async function hostMeanwhile(
 export async function remoteFiles(compute: Compute, projectId: string): Promise<string[]> {
   const list = await compute.get(`/projects/${projectId}/files`, { limit: LIST_LIMIT_MS });
   if (Array.isArray(list)) return list.map((entry) => String((entry as { path?: unknown }).path));
-  throw new Failure('conflict', `The compute ${compute.description.name} does not list the files of the project.`);
+  throw conflict(`The compute ${compute.description.name} does not list the files of the project.`);
 }
 
 /** A file of a compute; undefined if it is missing. `path` is below /v2/compute. */

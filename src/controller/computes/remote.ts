@@ -10,7 +10,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type WebSocket from 'ws';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { Failure, messageOf, systemCode, timedOut } from '../../failures.ts';
 import { type Dial, dialing } from '../../host/network/dialing.ts';
 import { basicHeader, type Credentials } from '../../http/access/authentication.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
@@ -169,7 +169,7 @@ export class RemoteTransport implements ComputeTransport {
 
 /** The reason is a failure if the time limit passed; otherwise the controller's own client has disconnected. */
 function endedBy({ reason }: AbortSignal): Failure {
-  return reason instanceof Failure ? reason : new Failure('time-out', 'The client has gone.', { cause: reason });
+  return reason instanceof Failure ? reason : timedOut('The client has gone.', { cause: reason });
 }
 
 function isClosed(error: Error): boolean {

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { ImageUser } from '../../api/objects.ts';
 import { COMPUTE_ROUTES } from '../../api/routes/computes.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden, invalid } from '../../failures.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
@@ -75,9 +75,9 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
       const { forget: forgets } = query;
       // Entries of the access list open the rest of the route to others.
       if (forgets !== undefined && identity !== undefined && identity.role !== 'admin')
-        throw new Failure('forbidden', 'forget: only admins take hosts out of the cluster.');
+        throw forbidden('forget: only admins take hosts out of the cluster.');
       if (forgets !== undefined && forgets !== 'yes')
-        throw new Failure('invalid', `forget: expected yes, got "${forgets}"; leave it out to delete a compute.`);
+        throw invalid(`forget: expected yes, got "${forgets}"; leave it out to delete a compute.`);
       const member = forgets ? computes.memberNamed(id) : undefined;
       if (member) await forget(member.place?.name ?? member.name);
       // Its open labs are closed.
@@ -116,10 +116,7 @@ export function computeRoutes(parts: ComputeRouteParts): Route[] {
         if (users.length > 0) {
           const named = users.slice(0, MOST_NAMED).map(inWords).join(', ');
           const more = users.length > MOST_NAMED ? ` and ${users.length - MOST_NAMED} more` : '';
-          throw new Failure(
-            'conflict',
-            `filename: ${filename} is used by ${named}${more}; delete or change them first.`,
-          );
+          throw conflict(`filename: ${filename} is used by ${named}${more}; delete or change them first.`);
         }
         await compute.delete(pathTo(emulator, `images/${filename}`));
       },

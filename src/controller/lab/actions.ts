@@ -1,7 +1,7 @@
 // Runs start, stop, suspend and reload on one node or on all nodes of a project: at most three at a time per host,
 // starts in start order with their delays. Nodes on unreachable hosts are skipped and delay no other node.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf } from '../../failures.ts';
+import { messageOf, timedOut } from '../../failures.ts';
 import { eachOf } from '../../host/values/each-of.ts';
 import { ComputeUnreachable } from '../computes/transport.ts';
 import type { Node } from '../nodes/node.ts';
@@ -43,7 +43,7 @@ export async function act(node: Node, action: Action, body: object = {}): Promis
     await node.compute.post(`${node.path}/${action}`, options);
   } catch (error) {
     const late = error instanceof ComputeUnreachable && error.late;
-    if (late) throw new Failure('time-out', error.message, { cause: error });
+    if (late) throw timedOut(error.message, { cause: error });
     if (!stop || error instanceof ComputeUnreachable) throw error;
   } finally {
     if (starts) node.starting -= 1;

@@ -1,6 +1,6 @@
 // Deleted nodes of an open project that can be restored, with their links, while their compute keeps their files.
 import { type DeletedNode, KEPT_MS } from '../../api/deleted-nodes.ts';
-import { Failure } from '../../failures.ts';
+import { notFound } from '../../failures.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Link, LinkRecord, LinkSettings } from '../links/link.ts';
 import type { Node, NodeRecord } from '../nodes/node.ts';
@@ -39,8 +39,7 @@ export class DeletedNodes {
   get(id: string): KeptNode {
     const kept = this.#present().get(id);
     if (kept !== undefined) return kept;
-    throw new Failure(
-      'not-found',
+    throw notFound(
       `node_id: no deleted node ${id} is kept. Nodes are kept for an hour while their lab is open, if they were deleted with keep=yes and a tenth of the disk was free.`,
     );
   }

@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import type { DrawingObject } from '../../api/objects.ts';
 import type { DrawingBody } from '../../api/routes/drawings.ts';
 import type { TopologyDrawing } from '../../api/topology.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, invalid } from '../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
 import { defined } from '../../host/values/defined-members.ts';
@@ -86,9 +86,7 @@ export class Drawings {
     const kept = keptPicture(svg);
     if (!kept) return undefined;
     if (kept.kind === 'inline') {
-      if (isPictureName(kept.svg)) {
-        throw new Failure('invalid', 'svg: has no <svg> element; send the text of an SVG picture.');
-      }
+      if (isPictureName(kept.svg)) throw invalid('svg: has no <svg> element; send the text of an SVG picture.');
       return kept.svg;
     }
     await writeContained(project.record.path, `${IMAGES}/${kept.name}`, kept.data, { createParents: true });
@@ -114,8 +112,7 @@ export class Drawings {
   delete(project: Project, id: string): Promise<void> {
     return project.changes.run(wholeDrawing(id), async () => {
       const drawing = project.drawing(id);
-      if (drawing.record.locked)
-        throw new Failure('conflict', 'locked: the drawing is locked; unlock it before deleting it.');
+      if (drawing.record.locked) throw conflict('locked: the drawing is locked; unlock it before deleting it.');
       await this.#writer.apply(project.record, [{ delete: 'drawing', id }]);
       project.drawings.delete(id);
       this.#announcer.project.emit('drawing.deleted', await this.json(project, drawing), project.id);

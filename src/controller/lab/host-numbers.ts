@@ -3,7 +3,7 @@
 
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeCreate } from '../../api/routes/nodes.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Project } from './project.ts';
 
@@ -44,7 +44,7 @@ export class HostNumbers {
     else while (used.has(number)) number += 1;
     if (number > most) {
       const message = `${property}: all numbers from ${least} to ${most} are taken by ${given.node_type} nodes of open projects; close one.`;
-      throw new Failure('conflict', message);
+      throw conflict(message);
     }
     const coming = { compute, type: given.node_type, number };
     this.#coming.add(coming);

@@ -3,7 +3,7 @@
 // is used at the next opening, and the present lab is saved beside it.
 import { join } from 'node:path';
 import type { Topology } from '../../api/topology.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -107,7 +107,7 @@ export class LabWriter {
     const text = await labTextBeside({ project, records, version: this.#version });
     if (text) return text;
     const lab = await this.#store.labs.load(id);
-    if (!lab) throw new Failure('conflict', `The lab "${project.name}" was closed while its file was written.`);
+    if (!lab) throw conflict(`The lab "${project.name}" was closed while its file was written.`);
     const path = join(project.path, project.filename);
     return topologyOf(project, await mended(lab, path, this.#version), this.#version);
   }

@@ -1,7 +1,7 @@
 // Starts, stops, resumes and streams captures of links.
 import { join } from 'node:path';
 import type { LinkCapture } from '../../api/routes/links.ts';
-import { Failure, ignore, messageOf } from '../../failures.ts';
+import { conflict, Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Connected } from '../../http/app/route.ts';
 import { feedBytes } from '../../http/sockets/byte-feed.ts';
@@ -156,7 +156,7 @@ export class LinkCaptures {
 /** @throws Failure `conflict` unless the link is captured */
 function capturedEnd(link: Link): LinkEnd {
   const end = link.capture?.end;
-  if (!end) throw new Failure('conflict', 'The link is not captured: start a capture first.');
+  if (!end) throw conflict('The link is not captured: start a capture first.');
   return end;
 }
 

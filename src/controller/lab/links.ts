@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { LinkBody, LinkEndBody } from '../../api/routes/links.ts';
 import type { Label } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, invalid, notFound } from '../../failures.ts';
 import type { Announcer } from '../events.ts';
 import { normalizedFilters } from '../links/filters.ts';
 import { linkImpairments, plainStyle } from '../links/impairments.ts';
@@ -44,7 +44,7 @@ export class Links {
     const id = randomUUID();
     return project.changes.run(newLink(id, ends ?? []), async () => {
       project.requireOpen();
-      if (ends === undefined) throw new Failure('invalid', 'nodes: is required: the two ends of the link.');
+      if (ends === undefined) throw invalid('nodes: is required: the two ends of the link.');
       for (const { node_id: nodeId } of ends) await project.nodes.get(nodeId)?.reach();
       const link = new Link(project.id, id);
       const wanted = {
@@ -112,20 +112,18 @@ export class Links {
     const node = project.node(body.node_id);
     const port = node.port(body.adapter_number, body.port_number);
     const place = `${node.name} adapter ${body.adapter_number} port ${body.port_number}`;
-    if (!port) throw new Failure('not-found', `nodes: ${place} does not exist.`);
+    if (!port) throw notFound(`nodes: ${place} does not exist.`);
     if (project.linkAt(node, body.adapter_number, body.port_number)) {
-      throw new Failure('conflict', `nodes: ${place} is already linked; delete that link first.`);
+      throw conflict(`nodes: ${place} is already linked; delete that link first.`);
     }
     const [other] = others;
     if (other) {
-      if (other.node === node)
-        throw new Failure('conflict', `nodes: both ends are ${node.name}; a link joins two nodes.`);
+      if (other.node === node) throw conflict(`nodes: both ends are ${node.name}; a link joins two nodes.`);
       if (nodeKind(node.type).leadsOut && nodeKind(other.node.type).leadsOut) {
-        throw new Failure('conflict', 'nodes: a cloud or NAT cannot be joined to another one.');
+        throw conflict('nodes: a cloud or NAT cannot be joined to another one.');
       }
       if (other.port.link_type !== port.link_type) {
-        throw new Failure(
-          'conflict',
+        throw conflict(
           `nodes: ${place} is ${port.link_type}, the other end ${other.port.link_type}; both must be of one kind.`,
         );
       }
@@ -199,8 +197,7 @@ export class Links {
    */
   reset(project: Project, id: string): Promise<Link> {
     return changeLink(project, id, async (link) => {
-      if (link.unwirable)
-        throw new Failure('conflict', 'link_id: a node of the link is missing, so it cannot be wired.');
+      if (link.unwirable) throw conflict('link_id: a node of the link is missing, so it cannot be wired.');
       if (link.ends.length >= 2) await this.renew(project, link, new Set());
       return link;
     });

@@ -1,7 +1,7 @@
 // Deletes nodes with their links, and restores those that their computes keep.
 import type { Kept } from '../../api/deleted-nodes.ts';
 import type { NodeCreate } from '../../api/routes/nodes.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import type { LabChange } from '../../store/labs.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -69,8 +69,7 @@ export class NodeDeletions {
   }
 
   async #deleteNow(project: Project, node: Node, keep: boolean): Promise<number | undefined> {
-    if (node.record.locked)
-      throw new Failure('conflict', `locked: the node "${node.name}" is locked; unlock it before deleting it.`);
+    if (node.record.locked) throw conflict(`locked: the node "${node.name}" is locked; unlock it before deleting it.`);
     const { links, records, writer } = this.#options;
     const own = project.linksOf(node);
     for (const part of [node, ...own]) part.leaving = true;

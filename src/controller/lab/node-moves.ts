@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DISK_CHECKPOINT, isOfCheckpoint, restoredPath } from '../../api/disk-checkpoint.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeCreate, NodeUpdate } from '../../api/routes/nodes.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, invalid, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Compute } from '../computes/compute.ts';
 import { copyFolder } from '../computes/project-files.ts';
@@ -121,8 +121,7 @@ export class NodeMoves {
     const { movesWithCheckpoint } = nodeKind(node.type);
     if (movesWithCheckpoint) {
       const isTaken = await takeCheckpoint(node, { stopped: true }).catch((error: unknown) => {
-        throw new Failure(
-          'conflict',
+        throw conflict(
           `compute_id: ${node.name} has files outside its volumes that cannot be copied: ${messageOf(error)}. Delete them there, or keep them in a volume (extra_volumes).`,
           { cause: error },
         );
@@ -218,18 +217,15 @@ function refuseOthers(node: Node, given: NodeUpdate): void {
   );
   if (others.length === 0) return;
   const names = others.map(([member]) => member).join(', ');
-  throw new Failure('invalid', `compute_id: a node is moved by a request of its own; leave out ${names}.`);
+  throw invalid(`compute_id: a node is moved by a request of its own; leave out ${names}.`);
 }
 
 /** @throws Failure `conflict` for a node that cannot be moved in its present state */
 function refuseStaying(node: Node): void {
   if (nodeKind(node.type).staysOnHost) {
-    throw new Failure(
-      'conflict',
-      `compute_id: ${node.name} is a virtual machine of ${node.type}, which stays on its host.`,
-    );
+    throw conflict(`compute_id: ${node.name} is a virtual machine of ${node.type}, which stays on its host.`);
   }
   if (node.status !== 'stopped' && !node.alwaysRunning) {
-    throw new Failure('conflict', `compute_id: ${node.name} is ${node.status}; stop it before moving it.`);
+    throw conflict(`compute_id: ${node.name} is ${node.status}; stop it before moving it.`);
   }
 }

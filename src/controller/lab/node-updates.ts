@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { nodeKind, portsOf } from '../../api/kinds/kinds.ts';
 import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { requireName } from '../../api/vocabulary.ts';
-import { Failure, ignore, messageOf } from '../../failures.ts';
+import { conflict, ignore, invalid, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { plainLabel } from '../../store/topology/start-order.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
@@ -107,7 +107,7 @@ export class NodeUpdates {
     const isRenamed = given.name !== undefined && given.name !== node.name;
     if (isRenamed) requireName(given.name as string);
     if (isRenamed && nodeKind(node.type).fixedNameWhileRunning && node.status !== 'stopped') {
-      throw new Failure('conflict', 'name: a started router cannot be renamed; stop it first.');
+      throw conflict('name: a started router cannot be renamed; stop it first.');
     }
     const renaming = new Renaming(project.names, node.name);
     try {
@@ -206,7 +206,7 @@ function refuseFixed(node: Node, given: NodeUpdate): void {
   const object = node.json() as Record<string, unknown>;
   for (const member of FIXED_MEMBERS) {
     if (given[member] !== undefined && !isDeepStrictEqual(given[member], object[member])) {
-      throw new Failure('invalid', `${member} is read-only; leave it out.`);
+      throw invalid(`${member} is read-only; leave it out.`);
     }
   }
 }

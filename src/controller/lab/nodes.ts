@@ -4,7 +4,7 @@ import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../api/routes/nodes.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
-import { Failure, ignore, messageOf } from '../../failures.ts';
+import { conflict, ignore, invalid, messageOf } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { ComputeRefusal, mustBeObject } from '../computes/answers.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -97,7 +97,7 @@ export class Nodes {
       if (known) return known;
       compute.requireAccepting();
       for (const member of ['status', 'ports'] as const) {
-        if (given[member] !== undefined) throw new Failure('invalid', `${member} is read-only; leave it out.`);
+        if (given[member] !== undefined) throw invalid(`${member} is read-only; leave it out.`);
       }
       const strays = Object.fromEntries(
         (['project_id', 'node_directory', 'command_line'] as const)
@@ -359,7 +359,7 @@ export class Nodes {
       const source = project.node(id);
       source.compute.requireAccepting();
       if (source.status !== 'stopped' && !source.alwaysRunning) {
-        throw new Failure('conflict', `The node "${source.name}" is running: stop it before duplicating it.`);
+        throw conflict(`The node "${source.name}" is running: stop it before duplicating it.`);
       }
       const left = [...NOT_COPIED, ...(nodeKind(source.type).ownNumbers ?? [])];
       const keep = <T extends object>(members: T): T =>
@@ -381,7 +381,7 @@ export class Nodes {
         try {
           await source.compute.post(`${source.path}/duplicate`, { body: { destination_node_id: copy.id }, limit: 0 });
         } catch (error) {
-          throw new Failure('conflict', `The node "${source.name}" cannot be duplicated: ${messageOf(error)}`);
+          throw conflict(`The node "${source.name}" cannot be duplicated: ${messageOf(error)}`);
         }
       });
     });

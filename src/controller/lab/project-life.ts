@@ -1,6 +1,6 @@
 // Opens projects, closes them (also with `auto_close`), and replaces their files while they are open.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
 import type { Node } from '../nodes/node.ts';
@@ -42,7 +42,7 @@ export class ProjectLife {
     await project.changes.run(EVERYTHING, async () => {
       project.requirePresent();
       if (project.state !== 'closed') return;
-      if (project.foreign) throw new Failure('conflict', `${project.damaged}.`);
+      if (project.foreign) throw conflict(`${project.damaged}.`);
       await project.pass('opening', async () => {
         try {
           await this.#openNow(project);

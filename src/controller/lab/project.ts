@@ -1,5 +1,5 @@
 // A project: its settings and, while it is open, its lab.
-import { Failure } from '../../failures.ts';
+import { forbidden, notFound } from '../../failures.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Drawing } from '../drawings/drawing.ts';
@@ -94,36 +94,34 @@ export class Project {
 
   /** @throws Failure `not-found` once the project is deleted */
   requirePresent(): void {
-    if (this.#state === 'deleted') throw new Failure('not-found', `project_id: there is no lab ${this.id}.`);
+    if (this.#state === 'deleted') throw notFound(`project_id: there is no lab ${this.id}.`);
   }
 
   /** @throws Failure `forbidden` unless the lab is open, `not-found` once the project is deleted */
   requireOpen(): void {
     this.requirePresent();
     if (this.isOpen) return;
-    throw new Failure('forbidden', `The lab "${this.record.name}" is closed: open it first.`);
+    throw forbidden(`The lab "${this.record.name}" is closed: open it first.`);
   }
 
   node(id: string): Node {
     this.requireOpen();
     const node = this.nodes.get(id);
-    if (!node) throw new Failure('not-found', `node_id: there is no node ${id} in the lab "${this.record.name}".`);
+    if (!node) throw notFound(`node_id: there is no node ${id} in the lab "${this.record.name}".`);
     return node;
   }
 
   link(id: string): Link {
     this.requireOpen();
     const link = this.links.get(id);
-    if (!link) throw new Failure('not-found', `link_id: there is no link ${id} in the lab "${this.record.name}".`);
+    if (!link) throw notFound(`link_id: there is no link ${id} in the lab "${this.record.name}".`);
     return link;
   }
 
   drawing(id: string): Drawing {
     this.requireOpen();
     const drawing = this.drawings.get(id);
-    if (!drawing) {
-      throw new Failure('not-found', `drawing_id: there is no drawing ${id} in the lab "${this.record.name}".`);
-    }
+    if (!drawing) throw notFound(`drawing_id: there is no drawing ${id} in the lab "${this.record.name}".`);
     return drawing;
   }
 

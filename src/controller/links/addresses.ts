@@ -2,7 +2,7 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
 import { relayAddress } from '../../api/relay.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { parseAddress } from '../../host/network/ipv4.ts';
 import { reachableHost } from '../computes/address.ts';
 import type { Compute, Place } from '../computes/compute.ts';
@@ -77,8 +77,7 @@ export async function commonAddresses(one: Compute, other: Compute): Promise<Pai
   if (!local.includes(a) && !local.includes(b)) return [a, b];
   const near = await withinNetwork(one, other, [a, b]);
   if (near) return near;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `The computes ${one.name} and ${other.name} have no network in common: register each under an address that the other reaches.`,
   );
 }

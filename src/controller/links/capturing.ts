@@ -1,6 +1,6 @@
 // Chooses the end at which a link is captured, the file's name, and the extensions of the capture.
 import type { CaptureExtensions } from '../../api/captures.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { Link, LinkEnd } from './link.ts';
 import { capturePath } from './wiring.ts';
@@ -21,12 +21,11 @@ export async function capturingEnd(link: Link, extensions: CaptureExtensions): P
     .sort((one, other) => rank(other) - rank(one));
   const [best] = running;
   if (!best) for (const { node } of link.ends) await node.reach();
-  if (!best) throw new Failure('conflict', 'Neither end of the link runs: start one of its nodes, then capture.');
+  if (!best) throw conflict('Neither end of the link runs: start one of its nodes, then capture.');
   if (!isExtended(extensions)) return best;
   for (const end of running) if (await knowsExtensions(end)) return end;
   const names = [...new Set(running.map(({ node }) => node.compute.name))].join(' and ');
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `${Object.keys(extensions).join(', ')}: the compute ${names} captures whole frames as plain pcap only; leave this out, or start a node of this server, or of another Labwire, at an end of the link.`,
   );
 }

@@ -1,7 +1,7 @@
 // Filters of a link: the available types, and the conversion of a client's filters for storage (as in release 2.2.57).
 import { FILTER_VALUES, type FilterValue } from '../../api/impairments.ts';
 import type { FilterDescription, NumberParameter } from '../../api/routes/links.ts';
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 
 /** Type -> its values: numbers, or one text for `bpf`. */
 export type Filters = Record<string, (number | string)[]>;
@@ -49,7 +49,7 @@ function idle(values: readonly (number | string)[]): boolean {
 }
 
 function refuse(type: string, reason: string): never {
-  throw new Failure('invalid', `filters.${type}: ${reason}`);
+  throw invalid(`filters.${type}: ${reason}`);
 }
 
 function normalizedNumber(type: string, parameter: NumberParameter, value: unknown): number {

@@ -1,7 +1,7 @@
 // Applies a link's impairments and their schedule on a compute, and reads the counters. One end handles both
 // directions, so that no frame is impaired or counted twice.
 import type { LinkSchedule } from '../../api/routes/links.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { CallOptions } from '../computes/compute.ts';
 import { changesOf, impairs, type LinkImpairments } from './impairments.ts';
@@ -34,8 +34,7 @@ function candidates(link: Link): LinkEnd[] {
 
 /** Runs the task at the first end whose compute supports it, and uses that end from then on. */
 async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Answer>): Promise<Answer> {
-  if (!link.wired)
-    throw new Failure('conflict', 'The link is not wired: it has not two ends, or a compute of them is away.');
+  if (!link.wired) throw conflict('The link is not wired: it has not two ends, or a compute of them is away.');
   for (const end of candidates(link)) {
     try {
       const answer = await task(end);
@@ -48,8 +47,7 @@ async function atLineEnd<Answer>(link: Link, task: (end: LinkEnd) => Promise<Ans
     }
   }
   const names = [...new Set(link.ends.map(({ node }) => node.compute.name))].join(' and ');
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `impairments: neither end of the link can do this (compute ${names}); it takes a node of this server, or of another Labwire, at one end. Filters work without.`,
   );
 }

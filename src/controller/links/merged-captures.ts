@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type MergedCapture, mergedCapture } from '../../fabric/capture-merge.ts';
 import type { CaptureBytes } from '../../fabric/capture-records.ts';
-import { Failure, ignoreNotFound } from '../../failures.ts';
+import { conflict, ignoreNotFound, notFound } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing } from '../../store/captures.ts';
 import { refusalOf } from '../computes/answers.ts';
@@ -21,14 +21,14 @@ export function capturedLinks(all: readonly Link[], wanted: string | undefined):
   const found = all.filter(hasCapture);
   if (wanted === undefined) {
     if (found.length > 0) return found;
-    throw new Failure('conflict', 'No link of this lab has been captured since it was opened.');
+    throw conflict('No link of this lab has been captured since it was opened.');
   }
   return [...new Set(wanted.split(','))].map((id) => {
     const link = found.find((each) => each.id === id);
     if (link) return link;
     throw all.some((each) => each.id === id)
-      ? new Failure('conflict', `links: ${id} has not been captured since the lab was opened.`)
-      : new Failure('not-found', `links: the lab has no link ${id}.`);
+      ? conflict(`links: ${id} has not been captured since the lab was opened.`)
+      : notFound(`links: the lab has no link ${id}.`);
   });
 }
 

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { MOST_VNI } from '../../api/routes/compute-nodes.ts';
-import { Failure, ignore } from '../../failures.ts';
+import { conflict, ignore } from '../../failures.ts';
 import { ComputeRefusal } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';
@@ -37,7 +37,7 @@ async function reservePort(node: Node): Promise<number> {
   const path = portsPath(node);
   const { udp_port: port } = ((await node.compute.post(path)) ?? {}) as Record<string, unknown>;
   if (typeof port === 'number') return port;
-  throw new Failure('conflict', `The compute ${node.compute.name} answered POST ${path} without a UDP port.`);
+  throw conflict(`The compute ${node.compute.name} answered POST ${path} without a UDP port.`);
 }
 
 /** Releases a port that got no NIO, if the compute has a route for that; other computes release it with the project. */

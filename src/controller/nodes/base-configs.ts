@@ -1,6 +1,6 @@
 // Base configurations: properties that name a file whose text is sent to the compute.
 import { isAbsolute, normalize } from 'node:path';
-import { Failure, type FailureCode } from '../../failures.ts';
+import { Failure, type FailureCode, forbidden } from '../../failures.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { openRegularFile, readBounded } from '../../host/files/regular-file.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
@@ -61,8 +61,7 @@ function openConfig(file: string, directory: string, local: boolean): ReturnType
   if (local) return openRegularFile(file);
   const way = relativeBelow(directory, normalize(file));
   if (way !== undefined) return openContainedForRead(directory, way);
-  throw new Failure(
-    'forbidden',
+  throw forbidden(
     `${file}: it is outside of the configs folder ${directory}; put it there, or start the server with --local`,
   );
 }

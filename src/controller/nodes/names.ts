@@ -1,5 +1,5 @@
 // Names of nodes: unique within a project, numbered on request (as in release 2.2.57).
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 
 export class NamePool {
   readonly #used = new Set<string>();
@@ -49,7 +49,7 @@ export class NamePool {
 function placeholders(name: string): (number: number) => string {
   const rest = name.replaceAll(/\{(0|id|name)\}/g, '');
   if (/[{}]/.test(rest)) {
-    throw new Failure('conflict', `name: "${name}" has a placeholder that means nothing; use {0}, {id} or {name}.`);
+    throw conflict(`name: "${name}" has a placeholder that means nothing; use {0}, {id} or {name}.`);
   }
   return (number) => name.replaceAll(/\{(0|id)\}/g, String(number)).replaceAll('{name}', 'Node');
 }

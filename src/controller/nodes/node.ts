@@ -4,7 +4,7 @@ import { ABSENT_MEMBERS } from '../../api/kinds/absent-settings.ts';
 import { nodeKind, portsOf, usualProperties } from '../../api/kinds/kinds.ts';
 import type { Port } from '../../api/kinds/port.ts';
 import type { CustomAdapter, Label, NodeType } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { frozen } from '../../host/values/frozen.ts';
 import { Unchanged } from '../../host/values/unchanged.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -206,7 +206,7 @@ export class Node {
 
   /** Cancels pending starts. */
   askEnd(): void {
-    this.#endAsked.abort(new Failure('conflict', `${this.name} was stopped before it started.`));
+    this.#endAsked.abort(conflict(`${this.name} was stopped before it started.`));
     this.#endAsked = new AbortController();
   }
 

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { NODE_KINDS, nodeKind } from '../../api/kinds/kinds.ts';
 import { NODE_ROUTES, type NodeCreate } from '../../api/routes/nodes.ts';
 import { sizeOf } from '../../consoles/socket-control.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden } from '../../failures.ts';
 import {
   type Connected,
   route as definedRoute,
@@ -246,7 +246,7 @@ function joinWith(remote: MessageSocket): Connected {
 function macTablePath(node: Node): string {
   if (nodeKind(node.type).learnsAddresses) return `${node.path}/mac_table`;
   const switches = NODE_KINDS.filter(({ learnsAddresses }) => learnsAddresses).map(({ type }) => type);
-  throw new Failure('conflict', `${node.name} has no table of MAC addresses: it is no ${switches.join(' or ')}.`);
+  throw conflict(`${node.name} has no table of MAC addresses: it is no ${switches.join(' or ')}.`);
 }
 
 async function writeFile(node: Node, { params, stream, signal }: RouteRequest<'/{path:.+}'>): Promise<undefined> {
@@ -259,7 +259,7 @@ async function writeFile(node: Node, { params, stream, signal }: RouteRequest<'/
 function filePath(node: Node, path: string): string {
   const wanted = posix.normalize(path.replaceAll('\\', '/'));
   if (wanted.startsWith('.') || wanted.startsWith('/') || wanted.includes('/../')) {
-    throw new Failure('forbidden', `path: "${path}" leads out of the node's directory.`);
+    throw forbidden(`path: "${path}" leads out of the node's directory.`);
   }
   const segments = ['project-files', node.type, node.id, ...wanted.split('/')];
   return `/projects/${node.projectId}/files/${segments.map(encodeURIComponent).join('/')}`;

@@ -3,7 +3,7 @@
 import type { OperationObject } from '../../api/objects.ts';
 import { SERVER_ROUTES } from '../../api/routes/server.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, forbidden, notFound } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Sharing } from '../accounts/sharing.ts';
@@ -22,8 +22,7 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
     if (identity === undefined || identity.role === 'admin') return;
     if (project !== null && !sharing.sees(identity, project)) throw noOperation(id);
     if (project === null || !sharing.changes(identity, project))
-      throw new Failure(
-        'forbidden',
+      throw forbidden(
         'operation_id: this operation belongs to another account; accounts that may change its lab can end it.',
       );
   };
@@ -54,7 +53,7 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
 }
 
 function noOperation(id: string): Failure {
-  return new Failure('not-found', `operation_id: there is no operation ${id}; it may have ended.`);
+  return notFound(`operation_id: there is no operation ${id}; it may have ended.`);
 }
 
 /** The operations of a connected compute; other computes have no such list. */

@@ -17,7 +17,7 @@ import {
   restoredPath,
 } from '../../api/disk-checkpoint.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
 import { isBelow } from '../../host/files/relative-path.ts';
@@ -151,7 +151,7 @@ export class Checkpoints {
     await eachOf(nodes, DISKS_AT_ONCE, (node) => this.#takeDisks(node));
     const answer = await compute.get(`/projects/${project.id}/files?details=yes`, { connect: false });
     const listing = v.safeParse(Listing, answer);
-    if (!listing.success) throw new Failure('conflict', 'it runs an older release, which does not list files so');
+    if (!listing.success) throw conflict('it runs an older release, which does not list files so');
     const known = new Set(await namesIn(join(this.#options.directory, project.id)));
     let taken = 0;
     for (const node of nodes) {

@@ -2,7 +2,7 @@
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { PlacementObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -189,7 +189,7 @@ export class Placement {
   }
 
   #required({ choices, unplaceable }: Solution): Solution['choices'] {
-    if (unplaceable.length > 0) throw new Failure('conflict', `compute_id: ${missingInWords(unplaceable)}`);
+    if (unplaceable.length > 0) throw conflict(`compute_id: ${missingInWords(unplaceable)}`);
     return choices;
   }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClusterObject } from '../../api/objects.ts';
 import { PLACEMENT_ROUTES, type PlacementRequest } from '../../api/routes/placement.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 import type { Identity } from '../../http/access/identity.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
@@ -28,7 +28,7 @@ export interface PlacementRouteParts {
 /** @throws Failure `invalid` */
 function restartsNodes({ running = 'leave' }: Readonly<Record<string, string | undefined>>): boolean {
   if (running === 'leave' || running === 'restart') return running === 'restart';
-  throw new Failure('invalid', `running: expected leave or restart, got "${running}".`);
+  throw invalid(`running: expected leave or restart, got "${running}".`);
 }
 
 export function placementRoutes(parts: PlacementRouteParts): Route[] {
@@ -43,7 +43,7 @@ export function placementRoutes(parts: PlacementRouteParts): Route[] {
     const ids = new Map([...present, ...fresh].flatMap(({ id, name }) => [[id, id] as const, [name, id] as const]));
     const pairs = links.map((ends, index) => {
       const strange = ends.find((end) => !ids.has(end));
-      if (strange !== undefined) throw new Failure('invalid', `links.${index}: there is no node "${strange}".`);
+      if (strange !== undefined) throw invalid(`links.${index}: there is no node "${strange}".`);
       return [ids.get(ends[0])!, ids.get(ends[1])!] as const;
     });
     const solution = await placement.solve(fresh, pairs, project);

@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import type { ControllerEvents } from '../../api/events.ts';
 import type { Config } from '../../config/schema.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
@@ -52,7 +52,7 @@ export class Catalogue {
 
   get(id: string): Project {
     const project = this.#projects.get(id);
-    if (!project) throw new Failure('not-found', `project_id: there is no lab ${id}.`);
+    if (!project) throw notFound(`project_id: there is no lab ${id}.`);
     return project;
   }
 
@@ -118,8 +118,7 @@ export class Catalogue {
 
   /** Reserves a name for a project while `held` lasts. @throws Failure `conflict` when it is taken */
   takeName(name: string, held: AsyncDisposableStack): void {
-    if (this.#isTaken(name))
-      throw new Failure('conflict', `name: there is already a lab "${name}"; choose another name.`);
+    if (this.#isTaken(name)) throw conflict(`name: there is already a lab "${name}"; choose another name.`);
     this.#keepName(name, held);
   }
 

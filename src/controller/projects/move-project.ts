@@ -1,7 +1,7 @@
 // Moves a closed project to another place. After a crash the next start finds it at one of both.
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
 import { disjointPaths } from '../../host/files/disjoint-paths.ts';
 import { log } from '../../host/log.ts';
@@ -26,10 +26,10 @@ export async function moveProject(
   if (target === record.path) return target;
   if (project.state !== 'closed' || project.leftOpen || project.unended || project.damaged !== undefined) {
     const fix = project.damaged === undefined ? 'close it first' : 'correct its file first';
-    throw new Failure('conflict', `path: "${record.name}" cannot be moved as it is; ${fix}.`);
+    throw conflict(`path: "${record.name}" cannot be moved as it is; ${fix}.`);
   }
   if (!(await disjointPaths(record.path, target))) {
-    throw new Failure('conflict', 'path: a project cannot be moved into itself, or to a folder around it.');
+    throw conflict('path: a project cannot be moved into itself, or to a folder around it.');
   }
   await mustBeVacant(target);
   undo.defer(() => store.makingRoom(() => store.projects.put(record)));

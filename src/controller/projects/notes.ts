@@ -1,6 +1,6 @@
 // The notes of a lab: the file in its directory that the release's clients show as its readme.
 import type { Notes } from '../../api/routes/projects.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, tooLarge } from '../../failures.ts';
 import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
 import { readBounded } from '../../host/files/regular-file.ts';
 
@@ -22,8 +22,7 @@ export async function readNotes(directory: string): Promise<Notes> {
 /** @throws Failure `too-large`, `forbidden` (a link out of the directory) */
 export async function writeNotes(directory: string, { text }: Notes): Promise<void> {
   const bytes = Buffer.byteLength(text);
-  if (bytes > MOST_BYTES)
-    throw new Failure('too-large', `text: the notes have ${bytes} bytes; shorten them to ${MOST_BYTES}.`);
+  if (bytes > MOST_BYTES) throw tooLarge(`text: the notes have ${bytes} bytes; shorten them to ${MOST_BYTES}.`);
   await writeContained(directory, FILE, text, { createParents: false });
 }
 

@@ -1,7 +1,7 @@
 // Where projects may be on this disk.
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Failure, systemCode } from '../../failures.ts';
+import { conflict, forbidden, systemCode } from '../../failures.ts';
 import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
 import { disjointPaths } from '../../host/files/disjoint-paths.ts';
 import { isBelow, resolveExisting } from '../../host/files/relative-path.ts';
@@ -21,17 +21,14 @@ export interface PlaceRules {
  */
 export async function placeFor(id: string, path: string | null | undefined, rules: PlaceRules): Promise<string> {
   const place = resolve(rules.root, path ?? id);
-  if (place.includes('\0')) throw new Failure('forbidden', 'path: must not contain a NUL character.');
-  if (place.includes('"')) throw new Failure('forbidden', 'path: must not contain a quotation mark.');
+  if (place.includes('\0')) throw forbidden('path: must not contain a NUL character.');
+  if (place.includes('"')) throw forbidden('path: must not contain a quotation mark.');
   refuseReservedNames(place, 'path');
   if (!(await liesBelow(rules.root, place)) && !(await apart(rules.root, place))) {
-    throw new Failure('forbidden', `path: ${place} holds all projects; name a folder of its own.`);
+    throw forbidden(`path: ${place} holds all projects; name a folder of its own.`);
   }
   if (!rules.local && !(await liesBelow(rules.root, place))) {
-    throw new Failure(
-      'forbidden',
-      `path: must lie below ${rules.root}; only a server in local mode takes other places.`,
-    );
+    throw forbidden(`path: must lie below ${rules.root}; only a server in local mode takes other places.`);
   }
   return place;
 }
@@ -47,7 +44,7 @@ export async function refuseShared(
 ): Promise<void> {
   for (const { name, path } of others) {
     if (await apart(place, path)) continue;
-    throw new Failure('conflict', `path: ${place} belongs to the lab "${name}" in ${path}; name another folder.`);
+    throw conflict(`path: ${place} belongs to the lab "${name}" in ${path}; name another folder.`);
   }
 }
 
@@ -58,7 +55,7 @@ export async function mustBeVacant(place: string): Promise<void> {
     throw fileFailure(error, place);
   });
   if (names.length === 0) return;
-  throw new Failure('conflict', `path: ${place} holds something already; name another folder, or empty this one.`);
+  throw conflict(`path: ${place} holds something already; name another folder, or empty this one.`);
 }
 
 /** File name of a new project; a slash in the name must not lead elsewhere. */

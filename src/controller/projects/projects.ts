@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ProjectCreate, ProjectUpdate } from '../../api/routes/projects.ts';
 import { requireName } from '../../api/vocabulary.ts';
 import type { Config } from '../../config/schema.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, forbidden, invalid, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
@@ -105,7 +105,7 @@ export class Projects extends Catalogue {
 
   /** Creates an empty, open project, or returns the existing one with this `id`. */
   async create(given: ProjectCreate, id: string = given.project_id ?? randomUUID()): Promise<Project> {
-    if (given.name === null) throw new Failure('invalid', 'name: is required; give the lab a name.');
+    if (given.name === null) throw invalid('name: is required; give the lab a name.');
     const name = given.name;
     return this.arriving(id, async () => {
       const known = this.find(id);
@@ -142,10 +142,7 @@ export class Projects extends Catalogue {
     const path = await this.placeOf(project.id, wanted);
     await this.keepPlace({ name: project.name, path }, held);
     if (wanted && !given && (await exists(path))) {
-      throw new Failure(
-        'forbidden',
-        `path: ${path} exists already; name a folder that does not, or load the project in it.`,
-      );
+      throw forbidden(`path: ${path} exists already; name a folder that does not, or load the project in it.`);
     }
     if (wanted) await refuseShared(path, this.others());
     return path;
@@ -247,8 +244,7 @@ export class Projects extends Catalogue {
     project.requirePresent();
     const { path } = project.record;
     if (!(await liesBelow(this.#options.config.Server.projects_path, path))) {
-      throw new Failure(
-        'conflict',
+      throw conflict(
         `The directory ${path} is not below the projects directory: close the project and delete the directory yourself.`,
       );
     }

@@ -1,7 +1,7 @@
 // Deletes the files of a project, here and on its other computes (as in release 2.2.57).
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, Failure, messageOf, systemCode } from '../../failures.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -105,5 +105,5 @@ export async function removeFiles(path: string, root: string, forget: () => Prom
 
 function cannotRemove(path: string, error: unknown): Failure {
   const reason = systemCode(error) ?? messageOf(error);
-  return new Failure('conflict', `The directory ${path} cannot be removed (${reason}): check its permissions.`);
+  return conflict(`The directory ${path} cannot be removed (${reason}): check its permissions.`);
 }

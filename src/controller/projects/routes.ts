@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type JournalEntry, PROJECT_ROUTES } from '../../api/routes/projects.ts';
 import type { Operations } from '../../events/operations.ts';
-import { Failure } from '../../failures.ts';
+import { forbidden } from '../../failures.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { operationId } from '../../http/app/operation-id.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
@@ -80,8 +80,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
     }),
 
     route('POST /v2/projects/load', async ({ body, client }) => {
-      if (!local)
-        throw new Failure('forbidden', 'path: only a server in local mode (--local) takes paths of its own disk.');
+      if (!local) throw forbidden('path: only a server in local mode (--local) takes paths of its own disk.');
       return (await projects.load(body.path, (id, make) => sharing.making(id, client.identity, make))).json();
     }),
 

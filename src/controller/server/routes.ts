@@ -1,7 +1,7 @@
 // The server itself over HTTP.
 import { accepts, type Releases, releaseFor } from '../../api/releases.ts';
 import { SERVER_ROUTES } from '../../api/routes/server.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, forbidden, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { RequestClient } from '../../http/app/route.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
@@ -54,10 +54,7 @@ export function serverRoutes({
     route('POST /v2/version', ({ body, headers }) => {
       const version = releaseFor(releases, 'v2', headers);
       if (body.version === version || accepts(releases, body.version)) return { version: body.version };
-      throw new Failure(
-        'conflict',
-        `version: the client has ${body.version}, this server ${version}: both must be the same release.`,
-      );
+      throw conflict(`version: the client has ${body.version}, this server ${version}: both must be the same release.`);
     }),
 
     route('GET /v2/statistics', ({ query: { nodes }, client: { identity } }) => {
@@ -66,14 +63,12 @@ export function serverRoutes({
     }),
 
     route('POST /v2/shutdown', () => {
-      if (!local)
-        throw new Failure('forbidden', 'Only a server in local mode (--local) can be shut down by its clients.');
+      if (!local) throw forbidden('Only a server in local mode (--local) can be shut down by its clients.');
       shutdown();
     }),
 
     route('POST /v2/debug', async () => {
-      if (!local)
-        throw new Failure('forbidden', 'Only a server in local mode (--local) writes debug files for its clients.');
+      if (!local) throw forbidden('Only a server in local mode (--local) writes debug files for its clients.');
       await debug();
     }),
 

@@ -1,5 +1,5 @@
 import { SERVER_ROUTES } from '../../api/routes/server.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -23,7 +23,7 @@ export function settingsRoutes(settings: ServerSettings): Route[] {
     route('GET /v2/gns3vm', () => settings.get('gns3vm')),
 
     route('PUT /v2/gns3vm', ({ body }) => {
-      if (body.enable) throw new Failure('conflict', `enable: ${NO_VM}`);
+      if (body.enable) throw conflict(`enable: ${NO_VM}`);
       return settings.update('gns3vm', body);
     }),
 
@@ -31,7 +31,7 @@ export function settingsRoutes(settings: ServerSettings): Route[] {
 
     route('GET /v2/gns3vm/engines/{engine}/vms', ({ params }) => {
       if (ENGINES.some(({ engine_id: id }) => id === params.engine)) return [];
-      throw new Failure('not-found', `engine: there is no engine "${params.engine}".`);
+      throw notFound(`engine: there is no engine "${params.engine}".`);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 // Saves and resumes running nodes with a snapshot: an extension of the release's API.
 
 import { nodeKind } from '../../api/kinds/kinds.ts';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, type Failure, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
 import type { Announcer } from '../events.ts';
@@ -46,7 +46,7 @@ export async function keepRunning(
 }
 
 function cannot({ name }: Node, why: string): Failure {
-  return new Failure('conflict', `running: the node "${name}" cannot be kept while it runs: ${why}`);
+  return conflict(`running: the node "${name}" cannot be kept while it runs: ${why}`);
 }
 
 async function goOn(node: Node): Promise<void> {

@@ -1,7 +1,7 @@
 // A snapshot: an archive in the project's folder `snapshots`, from which everything else follows (as in release 2.2.57).
 import { createHash } from 'node:crypto';
 import type { SnapshotObject } from '../../api/objects.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { SNAPSHOT_EXTENSION, SNAPSHOTS } from '../archives/repacking.ts';
 
 export interface Snapshot {
@@ -30,10 +30,10 @@ export function snapshotJson({ snapshot_id, project_id, name, created_at }: Snap
 export function snapshotFileName(name: string, now: Date): string {
   const fileName = `${name}_${stampOf(now)}${SNAPSHOT_EXTENSION}`;
   if (/[/\\\0]/.test(name) || !name.isWellFormed()) {
-    throw new Failure('conflict', 'name: becomes a part of a file name; leave out "/", "\\" and NUL.');
+    throw conflict('name: becomes a part of a file name; leave out "/", "\\" and NUL.');
   }
   if (Buffer.byteLength(fileName) > LONGEST_FILE_NAME_BYTES) {
-    throw new Failure('conflict', `name: the file name "${fileName}" has more than ${LONGEST_FILE_NAME_BYTES} bytes.`);
+    throw conflict(`name: the file name "${fileName}" has more than ${LONGEST_FILE_NAME_BYTES} bytes.`);
   }
   return fileName;
 }

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { namesIn } from '../../host/files/directories.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -47,7 +47,7 @@ export class Snapshots {
   async #get(project: Project, id: string): Promise<Snapshot> {
     const snapshot = (await this.list(project)).find((candidate) => isIdOf(id, candidate));
     if (snapshot) return snapshot;
-    throw new Failure('not-found', `snapshot_id: the lab "${project.record.name}" has no snapshot ${id}.`);
+    throw notFound(`snapshot_id: the lab "${project.record.name}" has no snapshot ${id}.`);
   }
 
   /**
@@ -63,7 +63,7 @@ export class Snapshots {
     project.requireOpen();
     {
       const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
-      if (isTaken) throw new Failure('conflict', `name: there is already a snapshot "${name}"; choose another name.`);
+      if (isTaken) throw conflict(`name: there is already a snapshot "${name}"; choose another name.`);
       if (!running) refuseRunning(project);
       const fileName = snapshotFileName(name, new Date());
       await using kept = new AsyncDisposableStack();

@@ -1,6 +1,6 @@
 // Symbols over HTTP.
 import { SYMBOL_ROUTES } from '../../api/routes/symbols.ts';
-import { Failure } from '../../failures.ts';
+import { tooLarge } from '../../failures.ts';
 import { entityTag } from '../../http/app/entity-tags.ts';
 import { downloadFile, uploadFile } from '../../http/app/files.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
@@ -55,8 +55,7 @@ function bounded(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(piece, controller) {
       size += piece.byteLength;
-      if (size > UPLOAD_LIMIT_BYTES)
-        throw new Failure('too-large', `A symbol may have at most ${UPLOAD_LIMIT_BYTES} bytes.`);
+      if (size > UPLOAD_LIMIT_BYTES) throw tooLarge(`A symbol may have at most ${UPLOAD_LIMIT_BYTES} bytes.`);
       controller.enqueue(piece);
     },
   });

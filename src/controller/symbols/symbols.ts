@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { extname, isAbsolute, posix, relative } from 'node:path';
 import type { SymbolEntry } from '../../api/routes/symbols.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, invalid } from '../../failures.ts';
 import { asset } from '../../host/files/assets.ts';
 import { openContainedForRead } from '../../host/files/contained-files.ts';
 import { type BuiltinSymbol, builtinSymbol, builtinSymbols, FALLBACK_ID, type SymbolSize } from './catalogue.ts';
@@ -98,7 +98,7 @@ export class Symbols {
   uploadName(id: string): string {
     const name = posix.basename(plainId(id));
     if (isCustomId(name) && !name.includes('\\')) return name;
-    throw new Failure('invalid', 'symbol_id: give the file a name such as router.svg, that does not begin with a dot');
+    throw invalid('symbol_id: give the file a name such as router.svg, that does not begin with a dot');
   }
 
   #find(id: string): Found {

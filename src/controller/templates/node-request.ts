@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Template, TemplateUsage } from '../../api/routes/templates.ts';
 import { AnyObject, type CustomAdapter } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { notFound } from '../../failures.ts';
 
 /** Template members that become members of the node; all others become properties. */
 interface NodeAttributes {
@@ -58,8 +58,7 @@ export function nodeRequest(template: Template, usage: TemplateUsage): NodeReque
   // A user's template includes the compute: the request cannot override it.
   const compute = template.builtin ? usage.compute_id : template.compute_id;
   if (compute == null) {
-    throw new Failure(
-      'not-found',
+    throw notFound(
       template.builtin
         ? 'compute_id: a built-in template belongs to no compute; name the one to make the node on, such as "local"'
         : `compute_id: the template ${template.name} has none; create it again with the compute of its nodes`,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { type Template, TemplateCreate, type TemplateUpdate } from '../../api/routes/templates.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, invalid, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { validated } from '../../http/app/validation.ts';
@@ -55,7 +55,7 @@ export class Templates {
   /** @throws Failure `not-found` */
   get(id: string): Template {
     const template = this.#templates.get(id);
-    if (template === undefined) throw new Failure('not-found', `There is no template ${id}.`);
+    if (template === undefined) throw notFound(`There is no template ${id}.`);
     return template;
   }
 
@@ -66,7 +66,7 @@ export class Templates {
   async create(request: v.InferOutput<typeof TemplateCreate>): Promise<Template> {
     const id = request.template_id ?? randomUUID();
     return await this.#lock.run(id, async () => {
-      if (this.#templates.has(id)) throw new Failure('conflict', `template_id: there already is a template ${id}`);
+      if (this.#templates.has(id)) throw conflict(`template_id: there already is a template ${id}`);
       const template = complete({ ...request, template_id: id, builtin: false });
       await this.#keep(template, 'template.created');
       return template;
@@ -109,7 +109,7 @@ export class Templates {
 
   #ofPeople(id: string, verb: string): Template {
     const template = this.get(id);
-    if (template.builtin) throw new Failure('conflict', `The built-in template ${template.name} cannot be ${verb}.`);
+    if (template.builtin) throw conflict(`The built-in template ${template.name} cannot be ${verb}.`);
     return template;
   }
 
@@ -146,8 +146,6 @@ function complete(request: Record<string, unknown>): Template {
   const type = String(settings['template_type']);
   for (const member of findNodeKind(type)?.template.ignored ?? []) delete settings[member];
   const schema = typeSchema({ ...settings, template_type: type });
-  if (schema === undefined) {
-    throw new Failure('invalid', `template_type: ${type} has no settings to keep; use the built-in template`);
-  }
+  if (schema === undefined) throw invalid(`template_type: ${type} has no settings to keep; use the built-in template`);
   return validated(schema, settings) as Template;
 }

@@ -1,5 +1,5 @@
 import { V3_ROUTES } from '../../api/routes/v3.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
 import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import type { ApplianceVerbs } from '../appliances/routes.ts';
@@ -46,7 +46,7 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
   const find = async (request: RouteRequest): Promise<Members> => {
     const { appliance_id: id } = request.params as Record<string, string>;
     const found: Members | undefined = (await appliances.list({})).find((one) => one.appliance_id === id);
-    if (found === undefined) throw new Failure('not-found', `appliance_id: there is no appliance ${id}.`);
+    if (found === undefined) throw notFound(`appliance_id: there is no appliance ${id}.`);
     const more = added.of(id!);
     return more.length === 0 ? found : { ...found, versions: [...((found['versions'] ?? []) as Members[]), ...more] };
   };
@@ -62,8 +62,7 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
       const versions = (appliance['versions'] ?? []) as Members[];
       if (images === undefined || versions.length === 0)
         throw new WrongRequest('images: an appliance with versions, and the files of the new one, are needed.');
-      if (versions.some((one) => one['name'] === name))
-        throw new Failure('conflict', `name: there is a version "${name}" already.`);
+      if (versions.some((one) => one['name'] === name)) throw conflict(`name: there is a version "${name}" already.`);
       added.add(String(appliance['appliance_id']), { name, images });
       return find(request);
     }),
@@ -74,9 +73,9 @@ export function applianceRoutes({ appliances }: ApplianceParts): HttpRoute[] {
       if (names.length > 0 && version === undefined) throw new WrongRequest('version: say which one to install.');
       if (names.length === 0 && version !== undefined) throw new WrongRequest('version: this appliance has none.');
       if (added.of(String(id)).some(({ name }) => name === version))
-        throw new Failure('not-found', `version: images of "${version}" are missing.`);
+        throw notFound(`version: images of "${version}" are missing.`);
       if (version !== undefined && !names.includes(version))
-        throw new Failure('not-found', `version: there is no version "${version}".`);
+        throw notFound(`version: there is no version "${version}".`);
       await appliances.makeTemplate(String(id), { version, compute_id: 'local' }, request.signal);
       return undefined;
     }),

@@ -1,5 +1,5 @@
 // The query of an export as release 3.0.6 has it.
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
 import { checkForm, levelProblem } from '../archives/compression.ts';
 
@@ -33,7 +33,7 @@ export function exportQuery({
     const given = others[name];
     if (given === undefined) continue;
     const truth = truthOf(given);
-    if (truth === undefined) throw new Failure('invalid', `${name}: expected yes or no.`);
+    if (truth === undefined) throw invalid(`${name}: expected yes or no.`);
     if (truth) yes[name] = 'yes';
   }
   return { ...yes, ...wanted };

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import type { ImageObject } from '../../api/objects.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
-import { Failure, ignoreMissing } from '../../failures.ts';
+import { conflict, forbidden, ignoreMissing, invalid, notFound } from '../../failures.ts';
 import type { HttpRoute, RouteRequest } from '../../http/app/route.ts';
 import { v3RoutesOf, WrongRequest } from '../../http/v3/form.ts';
 import { truthOf } from '../../http/v3/lenient.ts';
@@ -61,10 +61,7 @@ export class Images {
     const known = new Set((await this.list()).map(({ emulator, filename }) => `${emulator}/${filename}`));
     const missing = [...imagesIn(type, template)].find((image) => !known.has(image));
     if (missing !== undefined)
-      throw new Failure(
-        'not-found',
-        `There is no image ${posix.basename(missing)} of type ${TYPES[type]}: upload it first.`,
-      );
+      throw notFound(`There is no image ${posix.basename(missing)} of type ${TYPES[type]}: upload it first.`);
   }
 
   async json({ emulator, filename, path, md5sum, filesize }: ImageObject): Promise<object> {
@@ -89,15 +86,15 @@ export class Images {
     const found = (await this.list()).filter(
       (image) => image.filename === name || image.path === name || this.#pathOf(image) === absolute,
     );
-    if (found.length === 0) throw new Failure('not-found', `path: there is no image ${name}.`);
+    if (found.length === 0) throw notFound(`path: there is no image ${name}.`);
     return found;
   }
 
   async upload(path: string, stream: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<object> {
     if (path.split('/').includes('..') || path.startsWith('/'))
-      throw new Failure('forbidden', 'path: images are kept in the folders of the emulators; give a file name.');
+      throw forbidden('path: images are kept in the folders of the emulators; give a file name.');
     const { head, whole } = await peeked(stream);
-    if (head.length < HEAD_BYTES) throw new Failure('conflict', 'The file has fewer than 7 bytes: it is no image.');
+    if (head.length < HEAD_BYTES) throw conflict('The file has fewer than 7 bytes: it is no image.');
     const [folder = ''] = path.includes('/') ? path.split('/') : [];
     const named = IMAGE_KINDS.map(({ type }) => type).find(
       (type) => FOLDERS[type as Emulator] === folder.toUpperCase(),
@@ -118,7 +115,7 @@ export class Images {
     const [image, another] = found;
     if (another !== undefined) throw new WrongRequest(`path: there are several images ${name}; give the whole path.`);
     const [user] = image!.used_by;
-    if (user !== undefined) throw new Failure('conflict', `path: ${name} is used by ${inWords(user)}.`);
+    if (user !== undefined) throw conflict(`path: ${name} is used by ${inWords(user)}.`);
     await this.#remove(image!);
   }
 
@@ -185,7 +182,7 @@ export function imageRoutes(
   return [
     route('GET /v3/images', async ({ query: { image_type: type } }) => {
       if (type !== undefined && !Object.values<string>(TYPES).includes(type))
-        throw new Failure('invalid', 'image_type: expected qemu, ios or iou.');
+        throw invalid('image_type: expected qemu, ios or iou.');
       const list = await images.list();
       return json(list.filter(({ emulator }) => type === undefined || TYPES[emulator as Emulator] === type));
     }),
@@ -200,7 +197,7 @@ export function imageRoutes(
     route(
       'POST /v3/images/qemu/{path:.+}',
       async ({ params: { path }, body }) => {
-        if (path.split('/').includes('..')) throw new Failure('forbidden', 'path: give a file name.');
+        if (path.split('/').includes('..')) throw forbidden('path: give a file name.');
         const name = posix.basename(path);
         if ((await images.list()).some(({ emulator, filename }) => emulator === 'qemu' && filename === name))
           throw new WrongRequest(`path: there is an image ${name} already.`);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { LongerDisk, NewDisk } from '../../api/kinds/qemu.ts';
 import { type Releases, releaseFor } from '../../api/releases.ts';
 import { V3_ROUTES } from '../../api/routes/v3.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden, invalid } from '../../failures.ts';
 import { relativeBelow } from '../../host/files/relative-path.ts';
 import type { Route } from '../../http/app/route.ts';
 import { type Difference, inDialect } from '../../http/v3/dialect.ts';
@@ -253,7 +253,7 @@ const diskV2 =
 function requireInside({ path }: Members, root: string, present: string | undefined): void {
   if (typeof path !== 'string' || path === '' || path === present) return;
   if (relativeBelow(root, resolve(root, path)) === undefined)
-    throw new Failure('forbidden', 'path: labs stay in the folder of labs; give the name of a folder in it.');
+    throw forbidden('path: labs stay in the folder of labs; give the name of a folder in it.');
 }
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
@@ -276,37 +276,30 @@ function requireName(name: unknown, type: unknown): void {
   // Numbers take the place of braces, and blanks are taken out.
   if (wanted === undefined || typeof name !== 'string') return;
   if (!wanted.form.test(name.replaceAll(/\{\w*\}/g, '1').replaceAll(' ', '')))
-    throw new Failure(
-      'conflict',
-      `name: "${name}" is no name for a node of type ${String(type)}: use ${wanted.words}.`,
-    );
+    throw conflict(`name: "${name}" is no name for a node of type ${String(type)}: use ${wanted.words}.`);
 }
 
 /** @throws Failure `invalid` for a type that release 3.0.6 does not have */
 function requireType({ node_type: node, template_type: template }: Members): void {
   if ((node ?? template) !== 'traceng') return;
   const member = node === undefined ? 'template_type' : 'node_type';
-  throw new Failure(
-    'invalid',
-    `Invalid request: ${member}: release 3 has no traceng; use vpcs, whose "trace" does the same.`,
-  );
+  throw invalid(`Invalid request: ${member}: release 3 has no traceng; use vpcs, whose "trace" does the same.`);
 }
 
 function withoutPath(sent: Members): Members {
-  if (sent['path'] != null) throw new Failure('forbidden', 'path: this server chooses the folders of its labs.');
+  if (sent['path'] != null) throw forbidden('path: this server chooses the folders of its labs.');
   return sent;
 }
 
 /** @throws Failure `invalid` */
 function requirePort({ port }: Members): void {
   if (typeof port === 'number' && (port < 1 || port > 65_535))
-    throw new Failure('invalid', 'Invalid request: port: expected a number from 1 to 65535.');
+    throw invalid('Invalid request: port: expected a number from 1 to 65535.');
 }
 
 function withTwoEnds(sent: Members): Members {
   const nodes = sent['nodes'];
-  if (!Array.isArray(nodes) || nodes.length < 2)
-    throw new Failure('invalid', 'Invalid request: nodes: expected at least two ends.');
+  if (!Array.isArray(nodes) || nodes.length < 2) throw invalid('Invalid request: nodes: expected at least two ends.');
   const { link_type: _type, ...kept } = sent;
   return kept;
 }
@@ -326,7 +319,7 @@ function iouLicence(settings: ServerSettings): Members {
 function requireAddress({ supplier }: Members): void {
   const url = (supplier as Members | null | undefined)?.['url'];
   if (url != null && !URL.canParse(String(url)))
-    throw new Failure('invalid', 'Invalid request: supplier.url: expected an address such as https://host/.');
+    throw invalid('Invalid request: supplier.url: expected an address such as https://host/.');
 }
 
 /** A node of a template has these, too, in the answer that creates it. */
@@ -346,7 +339,7 @@ export function v3Routes(parts: V3RouteParts): Route[] {
     route('POST /v3/version', ({ body, headers }) => {
       const spoken = releaseFor(releases, 'v3', headers);
       if (body.version === spoken) return { version: spoken };
-      throw new Failure('conflict', `version: the client has ${body.version}, this server ${spoken}.`);
+      throw conflict(`version: the client has ${body.version}, this server ${spoken}.`);
     }),
     route('GET /v3/version', ({ headers, host }) => ({
       controller_host: host.replace(/:\d+$/, ''),

@@ -1,6 +1,6 @@
 // Templates of release 3.0.6: with version, usage and times in every type, and other identifiers for the built-in ones.
 import { findNodeKind } from '../../api/kinds/kinds.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, forbidden } from '../../failures.ts';
 import { mendAll } from '../../http/v3/lenient.ts';
 import type { Documents } from '../../store/documents.ts';
 import { BUILTIN_TEMPLATES } from '../templates/builtins.ts';
@@ -67,8 +67,7 @@ export class TemplateNotes {
 
   /** @throws Failure `forbidden` for a built-in template */
   ownId(id: string): string {
-    if (BUILTIN.has(id))
-      throw new Failure('forbidden', 'template_id: built-in templates cannot be changed, copied or deleted.');
+    if (BUILTIN.has(id)) throw forbidden('template_id: built-in templates cannot be changed, copied or deleted.');
     return id;
   }
 
@@ -77,7 +76,7 @@ export class TemplateNotes {
     const taken = this.#templates
       .list()
       .some((one) => one.name === name && (this.#notes.get(one.template_id)?.version ?? null) === (version ?? null));
-    if (taken) throw new Failure('conflict', `name: there is a template "${name}" of this version already.`);
+    if (taken) throw conflict(`name: there is a template "${name}" of this version already.`);
   }
 
   async keep(id: string, { version, usage }: Members): Promise<void> {

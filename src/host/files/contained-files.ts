@@ -1,7 +1,7 @@
 // Reads, writes and removes files below one directory by untrusted names. No spelling, link or race leads outside it.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rmdir, unlink } from 'node:fs/promises';
-import { Failure, systemCode } from '../../failures.ts';
+import { forbidden, systemCode } from '../../failures.ts';
 import { type AtomicFile, type AtomicFileData, createAtomicFile, fileFailure } from './atomic-file.ts';
 import {
   at,
@@ -148,7 +148,7 @@ async function openParent(
   held: AsyncDisposableStack,
   made: AsyncDisposableStack | undefined,
 ): Promise<FileHandle> {
-  if (segments.length > DEEPEST) throw new Failure('forbidden', `${path}: more than ${DEEPEST} levels deep`);
+  if (segments.length > DEEPEST) throw forbidden(`${path}: more than ${DEEPEST} levels deep`);
   let directory = top.handle;
   for (const [index, name] of segments.slice(0, -1).entries()) {
     const entry = at(directory, name);

@@ -7,7 +7,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { Failure, systemCode } from '../../failures.ts';
+import { conflict, type Failure, forbidden, notFound, systemCode } from '../../failures.ts';
 import { fileFailure, throwFileFailure } from './atomic-file.ts';
 import { relativeBelow } from './relative-path.ts';
 
@@ -28,20 +28,18 @@ export interface Root {
 
 /** The parts of a relative path, with `.` and `..` resolved. The result never climbs above the root. */
 export function segmentsOf(path: string): string[] {
-  if (path.includes('\0')) throw new Failure('forbidden', 'the path holds a NUL character; leave it out');
-  if (path.includes('\\')) throw new Failure('forbidden', `${path}: use '/' between the parts of a path, never '\\'`);
-  if (path.startsWith('/'))
-    throw new Failure('forbidden', `${path}: give a path relative to the directory, without a leading '/'`);
+  if (path.includes('\0')) throw forbidden('the path holds a NUL character; leave it out');
+  if (path.includes('\\')) throw forbidden(`${path}: use '/' between the parts of a path, never '\\'`);
+  if (path.startsWith('/')) throw forbidden(`${path}: give a path relative to the directory, without a leading '/'`);
   if (Buffer.byteLength(path) > LONGEST_PATH_BYTES)
-    throw new Failure('forbidden', `the path is longer than ${LONGEST_PATH_BYTES} bytes`);
+    throw forbidden(`the path is longer than ${LONGEST_PATH_BYTES} bytes`);
   const segments: string[] = [];
   for (const part of path.split('/')) {
     if (part === '..') {
       if (segments.pop() === undefined) throw outside(path);
     } else if (part !== '' && part !== '.') segments.push(part);
   }
-  if (segments.length === 0)
-    throw new Failure('forbidden', `'${path}': name a file below the directory, not the directory itself`);
+  if (segments.length === 0) throw forbidden(`'${path}': name a file below the directory, not the directory itself`);
   return segments;
 }
 
@@ -65,7 +63,7 @@ export async function openFound(top: Root, segments: readonly string[], path: st
   } catch (thrown) {
     if (await leadsOutside(top, segments)) throw outside(path);
     if (systemCode(thrown) === 'ENOTDIR' && flags === 0)
-      throw new Failure('not-found', `${path}: there is no such file`, { cause: thrown });
+      throw notFound(`${path}: there is no such file`, { cause: thrown });
     throw fileFailure(thrown, path);
   }
 }
@@ -125,13 +123,13 @@ export async function placeBelow(top: Root, found: FileHandle, path: string): Pr
 
 export function mustBeRegular(stat: Stats, path: string): void {
   if (stat.isDirectory()) throw isDirectory(path);
-  if (!stat.isFile()) throw new Failure('forbidden', `${path}: it is a device, pipe or socket; name a regular file`);
+  if (!stat.isFile()) throw forbidden(`${path}: it is a device, pipe or socket; name a regular file`);
 }
 
 export function outside(path: string): Failure {
-  return new Failure('forbidden', `${path}: it leads outside of the directory`);
+  return forbidden(`${path}: it leads outside of the directory`);
 }
 
 export function isDirectory(path: string): Failure {
-  return new Failure('conflict', `${path}: it is a directory, not a file; name a file in it`);
+  return conflict(`${path}: it is a directory, not a file; name a file in it`);
 }

@@ -1,7 +1,7 @@
 // Creates and removes directories. Node's own recursive mkdir reports a wrong reason on a disk that cannot be written.
 import { chmod, mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../log.ts';
 import { fileFailure } from './atomic-file.ts';
 
@@ -73,6 +73,6 @@ async function makeOne(path: string, shownAs: string): Promise<string | undefine
     if (systemCode(thrown) !== 'EEXIST') throw thrown;
     const there = await stat(path).catch(() => undefined);
     if (there?.isDirectory()) return undefined;
-    throw new Failure('conflict', `${shownAs}: something else is in the place of this directory; move it away`);
+    throw conflict(`${shownAs}: something else is in the place of this directory; move it away`);
   }
 }

@@ -1,6 +1,6 @@
 // Explains failures on disks that have space but no inodes left: every library words that differently.
 import { statfs } from 'node:fs/promises';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { Failure, messageOf, outOfSpace, systemCode } from '../../failures.ts';
 
 /** Inodes that a start needs briefly. A failed one has already released its own. */
 const FEW = 16;
@@ -14,7 +14,7 @@ export async function explainInodes(error: unknown, directory: string): Promise<
   // Some file systems create inodes on demand and count none.
   if (!isForWantOfOne(error) || status === undefined || status.files === 0 || status.ffree >= FEW) return error;
   const message = `the disk of ${directory} has too few inodes left (${status.ffree}), so that no files can be created there: delete files that are not needed; nothing was lost (${messageOf(error)})`;
-  return new Failure('out-of-space', message, { cause: error });
+  return outOfSpace(message, { cause: error });
 }
 
 function isForWantOfOne(error: unknown): boolean {

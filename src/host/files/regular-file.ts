@@ -3,7 +3,7 @@
 // them block all files and the database.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { Failure, systemCode } from '../../failures.ts';
+import { forbidden, systemCode, tooLarge } from '../../failures.ts';
 import { fileFailure } from './atomic-file.ts';
 import { at, mustBeRegular, openPlace } from './contained-place.ts';
 
@@ -57,16 +57,11 @@ export async function readBounded(handle: FileHandle, largest: number, shownAs: 
     const { bytesRead } = await handle.read(part, 0, part.length, length).catch((thrown: unknown) => {
       // Files in /proc count as regular, and some of them block for new data.
       if (systemCode(thrown) !== 'EAGAIN') throw fileFailure(thrown, shownAs);
-      throw new Failure(
-        'forbidden',
-        `${shownAs}: it is a file of the kernel that has nothing to say; name a regular file`,
-      );
+      throw forbidden(`${shownAs}: it is a file of the kernel that has nothing to say; name a regular file`);
     });
     if (bytesRead === 0) return Buffer.concat(parts, length);
     length += bytesRead;
-    if (length > largest) {
-      throw new Failure('too-large', `${shownAs}: it is longer than ${largest} bytes; name a shorter file`);
-    }
+    if (length > largest) throw tooLarge(`${shownAs}: it is longer than ${largest} bytes; name a shorter file`);
     parts.push(part.subarray(0, bytesRead));
   }
 }

@@ -1,6 +1,6 @@
 // Names reserved for the server's unfinished files. A client's file of such a name could be removed, or taken for the
 // server's own at the next start.
-import { Failure } from '../../failures.ts';
+import { forbidden } from '../../failures.ts';
 import { isTemporaryName } from './atomic-file.ts';
 
 /** Prefix of the folders in which projects are assembled. */
@@ -15,5 +15,5 @@ export function isReservedName(name: string): boolean {
 export function refuseReservedNames(path: string, shownAs = path): void {
   const reserved = path.split('/').find(isReservedName);
   if (reserved === undefined) return;
-  throw new Failure('forbidden', `${shownAs}: names like "${reserved}" are the server's own; choose another.`);
+  throw forbidden(`${shownAs}: names like "${reserved}" are the server's own; choose another.`);
 }

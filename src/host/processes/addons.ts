@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, constants as osConstants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
-import { Failure, messageOf } from '../../failures.ts';
+import { internal, messageOf, unavailable } from '../../failures.ts';
 import { embedded } from '../files/assets.ts';
 
 /** Worker threads inherit the value of this key (node:worker_threads, environment data). */
@@ -40,7 +40,7 @@ export function loadAddon(name: string): unknown {
   const known = loaded.get(name);
   if (known !== undefined) return known;
   const bytes = embedded(`addons/${name}`);
-  if (bytes === undefined) throw new Failure('internal', `this executable holds no addon '${name}'`);
+  if (bytes === undefined) throw internal(`this executable holds no addon '${name}'`);
   const refusals: string[] = [];
   for (const place of places()) {
     let directory: string | undefined;
@@ -60,8 +60,7 @@ export function loadAddon(name: string): unknown {
       if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
     }
   }
-  throw new Failure(
-    'unavailable',
+  throw unavailable(
     `no place to load ${name} from; set LABWIRE_ADDON_DIR to a directory that can be written and is not mounted noexec (${refusals.join('; ')})`,
   );
 }

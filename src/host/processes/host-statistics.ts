@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 
 /** Sent with every ping of a notification stream. */
 export interface Usage {
@@ -98,7 +98,7 @@ function memoryOfHost(): { total: number; free: number; swapTotal: number; swapF
   try {
     text = readFileSync('/proc/meminfo', 'utf8');
   } catch (thrown) {
-    throw new Failure('conflict', 'The figures of this host cannot be read: /proc is not mounted.', { cause: thrown });
+    throw conflict('The figures of this host cannot be read: /proc is not mounted.', { cause: thrown });
   }
   const bytes = (name: string): number =>
     1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);

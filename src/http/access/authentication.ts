@@ -354,7 +354,7 @@ export class Authentication {
 }
 
 /** The response to missing or wrong credentials. */
-export function unauthorized(): Response {
+export function unauthorizedResponse(): Response {
   return new Response('', { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="GNS3 server"' } });
 }
 

@@ -1,14 +1,14 @@
 // Middleware before all routes, in this order: guard, cross-origin headers, authentication.
 import type { MiddlewareHandler } from 'hono';
 import type { RouteDefinition } from '../../api/routes/definition.ts';
-import { Failure } from '../../failures.ts';
+import { forbidden, unauthorized } from '../../failures.ts';
 import type { AppEnvironment } from '../app/app.ts';
 import { pagesForPeople } from '../app/error-pages.ts';
 import { isV3, renderFailure } from '../app/errors.ts';
 import { targetOf } from '../app/target.ts';
 import { POLICY_VIOLATION } from '../sockets/message-socket.ts';
 import { v3Failure } from '../v3/form.ts';
-import { type Authentication, tooManyGuesses, unauthorized } from './authentication.ts';
+import { type Authentication, tooManyGuesses, unauthorizedResponse } from './authentication.ts';
 import { type GuardRules, hostName, refusal } from './guard.ts';
 import { localUser, needsNoPassword } from './local-peers.ts';
 import { LogoutRequests } from './logout-requests.ts';
@@ -71,7 +71,7 @@ function guard(rules: GateOptions['rules'], proxies: TrustedProxies): Gatekeeper
       passed ? withHost(current, context.req.header('host')) : current,
     );
     if (reason !== undefined) {
-      const failure = new Failure('forbidden', reason);
+      const failure = forbidden(reason);
       return isV3(context.req.path) ? v3Failure(failure, undefined) : renderFailure(failure);
     }
     await next();
@@ -161,7 +161,7 @@ function authenticated(
     const isRefused = async (): Promise<boolean> =>
       !passedWithoutPassword && isPassed(env.incoming?.socket) && !(await authentication.isAsked());
     if (await isRefused()) {
-      const failure = new Failure('forbidden', NEEDS_PASSWORD);
+      const failure = forbidden(NEEDS_PASSWORD);
       return isV3(context.req.path) ? v3Failure(failure, undefined) : renderFailure(failure);
     }
     if (isV3(context.req.path)) {
@@ -173,7 +173,7 @@ function authenticated(
       const isOpen = definition === undefined || definition.open === true;
       const decision = isOpen ? ({ kind: 'off' } as const) : await authentication.decideByToken(header, token);
       if (decision.kind !== 'right' && decision.kind !== 'off') {
-        if (!env.connect) return v3Failure(new Failure('unauthorized', LOG_IN_AGAIN), undefined);
+        if (!env.connect) return v3Failure(unauthorized(LOG_IN_AGAIN), undefined);
         return token === undefined ? new Response(null, { status: 403 }) : refusedSocket(env.connect);
       }
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
@@ -188,10 +188,10 @@ function authenticated(
     } else {
       const decision = await authentication.decide(context.req.header('authorization'), address);
       if (decision.kind === 'later') return tooManyGuesses(decision.wait);
-      if (decision.kind === 'wrong') return unauthorized();
+      if (decision.kind === 'wrong') return unauthorizedResponse();
       const target = targetOf(context.req.raw, env);
       if (decision.kind === 'right' && logouts.isFirst(target, context.req.header('sec-fetch-site')))
-        return unauthorized();
+        return unauthorizedResponse();
       env.client = { address, identity: decision.kind === 'right' ? decision.identity : undefined };
     }
     await next();

@@ -4,7 +4,7 @@ import { lstatSync, unlinkSync } from 'node:fs';
 import { chmod, link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, Failure, messageOf, systemCode } from '../../failures.ts';
 
 /** Longest path of a socket (unix(7)). */
 const PATH_BYTES = 107;
@@ -45,8 +45,7 @@ export async function listenAt(server: Server, path: string): Promise<void> {
   // The socket gets its name only when it listens with the right mode, so a second server never takes it for a stale one.
   const aside = asideOf(path);
   if (Math.max(Buffer.byteLength(path), Buffer.byteLength(aside)) > PATH_BYTES) {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `${path} is longer than the ${PATH_BYTES} bytes that a socket's path can have: name another with socket_path`,
     );
   }
@@ -61,7 +60,7 @@ export async function listenAt(server: Server, path: string): Promise<void> {
   } catch (error) {
     server.close();
     if (error instanceof Failure) throw error;
-    throw new Failure('conflict', `${path} cannot be used (${messageOf(error)}): name another with socket_path`);
+    throw conflict(`${path} cannot be used (${messageOf(error)}): name another with socket_path`);
   }
 }
 
@@ -88,7 +87,7 @@ async function publish(aside: string, path: string): Promise<void> {
 }
 
 const taken = (path: string): Failure =>
-  new Failure('conflict', `another program listens at ${path}: stop it, or name another with socket_path`);
+  conflict(`another program listens at ${path}: stop it, or name another with socket_path`);
 
 async function listen(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -106,7 +105,7 @@ async function removeStale(path: string): Promise<void> {
   const found = await lstat(path).catch(unlessGone);
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw new Failure('conflict', `${path} is there and is no socket: remove it, or name another with socket_path`);
+    throw conflict(`${path} is there and is no socket: remove it, or name another with socket_path`);
   }
   if (await isListening(path)) throw taken(path);
   // Another server may replace it at the same moment, so it is checked again under a unique name.

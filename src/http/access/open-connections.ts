@@ -1,5 +1,5 @@
 // Long-lived requests: WebSockets, streams, slow bodies and long work. They end when the client loses its right.
-import { Failure } from '../../failures.ts';
+import { Failure, forbidden } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Authentication } from './authentication.ts';
 import type { Identity } from './identity.ts';
@@ -42,8 +42,7 @@ export class Admissions {
   /** @throws Failure `forbidden`, `not-found` if it is no longer allowed */
   async confirm({ tag, check }: Pick<Lasting, 'tag' | 'check'>): Promise<void> {
     const there = await this.#authentication.stillThere(tag);
-    if (there === undefined)
-      throw new Failure('forbidden', 'The password was changed, or the account or token is gone.');
+    if (there === undefined) throw forbidden('The password was changed, or the account or token is gone.');
     if (there.identity) check?.(there.identity);
   }
 

@@ -1,7 +1,7 @@
 // One-time tickets for WebSockets, for browsers that send no password with them, such as Safari.
 import { randomBytes } from 'node:crypto';
 import { SERVER_ROUTES } from '../../api/routes/server.ts';
-import { Failure } from '../../failures.ts';
+import { invalid, unavailable } from '../../failures.ts';
 import { type Route, routesOf } from '../app/route.ts';
 import type { Identity } from './identity.ts';
 
@@ -47,7 +47,7 @@ export class Tickets {
     const account = identity?.id ?? '';
     const unused = this.#unused.get(account) ?? 0;
     if (unused >= MOST || this.#tickets.size >= MOST_OF_ALL)
-      throw new Failure('unavailable', `There are ${unused} unused tickets: try again in ${LIFE_MS / 1000} s.`);
+      throw unavailable(`There are ${unused} unused tickets: try again in ${LIFE_MS / 1000} s.`);
     const text = randomBytes(TICKET_BYTES).toString('base64url');
     this.#tickets.set(text, { path, address, account, tag: identity?.tag ?? '', end: this.#now() + LIFE_MS });
     this.#unused.set(account, unused + 1);
@@ -94,10 +94,7 @@ export function ticketRoute(tickets: Tickets, isSocket: (path: string) => boolea
   };
   return route('POST /v2/tickets', ({ body: { path }, client }) => {
     if (!isSocket(path) || /[?#]/.test(path))
-      throw new Failure(
-        'invalid',
-        'path: name a WebSocket of this server, such as /v2/notifications/ws, without a query.',
-      );
+      throw invalid('path: name a WebSocket of this server, such as /v2/notifications/ws, without a query.');
     return {
       path,
       ticket: tickets.issue(path, client.address, client.identity),

@@ -5,7 +5,7 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { tryDecodeURIComponent } from 'hono/utils/url';
 import type { RouteDefinition, Schema } from '../../api/routes/definition.ts';
 import { answerBody } from '../../events/json.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, forbidden, invalid } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import { within } from '../../host/values/progress.ts';
@@ -278,7 +278,7 @@ export class App {
       // A client that lost write access must reconnect as a viewer.
       context.env.check = (now) => {
         const { watches } = access.admit(route, request, now);
-        if (watches && !admission.watches) throw new Failure('forbidden', 'You may only watch this lab from now on.');
+        if (watches && !admission.watches) throw forbidden('You may only watch this lab from now on.');
       };
       return (answer) => {
         told.answer = answer;
@@ -365,7 +365,7 @@ export class App {
     if (!env.connect) {
       if (isV3(route.pattern)) return unknownPath(route.pattern);
       const problem = env.openingProblem ?? 'connect with a WebSocket client';
-      throw new Failure('invalid', `This address speaks WebSocket only: ${problem}.`);
+      throw invalid(`This address speaks WebSocket only: ${problem}.`);
     }
     env.connect(await route.accept(request as RouteRequest<string, undefined>));
     return new Response(null, { status: 204 });
@@ -374,7 +374,7 @@ export class App {
 
 /** Schemas of objects accept an array as an object without members; for clients it is an error. */
 function validatedBody(schema: Schema, body: unknown): unknown {
-  if (Array.isArray(body)) throw new Failure('invalid', 'Invalid request: body: expected an object, received a list');
+  if (Array.isArray(body)) throw invalid('Invalid request: body: expected an object, received a list');
   return validated(schema, body);
 }
 

@@ -1,5 +1,5 @@
 // Reads JSON bodies, limited in size, depth and time.
-import { Failure } from '../../failures.ts';
+import { Failure, invalid, timedOut, tooLarge } from '../../failures.ts';
 import { parseJsonBounded } from '../../store/json.ts';
 
 /** The release's limit for bodies that are not files, in bytes. */
@@ -71,20 +71,17 @@ async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> 
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (late) throw new Failure('time-out', `The body did not arrive within ${BODY_TIMEOUT_MS / 1000} s.`);
+      if (late) throw timedOut(`The body did not arrive within ${BODY_TIMEOUT_MS / 1000} s.`);
       if (done) return chunks.text();
       chunks.add(value);
       if (chunks.size > BODY_LIMIT_BYTES) {
-        throw new Failure(
-          'too-large',
-          `The body is larger than ${BODY_LIMIT_BYTES} bytes; send files to a files or images route.`,
-        );
+        throw tooLarge(`The body is larger than ${BODY_LIMIT_BYTES} bytes; send files to a files or images route.`);
       }
     }
   } catch (error) {
     if (error instanceof TypeError) throw new MalformedBody('it is not UTF-8 text', '');
     if (error instanceof Failure) throw error;
-    throw new Failure('time-out', 'The body broke off.', { cause: error });
+    throw timedOut('The body broke off.', { cause: error });
   } finally {
     clearTimeout(timer);
     await reader.cancel().catch(() => {});
@@ -118,7 +115,7 @@ export async function readFormBody({
 }): Promise<Record<string, string>> {
   const type = headers.get('content-type') ?? '';
   if (!/^application\/x-www-form-urlencoded\b/i.test(type))
-    throw new Failure('invalid', 'Invalid request: the body has to be a form (application/x-www-form-urlencoded).');
+    throw invalid('Invalid request: the body has to be a form (application/x-www-form-urlencoded).');
   return queryMembers(stream === null ? '' : await readBounded(stream));
 }
 

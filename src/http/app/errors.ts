@@ -1,7 +1,7 @@
 // The only place that maps failures to status codes and error bodies (as in release 2.2.57).
 
 import { answerText } from '../../events/json.ts';
-import { Failure, type FailureCode, messageOf, systemCode } from '../../failures.ts';
+import { Failure, type FailureCode, internal, messageOf, systemCode, unavailable } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 
 const STATUS: Record<FailureCode, number> = {
@@ -60,7 +60,7 @@ function shortage(thrown: unknown): Failure | undefined {
     const code = systemCode(cause);
     if (code !== 'EMFILE' && code !== 'ENFILE') continue;
     log.warn('no file descriptor to spare', { error: cause.message });
-    return new Failure('unavailable', 'The server has no file descriptor to spare: try again in a moment.', { cause });
+    return unavailable('The server has no file descriptor to spare: try again in a moment.', { cause });
   }
   return undefined;
 }
@@ -70,7 +70,7 @@ function unexpected(thrown: unknown, refused: RefusedRequest | undefined, reques
   const { method, path: route } = refused ?? {};
   log.error('unexpected error', { method, route, request, stack: error.stack ?? error.message });
   const where = request === undefined ? '' : ` of request ${request}`;
-  return new Failure('internal', `Internal error: the server log has the details${where}.`);
+  return internal(`Internal error: the server log has the details${where}.`);
 }
 
 /** Whether a path is of release 3.0.6. */

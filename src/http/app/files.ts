@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { Failure } from '../../failures.ts';
+import { Failure, timedOut } from '../../failures.ts';
 import { openContainedForRead, type WriteOptions, writeContained } from '../../host/files/contained-files.ts';
 
 /**
@@ -64,6 +64,6 @@ export async function uploadFile(root: string, path: string, { content, signal, 
     await writeContained(root, path, content ?? '', options);
   } catch (thrown) {
     if (thrown instanceof Failure || !signal.aborted) throw thrown;
-    throw new Failure('time-out', `${path}: the upload broke off; nothing was written.`, { cause: thrown });
+    throw timedOut(`${path}: the upload broke off; nothing was written.`, { cause: thrown });
   }
 }

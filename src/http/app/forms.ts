@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { Busboy } from '@fastify/busboy';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 
 /** Forms have few and small fields besides the file. */
 const LIMITS = { files: 1, parts: 50, fieldSize: 64 * 1024, headerPairs: 50, headerSize: 16 * 1024 };
@@ -36,13 +36,12 @@ async function* fileOfForm(type: string, body: ReadableStream<Uint8Array>): Asyn
   );
   try {
     file = await found.promise;
-    if (file === undefined)
-      throw new Failure('conflict', 'The form holds no file: send one, or the file itself as the body.');
+    if (file === undefined) throw conflict('The form holds no file: send one, or the file itself as the body.');
     yield* file;
     await reading;
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('conflict', `The form cannot be read: ${messageOf(error)}`, { cause: error });
+    throw conflict(`The form cannot be read: ${messageOf(error)}`, { cause: error });
   } finally {
     reading.catch(() => {});
     form.destroy();

@@ -1,7 +1,7 @@
 // The header by which a client names its operation, to find it in the list of operations.
 import * as v from 'valibot';
 import { Uuid } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 
 const HEADER = 'X-Operation-Id';
 
@@ -9,5 +9,5 @@ const HEADER = 'X-Operation-Id';
 export function operationId(headers: Headers): string | undefined {
   const id = headers.get(HEADER) ?? undefined;
   if (id === undefined || v.is(Uuid, id)) return id;
-  throw new Failure('invalid', `${HEADER}: must be a UUID.`);
+  throw invalid(`${HEADER}: must be a UUID.`);
 }

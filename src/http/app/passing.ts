@@ -1,7 +1,7 @@
 // On a host of a cluster that is not the controller: passes requests and WebSockets on to the controller, all but those for this host alone.
 import { type ClientRequest, type IncomingMessage, request as open, type ServerResponse } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
-import { Failure, messageOf, temporary } from '../../failures.ts';
+import { type Failure, forbidden, messageOf, temporary } from '../../failures.ts';
 import { type Dial, dialing } from '../../host/network/dialing.ts';
 import { type GuardRules, refusal } from '../access/guard.ts';
 import { CLIENT_HEADER, clientHeader } from '../access/passed-connections.ts';
@@ -100,7 +100,7 @@ export class Passing {
       },
       this.#options.rules,
     );
-    return reason === undefined ? undefined : new Failure('forbidden', reason);
+    return reason === undefined ? undefined : forbidden(reason);
   }
 
   #client({ socket, headers }: WireMessage): SeenClient {

@@ -1,5 +1,5 @@
 // Numbers in a request's query.
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 import { MOST_LAST_BYTES } from '../../store/captures.ts';
 
 export interface WholeNumber {
@@ -22,10 +22,7 @@ export function wholeInQuery(
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   const shown = JSON.stringify(text.slice(0, 40));
-  throw new Failure(
-    'invalid',
-    `${name}: expected a whole number from ${least} to ${most} (${unit}), received ${shown}`,
-  );
+  throw invalid(`${name}: expected a whole number from ${least} to ${most} (${unit}), received ${shown}`);
 }
 
 /** `?last=`: start reading this many bytes before the end of a capture. */

@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, type Failure, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { notePassed } from '../access/passed-connections.ts';
 import { Openings } from '../sockets/websocket-requests.ts';
@@ -141,5 +141,5 @@ function listenFailure(error: Error, host: string, port: number): Failure {
     EADDRNOTAVAIL: `${host} is no address of this machine: choose one with --host`,
     EACCES: `port ${port} may not be used by this user: choose one above 1023 with --port`,
   };
-  return new Failure('conflict', `Cannot listen: ${reasons[systemCode(error) ?? ''] ?? messageOf(error)}`);
+  return conflict(`Cannot listen: ${reasons[systemCode(error) ?? ''] ?? messageOf(error)}`);
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { invalid, messageOf, systemCode } from '../../failures.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -22,15 +22,14 @@ function readTls({ certificate, key }: TlsFiles): { cert: Buffer; key: Buffer } 
       if (!statSync(path).isFile()) throw new Error('it is not a regular file');
       return readFileSync(path);
     } catch (error) {
-      throw new Failure('invalid', `${name} ${path} cannot be read: ${systemCode(error) ?? messageOf(error)}`);
+      throw invalid(`${name} ${path} cannot be read: ${systemCode(error) ?? messageOf(error)}`);
     }
   };
   const files = { cert: read(certificate, 'certfile'), key: read(key, 'certkey') };
   try {
     createSecureContext(files);
   } catch (error) {
-    throw new Failure(
-      'invalid',
+    throw invalid(
       `certfile ${certificate} and certkey ${key} are no certificate and its key (${messageOf(error)}): name PEM files that belong together`,
     );
   }

@@ -1,7 +1,7 @@
 // Validates data with valibot schemas; errors name the member and the expected value.
 import * as v from 'valibot';
 import type { Schema } from '../../api/routes/definition.ts';
-import { Failure } from '../../failures.ts';
+import { invalid } from '../../failures.ts';
 import { describeIssue } from '../../store/issues.ts';
 
 /**
@@ -11,8 +11,5 @@ import { describeIssue } from '../../store/issues.ts';
 export function validated<S extends Schema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  throw new Failure(
-    'invalid',
-    `Invalid request: ${result.issues.map((issue) => describeIssue(issue, 'body')).join('; ')}`,
-  );
+  throw invalid(`Invalid request: ${result.issues.map((issue) => describeIssue(issue, 'body')).join('; ')}`);
 }

@@ -1,6 +1,6 @@
 // Routes of release 3.0.6 that mean the same as one of 2.2.57: the same function answers, between translations.
 import type { RouteDefinition } from '../../api/routes/definition.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, invalid } from '../../failures.ts';
 import { jsonCopy } from '../../host/values/json-copy.ts';
 import {
   type Answer,
@@ -126,7 +126,7 @@ async function sentIn(request: RouteRequest, { needsBody = false }: Difference):
   const { headers, stream } = request;
   const isMissing = (headers.get('content-length') ?? '0') === '0' && !headers.has('transfer-encoding');
   if (needsBody && (stream === null || isMissing))
-    throw new Failure('invalid', 'Invalid request: a JSON body is required, {} at least.');
+    throw invalid('Invalid request: a JSON body is required, {} at least.');
   return readObject(request, false);
 }
 

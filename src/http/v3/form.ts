@@ -2,7 +2,7 @@
 // `{"message"}`, JSON is compact.
 import * as v from 'valibot';
 import type { RouteDefinitions } from '../../api/routes/definition.ts';
-import { Failure } from '../../failures.ts';
+import { Failure, invalid } from '../../failures.ts';
 import { readJsonBody } from '../app/body.ts';
 import { failureHeaders, renderFailure, statusOf } from '../app/errors.ts';
 import {
@@ -57,7 +57,7 @@ export function usualParams(
 
 /** @throws Failure `invalid` */
 function refuseIdentifier(name: string, text: string): never {
-  throw new Failure('invalid', `${name}: expected a UUID, got ${JSON.stringify(text)}.`);
+  throw invalid(`${name}: expected a UUID, got ${JSON.stringify(text)}.`);
 }
 
 /**
@@ -72,10 +72,10 @@ export async function readObject(
   const type = headers.get('content-type') ?? '';
   const body = await readJsonBody(stream);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new Failure('invalid', 'Invalid request: body: expected an object.');
+    throw invalid('Invalid request: body: expected an object.');
   const counts = isTyped || Object.keys(body).length > 0;
   if (counts && type !== '' && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
-    throw new Failure('invalid', `Invalid request: the body has the type ${type}; send application/json.`);
+    throw invalid(`Invalid request: the body has the type ${type}; send application/json.`);
   return body as Record<string, unknown>;
 }
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { constants, createDeflateRaw, createZstdCompress } from 'node:zlib';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { childEnvironment } from '../../host/processes/child-processes.ts';
 import { findProgram } from '../../host/processes/program-path.ts';
 import { BZIP2, DEFLATE, END_MARKER, LZMA, lzmaHead, STORE, ZSTD } from './methods.ts';
@@ -64,8 +64,7 @@ export async function compressorFor({ method, level }: Compression): Promise<Com
 async function programFor(method: string, program: string, debianPackage: string): Promise<string> {
   const path = await findProgram(program);
   if (path !== undefined) return path;
-  throw new Failure(
-    'conflict',
+  throw conflict(
     `compression: ${method} needs the program ${program}, which is missing. Install it (apt install ${debianPackage}), or use "zstd", "zip" or "none".`,
   );
 }

@@ -18,7 +18,7 @@ import {
 } from 'node-liblzma/wasm';
 import createLiblzma from 'node-liblzma/wasm/liblzma.js';
 import Bunzip from 'seek-bzip';
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure } from '../../failures.ts';
 import { wasmFile } from '../../host/files/assets.ts';
 import { BZIP2, END_MARKER, type LZMA, LZMA_PROPERTIES_BYTES } from './methods.ts';
 
@@ -210,8 +210,7 @@ function tooLong(): Error {
 
 function tooLarge(): Failure {
   const most = LARGEST_DICTIONARY_BYTES / 1024 ** 2;
-  return new Failure(
-    'conflict',
+  return conflict(
     `its dictionary of LZMA is larger than ${most} MiB; export the project again with compression "zstd" or "zip"`,
   );
 }

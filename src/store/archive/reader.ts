@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { crc32, createZstdDecompress } from 'node:zlib';
 import { type Entry, fromFdPromise, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 import { BLOCK_BYTES, shareBlocks } from '../../host/files/share-blocks.ts';
 import { decoded } from './decoding-thread.ts';
 import { findArchive, PartReader } from './extent.ts';
@@ -75,11 +75,9 @@ export class ArchiveReader {
         ? fromFdPromise(handle.fd, options)
         : fromRandomAccessReaderPromise(new PartReader(handle.fd, start), end - start, options);
     const zip = await opening.catch((error: unknown) => {
-      throw new Failure(
-        'conflict',
-        'This is not a lab archive (.gns3project), or it is damaged: lab export and the page make one.',
-        { cause: error },
-      );
+      throw conflict('This is not a lab archive (.gns3project), or it is damaged: lab export and the page make one.', {
+        cause: error,
+      });
     });
     const entries = await entriesOf(zip);
     checkSizes([...entries.values()], end - start);
@@ -178,7 +176,7 @@ export class ArchiveReader {
 
 async function entriesOf(zip: ZipFile): Promise<Map<string, ArchiveEntry>> {
   if (zip.entryCount > MOST_ENTRIES) {
-    throw new Failure('conflict', `The archive has ${zip.entryCount} entries; at most ${MOST_ENTRIES} are taken.`);
+    throw conflict(`The archive has ${zip.entryCount} entries; at most ${MOST_ENTRIES} are taken.`);
   }
   const entries = new Map<string, ArchiveEntry>();
   try {
@@ -190,7 +188,7 @@ async function entriesOf(zip: ZipFile): Promise<Map<string, ArchiveEntry>> {
     }
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('conflict', `The archive is damaged: ${messageOf(error)}`, { cause: error });
+    throw conflict(`The archive is damaged: ${messageOf(error)}`, { cause: error });
   }
   return entries;
 }
@@ -243,7 +241,7 @@ function sizeOf(entries: readonly ArchiveEntry[]): number {
 function checkSize(size: number, archiveSize: number): void {
   const most = ALWAYS_ALLOWED_BYTES + MOST_RATIO * archiveSize;
   if (size <= most) return;
-  throw new Failure('conflict', `The archive would unpack to ${size} bytes; one of ${archiveSize} may have ${most}.`);
+  throw conflict(`The archive would unpack to ${size} bytes; one of ${archiveSize} may have ${most}.`);
 }
 
 function checkSizes(entries: readonly ArchiveEntry[], archiveSize: number): void {
@@ -275,12 +273,9 @@ function checkTree(entries: ReadonlyMap<string, ArchiveEntry>): void {
 }
 
 function refused(name: string, reason: string): Failure {
-  return new Failure(
-    'conflict',
-    `The archive is refused for its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}.`,
-  );
+  return conflict(`The archive is refused for its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}.`);
 }
 
 function damaged(name: string, reason: string, cause?: unknown): Failure {
-  return new Failure('conflict', `The archive is damaged in its entry ${JSON.stringify(name)}: ${reason}.`, { cause });
+  return conflict(`The archive is damaged in its entry ${JSON.stringify(name)}: ${reason}.`, { cause });
 }

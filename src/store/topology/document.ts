@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { PROJECT_SETTINGS, REVISION, Topology } from '../../api/topology.ts';
 import type { Label } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { describeIssue } from '../issues.ts';
 import { formatJson, isObject, type JsonObject, parseJsonBounded } from '../json.ts';
 import type { LabContents } from '../labs.ts';
@@ -60,9 +60,9 @@ export function parseTopology(text: string, options: ParseOptions = {}): ParsedT
   try {
     document = parseJsonBounded(text);
   } catch (thrown) {
-    throw thrown instanceof Failure ? new Failure('conflict', thrown.message, { cause: thrown }) : thrown;
+    throw thrown instanceof Failure ? conflict(thrown.message, { cause: thrown }) : thrown;
   }
-  if (!isObject(document)) throw new Failure('conflict', 'a topology is one JSON object; this is another value');
+  if (!isObject(document)) throw conflict('a topology is one JSON object; this is another value');
   const { document: upgraded, from, ...files } = upgradeTopology(document, options);
   const { document: known, unknown } = knownMembers(upgraded);
   const isForeign = from === REVISION && unknown.length > 0 && isOfKnownRelease(upgraded['version']);
@@ -77,7 +77,7 @@ export function parseTopologyBytes(bytes: Uint8Array, options: ParseOptions = {}
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (thrown) {
-    throw new Failure('conflict', 'it is not UTF-8 text', { cause: thrown });
+    throw conflict('it is not UTF-8 text', { cause: thrown });
   }
   return parseTopology(text, options);
 }
@@ -117,7 +117,7 @@ function checkRequired({ topology }: Topology): void {
   topology.nodes.forEach(({ node_type, properties }, index) => {
     for (const [name, meaning] of Object.entries(nodeKind(node_type).required ?? {})) {
       if (typeof properties?.[name] === 'string') continue;
-      throw new Failure('conflict', `topology.nodes[${index}].properties.${name}: is required (${meaning})`);
+      throw conflict(`topology.nodes[${index}].properties.${name}: is required (${meaning})`);
     }
   });
 }
@@ -137,7 +137,7 @@ function checkTopology(document: unknown): Topology {
   if (result.success) return result.output;
   const complaints = result.issues.slice(0, MOST_COMPLAINTS).map((issue) => describeIssue(issue, 'document'));
   const more = result.issues.length - complaints.length;
-  throw new Failure('conflict', complaints.join('; ') + (more > 0 ? `; and ${more} more` : ''));
+  throw conflict(complaints.join('; ') + (more > 0 ? `; and ${more} more` : ''));
 }
 
 /** The number of nodes, links, drawings and computes of a document. */

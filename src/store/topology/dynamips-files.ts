@@ -1,7 +1,7 @@
 // Moves dynamips files from the shared folder to one folder per node (revision 6 to 7).
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import type { DynamipsFiles } from './upgrade.ts';
 
@@ -45,7 +45,6 @@ async function makeFolder(path: string): Promise<void> {
 
 async function isFolder(path: string): Promise<boolean> {
   const status = await lstat(path).catch(() => undefined);
-  if (status?.isSymbolicLink())
-    throw new Failure('conflict', `${path}: it is a symbolic link; put a folder in its place`);
+  if (status?.isSymbolicLink()) throw conflict(`${path}: it is a symbolic link; put a folder in its place`);
   return status?.isDirectory() ?? false;
 }

@@ -4,7 +4,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { REVISION, type Topology } from '../../api/topology.ts';
-import { Failure, systemCode } from '../../failures.ts';
+import { conflict, Failure, systemCode } from '../../failures.ts';
 import { createAtomicFile, fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { log } from '../../host/log.ts';
 import type { ParseOptions } from './document.ts';
@@ -131,13 +131,9 @@ async function readWhole(path: string): Promise<{ bytes: Buffer; fingerprint: Fi
     // Not blocking: a FIFO with this name is reported, not waited for.
     await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const status = await handle.stat({ bigint: true });
-    if (!status.isFile())
-      throw new Failure('conflict', `${path}: it is not a regular file; name the .gns3 file of a project`);
+    if (!status.isFile()) throw conflict(`${path}: it is not a regular file; name the .gns3 file of a project`);
     if (status.size > LARGEST_FILE_BYTES) {
-      throw new Failure(
-        'conflict',
-        `${path}: a topology file has at most ${LARGEST_FILE_BYTES} bytes, this one ${status.size}`,
-      );
+      throw conflict(`${path}: a topology file has at most ${LARGEST_FILE_BYTES} bytes, this one ${status.size}`);
     }
     // The status is read first: a change during the read makes the fingerprint outdated, and is detected later.
     const bytes = await handle.readFile();
@@ -166,11 +162,9 @@ async function explained<Parsed>(path: string, parsing: Promise<Parsed>): Promis
 }
 
 function damaged(path: string, reason: string, cause: unknown): Failure {
-  return new Failure(
-    'conflict',
-    `${path} cannot be loaded: ${reason} (correct the file, or put back an earlier copy of it)`,
-    { cause },
-  );
+  return conflict(`${path} cannot be loaded: ${reason} (correct the file, or put back an earlier copy of it)`, {
+    cause,
+  });
 }
 
 /**
@@ -179,5 +173,5 @@ function damaged(path: string, reason: string, cause: unknown): Failure {
  */
 function notLoadable(thrown: unknown): unknown {
   if (!(thrown instanceof Failure) || thrown.code === 'out-of-space') return thrown;
-  return new Failure('conflict', thrown.message, { cause: thrown });
+  return conflict(thrown.message, { cause: thrown });
 }

@@ -1,7 +1,7 @@
 // Moves files of a 1.x project to their new places: snapshots in folders, pictures anywhere, notes under another name.
 import { lstat, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { throwFileFailure } from '../../host/files/atomic-file.ts';
 import { openContainedForRead, writeContained } from '../../host/files/contained-files.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
@@ -52,7 +52,7 @@ async function packSnapshots(directory: string): Promise<void> {
         if (entry.kind === 'empty folder') await writer.addFolder(path);
         else if (entry.kind === 'link') await writer.addLink(path, entry.target);
         else if (entry.kind === 'file') await writer.addOpenFile(path, await entry.open());
-        else throw new Failure('conflict', `${folder}/${path}: permission denied; make it readable`);
+        else throw conflict(`${folder}/${path}: permission denied; make it readable`);
       }
     });
     await writeContained(directory, `snapshots/${name}.gns3project`, archive, { createParents: true });

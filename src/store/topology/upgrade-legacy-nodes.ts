@@ -1,6 +1,6 @@
 // Converts nodes of 1.x: types, properties and ports.
 import type { NodeType } from '../../api/vocabulary.ts';
-import { Failure } from '../../failures.ts';
+import { conflict, type Failure } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { labelOf } from './upgrade-legacy-style.ts';
 import { integer, objects, text, uuidOr } from './upgrade-legacy-values.ts';
@@ -116,10 +116,7 @@ function typeOf(old: string, properties: JsonObject): [type: NodeType, symbol: s
   if (old === 'QemuVM' && properties['hda_disk_image_md5sum'] === INTERNET_DISK_MD5) return ['nat', 'cloud'];
   const known = Object.hasOwn(TYPES, old) ? TYPES[old] : undefined;
   if (known) return known;
-  throw new Failure(
-    'conflict',
-    `topology.nodes: nodes of the type ${JSON.stringify(old)} have no counterpart in this release`,
-  );
+  throw conflict(`topology.nodes: nodes of the type ${JSON.stringify(old)} have no counterpart in this release`);
 }
 
 function consoleType(type: NodeType, properties: JsonObject): string | null {
@@ -272,8 +269,5 @@ function isUdpPort(value: string | undefined): boolean {
 
 function unusableNio(cloud: string, nio: string, reason: string): Failure {
   const member = `topology.nodes: properties.nios of the cloud ${JSON.stringify(cloud)}`;
-  return new Failure(
-    'conflict',
-    `${member}: ${JSON.stringify(nio)}: ${reason}. Correct or remove it in the lab's file.`,
-  );
+  return conflict(`${member}: ${JSON.stringify(nio)}: ${reason}. Correct or remove it in the lab's file.`);
 }

@@ -1,7 +1,7 @@
 // Converts topology files of releases 1.x (revisions below 5) to revision 5. In the old form nodes have numbers, links
 // join port numbers, and labels and drawings have colours and fonts. Pure: changes of files are only described.
 import { randomUUID } from 'node:crypto';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { legacyDrawings } from './upgrade-legacy-drawings.ts';
 import { type LegacyNode, legacyNode } from './upgrade-legacy-nodes.ts';
@@ -20,8 +20,8 @@ export interface LegacyUpgrade {
 /** `newId` makes ids for objects without one. `Failure('conflict')` names objects without a counterpart. */
 export function upgradeLegacy(old: JsonObject, newId: () => string = randomUUID): LegacyUpgrade {
   const topology = old['topology'];
-  if (!isObject(topology)) throw new Failure('conflict', 'topology: is required (an object)');
-  if (typeof old['name'] !== 'string') throw new Failure('conflict', 'name: is required (a text)');
+  if (!isObject(topology)) throw conflict('topology: is required (an object)');
+  if (typeof old['name'] !== 'string') throw conflict('name: is required (a text)');
   const servers = computesOf(objects(topology['servers']), newId);
   const nodes = new Map<unknown, LegacyNode>();
   for (const node of objects(topology['nodes'])) {

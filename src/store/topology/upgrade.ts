@@ -1,6 +1,6 @@
 // Converts other revisions of the topology file, step by step. Pure functions: changes of files are only described.
 import { LAST_REVISION, REVISION } from '../../api/topology.ts';
-import { Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { from10to9, type UpgradeOptions } from './revision-10.ts';
 import { upgradeLegacy } from './upgrade-legacy.ts';
@@ -31,11 +31,10 @@ export interface Upgraded {
 export function upgradeTopology(document: JsonObject, options: UpgradeOptions = {}): Upgraded {
   const from = document['revision'] ?? 0;
   if (typeof from !== 'number' || !Number.isSafeInteger(from) || from < 0) {
-    throw new Failure('conflict', `revision: expected an integer from 0 to ${LAST_REVISION}`);
+    throw conflict(`revision: expected an integer from 0 to ${LAST_REVISION}`);
   }
   if (from > LAST_REVISION) {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `revision: ${from} is of a later release than the last known one, ${LAST_REVISION}; open the lab with that release`,
     );
   }

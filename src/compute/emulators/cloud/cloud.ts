@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type CloudCreate, type CloudPort, type CloudUpdate, remoteConsole } from '../../../api/kinds/cloud.ts';
 import { defaultsOf } from '../../../api/kinds/property.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import { interfaceNames, interfaceType, isSpecialInterface } from '../../../host/network/interfaces.ts';
 import { type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import type { Services } from '../../services.ts';
@@ -85,7 +85,7 @@ export class CloudNode extends UplinkNode {
     if (isDeepStrictEqual(wanted, this.#mapping)) return;
     if (this.ports.connected) {
       const message = `ports_mapping: ${this.name} is connected; remove its links before its ports change.`;
-      throw new Failure('conflict', message, { exception: PORT_RULES.exception });
+      throw conflict(message, { exception: PORT_RULES.exception });
     }
     await this.#claimTunnels(wanted);
     this.#mapping = wanted;

@@ -1,7 +1,7 @@
 // Pulls images from a registry: one at a time, with progress for all waiting clients, until one cancels.
 import { once } from 'node:events';
 import type { Operation } from '../../../events/operations.ts';
-import { Failure } from '../../../failures.ts';
+import { type Failure, notFound } from '../../../failures.ts';
 import { type Engine, refusal } from './engine.ts';
 import { LayerSizes } from './layer-sizes.ts';
 
@@ -69,7 +69,7 @@ export class Pulls {
   /** @throws Failure `not-found` if the image is not being pulled */
   async cancel(image: string): Promise<void> {
     const running = this.#running.get(image);
-    if (!running) throw new Failure('not-found', `image: ${image} is not being pulled.`);
+    if (!running) throw notFound(`image: ${image} is not being pulled.`);
     running.cancel.abort();
     await running.done.catch(() => {});
   }

@@ -6,7 +6,7 @@ import type { MacTableRow } from '../../../api/routes/compute-nodes.ts';
 import type { Console } from '../../../consoles/console.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import type { Connected } from '../../../http/app/route.ts';
 import { ConsoleEndpoint } from '../../nodes/consoles/console-endpoint.ts';
 import { Node, type NodeIdentity } from '../../nodes/node.ts';
@@ -117,8 +117,7 @@ export class SwitchNode extends Node {
   /** @throws Failure `conflict` with console type `none` */
   connectConsole(): Console {
     if (this.#console) return this.#endpoint.connect();
-    const message = `${this.name} has no console; set console_type to telnet.`;
-    throw new Failure('conflict', message, { exception: PORT_RULES.exception });
+    throw conflict(`${this.name} has no console; set console_type to telnet.`, { exception: PORT_RULES.exception });
   }
 
   /** @throws Failure `conflict` with console type `none` */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { IouCreate, IouStart, IouUpdate } from '../../../api/kinds/iou.ts';
 import type { Nio } from '../../../api/routes/compute-nodes.ts';
-import { Failure } from '../../../failures.ts';
+import { Failure, invalid } from '../../../failures.ts';
 import { writeContained } from '../../../host/files/contained-files.ts';
 import { findImage, type Image, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
@@ -260,11 +260,11 @@ function imageOf(
 /** @throws Failure `invalid` */
 function checkedId(id: number | null): number {
   if (id !== null && id >= IDS.least && id <= IDS.most) return id;
-  throw new Failure('invalid', `application_id: must be between ${IDS.least} and ${IDS.most}, not ${id}.`);
+  throw invalid(`application_id: must be between ${IDS.least} and ${IDS.most}, not ${id}.`);
 }
 
 /** @throws Failure `invalid` */
 function mustFit({ ethernet_adapters: ethernet, serial_adapters: serial }: Settings): void {
   if (ethernet + serial <= BAYS) return;
-  throw new Failure('invalid', `ethernet_adapters and serial_adapters: ${BAYS} together at the most.`);
+  throw invalid(`ethernet_adapters and serial_adapters: ${BAYS} together at the most.`);
 }

@@ -2,7 +2,7 @@
 // NAT network.
 
 import type { CloudPort } from '../../../api/kinds/cloud.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import { interfaceNames, isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { NAT_GROUP } from '../../nat-network/network.ts';
 import type { NodeIdentity } from '../../nodes/node.ts';
@@ -20,7 +20,7 @@ export class NatNode extends UplinkNode {
   /** @throws Failure `conflict` if this host has neither the bridge nor the requirements of our own network */
   static async create(identity: NodeIdentity, services: Services): Promise<NatNode> {
     const obstacle = await obstacleTo(services);
-    if (obstacle !== undefined) throw new Failure('conflict', obstacle, { exception });
+    if (obstacle !== undefined) throw conflict(obstacle, { exception });
     return new NatNode(identity, services, await services.ports.console.reserve(identity.project.id));
   }
 
@@ -47,7 +47,7 @@ export class NatNode extends UplinkNode {
     const { default_nat_interface: bridge } = this.services.config.Server;
     if (interfaceExists(bridge)) return uplinkSpec(this.#entry, this.services).open();
     const obstacle = await obstacleTo(this.services);
-    if (obstacle !== undefined) throw new Failure('conflict', obstacle);
+    if (obstacle !== undefined) throw conflict(obstacle);
     return natNetwork.join();
   }
 }

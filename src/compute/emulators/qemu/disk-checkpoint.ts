@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DISK_CHECKPOINT, LARGEST_DISKS_BYTES, RESTORED_DISKS } from '../../../api/disk-checkpoint.ts';
 import { DRIVES, type Drive } from '../../../api/kinds/qemu.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { messageOf, outOfSpace } from '../../../failures.ts';
 import { DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
 import { type ChangesOptions, changesAtRest, changesFile, changesOfRunning } from './disk-changes.ts';
 import { DiskChunks } from './disk-chunks.ts';
@@ -49,7 +49,7 @@ export async function takeCheckpoint({
     throw new TooMuch(`its disks have changed by ${Math.ceil(allocated / 2 ** 20)} MiB`);
   // On a full disk QEMU would halt the guest, which writes while it is copied.
   await mustHoldBytes(2 * allocated, [directory]).catch((thrown: unknown) => {
-    throw new Failure('out-of-space', `a copy of its disks: ${messageOf(thrown)}`, { cause: thrown });
+    throw outOfSpace(`a copy of its disks: ${messageOf(thrown)}`, { cause: thrown });
   });
   await chunks.begin();
   const into = { tool, directory: chunks.directory, signal };

@@ -3,7 +3,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DisksManifest, ZEROS } from '../../../api/disk-checkpoint.ts';
 import type { Drive } from '../../../api/kinds/qemu.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import { CHUNK_BYTES, CheckpointParts, DamagedCopy, TooMuch } from '../../nodes/checkpoint-parts.ts';
 import type { DiskTool, Extent } from './disk-tool.ts';
 
@@ -76,7 +76,7 @@ async function* chunksOf(
   for (const { start, length, depth, present, zero, offset } of extents) {
     if (depth !== 0 || present === false) continue;
     if (zero && present === undefined)
-      throw new Failure('conflict', 'qemu-img is too old: from 6.1 on it says which parts a disk has');
+      throw conflict('qemu-img is too old: from 6.1 on it says which parts a disk has');
     for (let at = 0; at < length; at += CHUNK_BYTES) {
       const index = String((start + at) / CHUNK_BYTES);
       if (zero || offset === undefined) {

@@ -2,7 +2,7 @@
 // complete, with all its files (some formats have several).
 import { link, readdir, rm, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { Failure, messageOf, systemCode } from '../../../failures.ts';
+import { Failure, forbidden, invalid, messageOf, systemCode } from '../../../failures.ts';
 import { createTemporaryDirectory, fileFailure, isTemporaryName } from '../../../host/files/atomic-file.ts';
 import { openContainedForRead } from '../../../host/files/contained-files.ts';
 import { makeDirectory } from '../../../host/files/directories.ts';
@@ -100,20 +100,14 @@ export class DiskImages {
     const name = basename(path);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: some formats write the name into a text of several lines
     if (name === '.' || name === '..' || /[\x00-\x1f\x7f"]/.test(name)) {
-      throw new Failure('invalid', `${this.#member}: ${JSON.stringify(path)} does not end with the name of an image.`);
+      throw invalid(`${this.#member}: ${JSON.stringify(path)} does not end with the name of an image.`);
     }
     if (isTemporaryName(name) || name.endsWith(SIDECAR)) {
-      throw new Failure(
-        'forbidden',
-        `${this.#member}: names like ${name} are kept for files of this server; choose another.`,
-      );
+      throw forbidden(`${this.#member}: names like ${name} are kept for files of this server; choose another.`);
     }
     if (isAbsolute(path)) {
       if (this.#options.local) return path;
-      throw new Failure(
-        'forbidden',
-        `${this.#member}: ${path} is absolute, which only local mode allows; give the image's name.`,
-      );
+      throw forbidden(`${this.#member}: ${path} is absolute, which only local mode allows; give the image's name.`);
     }
     return join(this.#options.folder, name);
   }

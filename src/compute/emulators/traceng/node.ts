@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { TracengCreate, TracengUpdate } from '../../../api/kinds/traceng.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import { Node, type NodeIdentity, nodeDirectory } from '../../nodes/node.ts';
 import { AdapterPorts } from '../../nodes/ports/adapter-ports.ts';
@@ -60,7 +60,7 @@ export class TracengNode extends Node {
 
   /** @throws Failure `conflict` (`TraceNGError`), always */
   override async start(): Promise<void> {
-    throw new Failure('conflict', `${this.name} cannot be started: ${UNAVAILABLE}`, { exception });
+    throw conflict(`${this.name} cannot be started: ${UNAVAILABLE}`, { exception });
   }
 
   override port(adapter: number, port: number): NodePort {
@@ -80,7 +80,7 @@ function settingsOf(before: Settings, body: TracengUpdate): Settings {
   const { ip_address: ipAddress = before.ipAddress, default_destination: defaultDestination } = body;
   if (ipAddress !== '' && !isIPv4(ipAddress)) {
     const fix = 'give four numbers with dots, such as 192.0.2.1, or nothing';
-    throw new Failure('conflict', `ip_address: "${ipAddress}" is no IPv4 address; ${fix}.`, { exception });
+    throw conflict(`ip_address: "${ipAddress}" is no IPv4 address; ${fix}.`, { exception });
   }
   return { ipAddress, defaultDestination: defaultDestination ?? before.defaultDestination };
 }

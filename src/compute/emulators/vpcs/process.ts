@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import { Console } from '../../../consoles/console.ts';
 import { Terminal, type TerminalExit } from '../../../consoles/terminal.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import type { ProgramHandle, SupervisorClient } from '../../../supervisor/client.ts';
 import { LineFeeder } from './line-feeder.ts';
 
@@ -130,7 +130,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
       const outcome = over ?? said;
       if (outcome !== 'started') {
         await terminal.stop();
-        throw new Failure('conflict', this.#explain(outcome), { exception: 'VPCSError' });
+        throw conflict(this.#explain(outcome), { exception: 'VPCSError' });
       }
     } finally {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 // Finds the vpcs program on this host, and its version.
 
 import { stat } from 'node:fs/promises';
-import { Failure, messageOf } from '../../../failures.ts';
+import { conflict, type Failure, messageOf } from '../../../failures.ts';
 import { childEnvironment } from '../../../host/processes/child-processes.ts';
 import { findProgram } from '../../../host/processes/program-path.ts';
 import { runProgram } from '../../../host/processes/run-program.ts';
@@ -16,7 +16,7 @@ export interface VpcsProgram {
 }
 
 function failure(message: string, cause?: unknown): Failure {
-  return new Failure('conflict', `VPCS cannot be used: ${message}`, { exception: 'VPCSError', cause });
+  return conflict(`VPCS cannot be used: ${message}`, { exception: 'VPCSError', cause });
 }
 
 /** Standard output of `path -v`. */

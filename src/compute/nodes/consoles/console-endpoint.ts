@@ -2,7 +2,7 @@
 // node runs.
 import type { Console } from '../../../consoles/console.ts';
 import { TelnetServer } from '../../../consoles/telnet-server.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict, type Failure } from '../../../failures.ts';
 import type { Connected } from '../../../http/app/route.ts';
 import { consoleHost } from '../../ports/ports.ts';
 import type { Services } from '../../services.ts';
@@ -77,14 +77,12 @@ export class ConsoleEndpoint {
     const port = this.#port;
     const isOther = type !== this.#type;
     if (isOther && this.#isServed && !isRestarted) {
-      const message = `console_type: stop ${node.name} before its console changes.`;
-      throw new Failure('conflict', message, { exception });
+      throw conflict(`console_type: stop ${node.name} before its console changes.`, { exception });
     }
     // A new node whose port is occupied gets another one, as saved labs rely on; a change is refused.
     const isNew = port === null && !isOther;
     if (type === 'vnc' && wanted !== undefined && wanted !== port && wanted < VNC_BASE && !isNew) {
-      const message = `console: VNC needs a port from ${VNC_BASE} on.`;
-      throw new Failure('conflict', message, { exception: 'NodeError' });
+      throw conflict(`console: VNC needs a port from ${VNC_BASE} on.`, { exception: 'NodeError' });
     }
     if (type === 'none') return { type, port: null };
     const { console: pool, vncRange } = services.ports;
@@ -183,7 +181,7 @@ export class ConsoleEndpoint {
 
   #failure(why: string): Failure {
     const { node, exception } = this.#options;
-    return new Failure('conflict', `${node.name} ${why}`, { exception });
+    return conflict(`${node.name} ${why}`, { exception });
   }
 
   #relay(what: string, port: number): Promise<Connected> {

@@ -1,7 +1,7 @@
 // Relays a VNC display or console port of a node over a WebSocket: unchanged bytes in binary messages.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { Failure, messageOf } from '../../../failures.ts';
+import { conflict, messageOf } from '../../../failures.ts';
 import type { Connected } from '../../../http/app/route.ts';
 import type { MessageSocket } from '../../../http/sockets/message-socket.ts';
 import { pipeToMessages } from '../../../http/sockets/socket-pipe.ts';
@@ -29,7 +29,7 @@ export async function relayPort(what: string, host: string, port: number): Promi
     await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) });
   } catch (error) {
     socket.destroy();
-    throw new Failure('conflict', `The ${what} on port ${port} does not answer: ${messageOf(error)}`);
+    throw conflict(`The ${what} on port ${port} does not answer: ${messageOf(error)}`);
   }
   socket.pause();
   return (client) => join(socket, client, what);

@@ -1,7 +1,7 @@
 // The first serial port of a machine as a console.
 import type { Socket } from 'node:net';
 import { Console } from '../../../consoles/console.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 import { connectWhenThere } from './unix-sockets.ts';
 
 /** Limit of input that waits for a guest that does not read. */
@@ -57,7 +57,7 @@ export async function openSerialConsole(
   const socket = await connectWhenThere(directory, id, () => performance.now() > deadline);
   if (!socket) {
     const message = `The serial port of ${name} does not come within ${limit / 1000} s; set console_type to none.`;
-    throw new Failure('conflict', message, { exception: 'NodeError' });
+    throw conflict(message, { exception: 'NodeError' });
   }
   const serial = new SerialConsole(name);
   serial.open(socket);

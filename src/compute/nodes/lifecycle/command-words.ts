@@ -1,5 +1,5 @@
 // Splits a command line into words as a POSIX shell does: blanks, quotes of both kinds, backslashes, but no expansion.
-import { Failure } from '../../../failures.ts';
+import { conflict } from '../../../failures.ts';
 
 /**
  * @param refusal member and exception named in errors
@@ -17,7 +17,7 @@ export function splitWords(text: string, refusal: { member: string; exception: s
       const end = closing(text, at);
       if (end === undefined) {
         const { member, exception } = refusal;
-        throw new Failure('conflict', `${member}: the quote ${character} is not closed.`, { exception });
+        throw conflict(`${member}: the quote ${character} is not closed.`, { exception });
       }
       const inner = text.slice(at + 1, end);
       word = (word ?? '') + (character === '"' ? inner.replace(/\\(["\\$`])/g, '$1') : inner);

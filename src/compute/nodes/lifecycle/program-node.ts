@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { CHECKPOINT_MS } from '../../../api/disk-checkpoint.ts';
 import type { Console } from '../../../consoles/console.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { conflict, messageOf, notFound } from '../../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/files/directories.ts';
 import { log } from '../../../host/log.ts';
 import { loadOf, type ProcessLoad } from '../../../host/processes/process-load.ts';
@@ -197,7 +197,7 @@ export abstract class ProgramNode<
 
   override cancelStart(reason: CancelReason): void {
     const { exception } = this;
-    this.#stopAsked.abort(new Failure('conflict', `${this.name} was ${reason} before it started.`, { exception }));
+    this.#stopAsked.abort(conflict(`${this.name} was ${reason} before it started.`, { exception }));
     this.#stopAsked = new AbortController();
   }
 
@@ -260,7 +260,7 @@ export abstract class ProgramNode<
 
   /** @throws Failure `conflict` with the name of the kind's exception */
   protected fail(message: string): never {
-    throw new Failure('conflict', message, { exception: this.exception });
+    throw conflict(message, { exception: this.exception });
   }
 
   /** Registers what a closed node releases, in reverse order. */
@@ -309,7 +309,7 @@ export abstract class ProgramNode<
           ? 'gave way to another action'
           : `was given up, as it took longer than ${CHECKPOINT_MS / 1000} s`;
         const message = `The copy of ${this.name} ${reason}; the next one has everything.`;
-        throw new Failure('conflict', message, { exception: this.exception, cause: thrown });
+        throw conflict(message, { exception: this.exception, cause: thrown });
       } finally {
         this.#copies.delete(copying);
       }
@@ -318,7 +318,7 @@ export abstract class ProgramNode<
 
   /** Call within the node's turn. */
   protected async startNow(): Promise<void> {
-    if (this.#isClosed) throw new Failure('not-found', `node_id: ${this.id} was removed.`);
+    if (this.#isClosed) throw notFound(`node_id: ${this.id} was removed.`);
     if (this.#running) return;
     await using undo = new AsyncDisposableStack();
     await using resources = new AsyncDisposableStack();

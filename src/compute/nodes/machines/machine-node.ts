@@ -5,7 +5,7 @@ import type * as v from 'valibot';
 import type { ComputeNode } from '../../../api/objects.ts';
 import type { CustomAdapter } from '../../../api/vocabulary.ts';
 import type { Device } from '../../../fabric/fabric.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { internal, messageOf } from '../../../failures.ts';
 import { log } from '../../../host/log.ts';
 import type { Services } from '../../services.ts';
 import { oneConsole, type WithConsole } from '../kind.ts';
@@ -153,7 +153,7 @@ export abstract class MachineNode<
 
   /** Its machines belong to another program, not the supervisor. */
   protected override reattachTo(): Promise<never> {
-    throw new Failure('internal', `${this.name} is a machine that the supervisor does not keep.`);
+    throw internal(`${this.name} is a machine that the supervisor does not keep.`);
   }
 
   /** How a close ends the machine. */

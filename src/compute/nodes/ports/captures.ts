@@ -9,7 +9,7 @@ import type {
   FabricPort,
   LinkType,
 } from '../../../fabric/fabric.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict, Failure, invalid } from '../../../failures.ts';
 import { openContainedForRead, removeContained, writeContained } from '../../../host/files/contained-files.ts';
 import { compileFilter } from '../../../host/network/libpcap.ts';
 import type { Connected } from '../../../http/app/route.ts';
@@ -67,12 +67,9 @@ export class Captures {
     const name = `${CAPTURES_DIRECTORY}/${fileNameOf(asked.capture_file_name)}`;
     const path = join(project.path, name);
     const settings = await settingsOf(asked, interfaceName);
-    if (this.#running.has(port)) throw new Failure('conflict', 'The port is being captured already; stop that first.');
+    if (this.#running.has(port)) throw conflict('The port is being captured already; stop that first.');
     if (this.#isTaken(path, settings.ring !== undefined)) {
-      throw new Failure(
-        'conflict',
-        `capture_file_name: ${asked.capture_file_name} is being written by another capture.`,
-      );
+      throw conflict(`capture_file_name: ${asked.capture_file_name} is being written by another capture.`);
     }
     await using undo = new AsyncDisposableStack();
     this.#files.set(path, { ring: settings.ring !== undefined });
@@ -127,13 +124,13 @@ async function isThere(root: string, path: string): Promise<boolean> {
 
 function fileNameOf(name: string): string {
   if (!/[/\0]/.test(name) && name !== '.' && name !== '..') return name;
-  throw new Failure('invalid', `capture_file_name: "${name}" is not the name of a file; leave out "/".`);
+  throw invalid(`capture_file_name: "${name}" is not the name of a file; leave out "/".`);
 }
 
 async function settingsOf(asked: NodeCapture, interfaceName: string): Promise<Omit<CaptureFileOptions, 'file'>> {
   const { ring_size: fileBytes, ring_files: files, interface_description: description } = asked;
   if (files !== undefined && fileBytes === undefined) {
-    throw new Failure('invalid', 'ring_files: needs ring_size, the bytes of each file.');
+    throw invalid('ring_files: needs ring_size, the bytes of each file.');
   }
   return {
     linkType: asked.data_link_type,
@@ -149,7 +146,7 @@ async function filterOf(expression: string, linkType: LinkType): Promise<{ expre
   try {
     return { expression, program: await compileFilter(expression, linkType) };
   } catch (thrown) {
-    if (thrown instanceof Failure) throw new Failure('invalid', `filter: ${thrown.message}`, { cause: thrown });
+    if (thrown instanceof Failure) throw invalid(`filter: ${thrown.message}`, { cause: thrown });
     throw thrown;
   }
 }

@@ -5,7 +5,7 @@ import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import type { NodeType } from '../../../api/vocabulary.ts';
 import type { MemoryDevice } from '../../../fabric/fabric.ts';
 import type { Settings } from '../../../fabric/model.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict, type Failure } from '../../../failures.ts';
 import type { Services } from '../../services.ts';
 import { defineKind, type NodeKind } from '../kind.ts';
 import { Node, type NodeIdentity } from '../node.ts';
@@ -39,7 +39,7 @@ export interface CircuitSwitchRules<Name extends DeviceName> {
 function circuitsOf<Name extends DeviceName>(rules: CircuitSwitchRules<Name>, mappings: Mappings): Circuits<Name> {
   const refuse = (entry: string, why: string): Failure => {
     const message = `mappings: ${entry} ${why}; write each end of a circuit as ${rules.form}.`;
-    return new Failure('conflict', message, { exception: PORT_RULES.exception });
+    return conflict(message, { exception: PORT_RULES.exception });
   };
   const seen = new Set<string>();
   const circuits = Object.entries(mappings).map(([from, to]) => {

@@ -1,7 +1,7 @@
 // Converts the filters of a NIO to the fabric's impairments (hypervisors of release 2.2.57: types, values, ranges).
 import { FILTER_VALUES, type FilterValue } from '../../../api/impairments.ts';
 import type { Impairments } from '../../../fabric/model.ts';
-import { Failure } from '../../../failures.ts';
+import { conflict, Failure } from '../../../failures.ts';
 import { compileFilter } from '../../../host/network/libpcap.ts';
 import type { PluggableNio } from './nio.ts';
 
@@ -88,5 +88,5 @@ function unknownFilter(type: string): Failure {
 
 /** The release reports rejected filters as an error of its bridge program. */
 function refused(message: string): Failure {
-  return new Failure('conflict', message, { exception: 'UbridgeError' });
+  return conflict(message, { exception: 'UbridgeError' });
 }

@@ -9,7 +9,7 @@ import type {
   ScheduleState,
   TunnelStatistics,
 } from '../../../fabric/fabric.ts';
-import { Failure } from '../../../failures.ts';
+import { invalid } from '../../../failures.ts';
 import type { VxlanState } from '../../../host/network/vxlan-links.ts';
 
 /** Drops members without effect. */
@@ -27,11 +27,11 @@ export function planOf(base: CableImpairments, { steps, period, rounds = 1 }: Po
   const ends = steps.map(({ at, for: seconds }) => at + (seconds ?? Infinity));
   const round = period ?? Math.max(...ends);
   if (round === Infinity && rounds !== 1) {
-    throw new Failure('invalid', 'period: is required for more than one round, unless each step says for how long.');
+    throw invalid('period: is required for more than one round, unless each step says for how long.');
   }
   for (const [index, { at }] of steps.entries()) {
     if (at < round) continue;
-    throw new Failure('invalid', `steps.${index}.at: must be less than the period (${round} seconds), not ${at}.`);
+    throw invalid(`steps.${index}.at: must be less than the period (${round} seconds), not ${at}.`);
   }
   const ordered = steps
     .map((step, index) => ({ step, end: ends[index]! }))

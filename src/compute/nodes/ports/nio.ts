@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { relayedHost } from '../../../api/relay.ts';
 import type { Nio } from '../../../api/routes/compute-nodes.ts';
 import type { Cable, FramePath } from '../../../fabric/model.ts';
-import { Failure, messageOf } from '../../../failures.ts';
+import { conflict, messageOf } from '../../../failures.ts';
 import { isAllowedInterface } from '../../../host/network/interfaces.ts';
 import { findLink } from '../../../host/network/kernel-interfaces.ts';
 import type { FrameRelay } from '../../services.ts';
@@ -33,7 +33,7 @@ export const SWITCH_NIOS: ReadonlySet<PluggableNio['type']> = new Set([
 /** @throws Failure `conflict` (without an exception name, as in the release) */
 export function mustBePluggable(nio: Nio, types: ReadonlySet<PluggableNio['type']>): PluggableNio {
   if (isPluggable(nio) && types.has(nio.type)) return nio;
-  throw new Failure('conflict', `type: ${nio.type} is not supported here; use ${[...types].join(' or ')}.`);
+  throw conflict(`type: ${nio.type} is not supported here; use ${[...types].join(' or ')}.`);
 }
 
 function isPluggable(nio: Nio): nio is PluggableNio {
@@ -44,7 +44,7 @@ function isPluggable(nio: Nio): nio is PluggableNio {
 export function mustBeAllowed(member: string, name: string, allowed: readonly string[]): void {
   if (isAllowedInterface(name, allowed)) return;
   const fix = 'add it to allowed_interfaces in section [Server], or use another one';
-  throw new Failure('conflict', `${member}: ${name} is not among those that may be used here; ${fix}.`);
+  throw conflict(`${member}: ${name} is not among those that may be used here; ${fix}.`);
 }
 
 /**
@@ -59,7 +59,7 @@ export function mustBeUsable(nio: PluggableNio, allowed: readonly string[]): voi
       : (['ethernet_device', nio.ethernet_device] as const);
   mustBeAllowed(member, name, allowed);
   if (nio.type !== 'nio_tap' && findLink(name) === undefined)
-    throw new Failure('conflict', `${member}: there is no interface ${name} on this host; "ip link" lists them.`);
+    throw conflict(`${member}: there is no interface ${name} on this host; "ip link" lists them.`);
 }
 
 /**
@@ -75,8 +75,7 @@ export async function cableOf(nio: PluggableNio, relay: FrameRelay | undefined):
   const { lport: localPort, rport: remotePort } = nio;
   const host = relayedHost(nio.rhost);
   if (host === undefined) return { kind: 'udp', localPort, remoteHost: await resolved(nio.rhost), remotePort };
-  if (!relay)
-    throw new Failure('conflict', `rhost: this host does not take part in the cluster of "${host}"; see its log.`);
+  if (!relay) throw conflict(`rhost: this host does not take part in the cluster of "${host}"; see its log.`);
   const port = await relay.open(localPort, { host, port: remotePort });
   return { kind: 'udp', localPort, remoteHost: '127.0.0.1', remotePort: port };
 }
@@ -98,13 +97,12 @@ export async function resolved(host: string): Promise<string> {
     ({ address } = await dns.promises.lookup(host, { order: 'ipv4first' }));
   } catch (thrown) {
     const fix = 'use an address, or a name that this host can resolve';
-    throw new Failure('conflict', `rhost: "${host}" cannot be resolved (${messageOf(thrown)}); ${fix}.`, {
+    throw conflict(`rhost: "${host}" cannot be resolved (${messageOf(thrown)}); ${fix}.`, {
       cause: thrown,
     });
   }
   if (LINK_LOCAL.test(address))
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `rhost: "${host}" is a link-local address, to which no tunnel can lead; use another address of that host.`,
     );
   return address;

@@ -10,7 +10,7 @@ import type {
   PortStatistics,
   TunnelNotice,
 } from '../../../fabric/fabric.ts';
-import { Failure, ignore } from '../../../failures.ts';
+import { conflict, type Failure, ignore } from '../../../failures.ts';
 import { shortHash, tunnelName } from '../../../host/network/interfaces.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
 import type { Services } from '../../services.ts';
@@ -310,6 +310,6 @@ export class NodePort {
 
   #refusal(why: string): Failure {
     const { exception } = this.#rules;
-    return new Failure('conflict', `Port ${this.#label} of ${this.#node.name} ${why}.`, { exception });
+    return conflict(`Port ${this.#label} of ${this.#node.name} ${why}.`, { exception });
   }
 }

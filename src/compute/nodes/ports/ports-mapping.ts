@@ -1,5 +1,5 @@
 // The list of ports of hubs and Ethernet switches: its default, and its changes (as in release 2.2.57).
-import { Failure } from '../../../failures.ts';
+import { conflict, type Failure } from '../../../failures.ts';
 
 export interface MappedPort {
   name: string;
@@ -21,5 +21,5 @@ export function defaultPorts<Entry extends object>(settings: Entry): (Entry & Ma
 /** The failure for changing the list while NIOs are plugged in. */
 export function stillConnected(name: string): Failure {
   const message = `ports_mapping: ${name} is connected; remove its links before its ports change.`;
-  return new Failure('conflict', message, { exception: 'NodeError' });
+  return conflict(message, { exception: 'NodeError' });
 }
