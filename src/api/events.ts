@@ -73,7 +73,6 @@ export interface ProjectEvents extends LogEvents {
   'snapshot.restored': SnapshotObject;
 }
 
-/** The actions of a map of events. */
 export type ActionOf<Events> = keyof Events & string;
 
 /** The messages for a map of events, as a union by action. */

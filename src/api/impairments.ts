@@ -93,7 +93,6 @@ const MEMBERS = {
   corrupt: v.strictObject(EVENT),
 };
 
-/** The impairments of one direction. */
 export const DirectionImpairments = v.strictObject({
   rate: v.optional(MEMBERS.rate),
   delay: v.optional(MEMBERS.delay),
@@ -152,5 +151,4 @@ export const ScheduleRounds = {
   rounds: v.optional(wholeFrom(0, 1_000_000, 'rounds')),
 };
 
-/** The most steps of one schedule. */
 export const MOST_STEPS = 100;

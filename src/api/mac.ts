@@ -29,7 +29,6 @@ export function adapterMac(base: string, adapter: number, custom: readonly Adapt
   return own?.toLowerCase() ?? addToMac(base, adapter);
 }
 
-/** The addresses of all adapters. */
 export function adapterMacs(base: string, count: number, custom: readonly Adapter[]): string[] {
   return Array.from({ length: count }, (_, adapter) => adapterMac(base, adapter, custom));
 }

@@ -77,7 +77,6 @@ export interface LinkObject {
   nodes: LinkEnd[];
   suspend: boolean;
   capturing: boolean;
-  /** The host that captures it. */
   capture_compute_id: string | null;
   filters: Record<string, unknown>;
   link_style: Record<string, unknown>;

@@ -21,7 +21,6 @@ export function named<const Entries extends v.ObjectEntries>(name: string, entri
 /** A text of at least one character. */
 export const Text = v.pipe(v.string(), v.minLength(1));
 
-/** The rule for a `Name`, for messages. */
 const NAME_RULE = 'a name without control characters';
 
 /** A name that a client gives. Signs that no font shows would act on the terminals and pages of others. */
@@ -60,7 +59,6 @@ export type NodeStatus = v.InferOutput<typeof NodeStatus>;
 
 export const ConsoleType = v.picklist(['vnc', 'telnet', 'http', 'https', 'spice', 'spice+agent', 'none']);
 
-/** A TCP port. */
 export const ConsolePort = v.pipe(Integer, v.minValue(1), v.maxValue(65535));
 
 /** Degrees. */

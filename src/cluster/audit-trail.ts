@@ -37,7 +37,6 @@ const Line = v.looseObject({
   ...{ objects: v.record(v.string(), v.string()), status: v.number() },
 });
 
-/** The audit trail of this host. */
 export interface OwnTrail {
   /** Adds a line of another host. */
   add(line: AuditLine): void;

@@ -8,7 +8,6 @@ export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 export const BUCKET = 'labwire-hosts';
 /** The stream in which NATS keeps it. */
 export const BUCKET_STREAM = `KV_${BUCKET}`;
-/** The key of a host. */
 export const leaseOf = (host: string): string => `$KV.${BUCKET}.${host}`;
 /** Calls of JetStream by which hosts read leases. */
 export const LEASE_CALLS = [
@@ -82,7 +81,6 @@ export const FOUND = 'labwire.found';
 export const CHANGES_STREAM = 'labwire-changes';
 export const CHANGES = 'labwire.changes';
 
-/** The stream of the audit trail. */
 export const AUDIT_STREAM = 'labwire-audit';
 export const AUDIT = 'labwire.audit';
 

@@ -142,7 +142,6 @@ export class Controller {
   readonly #entries: AccessList;
   readonly computes: Computes;
   readonly fencing: Fencing;
-  /** The cluster that this host is in. */
   cluster: ClusterMembership | undefined;
   readonly #clusterHosts: ClusterHosts;
   readonly #projects: Projects;

@@ -30,7 +30,6 @@ const PROJECTS = 'projects';
 const NOT_COPIED = /^((cluster\/replica\/)?labwire\.db(-wal|-shm)?|lock|reserve(-inodes)?|supervisor|holder)$/;
 
 export interface BackupPlan {
-  /** The state directory. */
   state: string;
   /** The projects directory; may be below the state directory. */
   projects: string;

@@ -99,12 +99,10 @@ export class Database implements AsyncDisposable {
     return database;
   }
 
-  /** Runs one statement. */
   async run(sql: string, ...values: SqlValue[]): Promise<void> {
     await this.#enqueue({ single: true, writes: true }, () => this.#transaction.run(sql, ...values));
   }
 
-  /** All rows of one query. */
   async all<Row>(sql: string, ...values: SqlValue[]): Promise<Row[]> {
     return await this.#enqueue(READ, () => this.#transaction.all<Row>(sql, ...values));
   }

@@ -50,7 +50,6 @@ export class StoredEvents {
     this.#database = database;
   }
 
-  /** Counts changes from now on. */
   countChanges(): void {
     this.#database.complete((changes) => {
       if (!changes.some(isAnnounced)) return undefined;

@@ -6,7 +6,6 @@ import { connect, settle } from './database.ts';
 
 export type Row = Record<string, string | number | null>;
 
-/** An open lab. */
 export interface FoundLab {
   project_id: string;
   /** Its row of the table of labs; undefined if unreadable. */

@@ -30,7 +30,6 @@ export class StatePaths {
     return relativeBelow(this.directory, path) ?? relativeBelow(this.real, path) ?? path;
   }
 
-  /** The absolute path of a stored one. */
   absolute(stored: string): string {
     return isAbsolute(stored) ? stored : join(this.directory, stored);
   }

@@ -25,7 +25,6 @@ export const NODE_KINDS: readonly (NodeKindFacts & Traits)[] = [
 
 const BY_TYPE = new Map(NODE_KINDS.map((kind) => [kind.type as string, kind]));
 
-/** The facts of a node type. */
 export function nodeKind(type: NodeType): NodeKindFacts & Traits {
   return BY_TYPE.get(type)!;
 }
@@ -79,7 +78,6 @@ export function builtinProperties(type: NodeType): Readonly<Record<string, unkno
   return (nodeKind(type).template.builtin?.settings?.['properties'] ?? {}) as Record<string, unknown>;
 }
 
-/** A kind whose nodes have images. */
 export interface ImageKind extends ImageFacts {
   readonly type: NodeType;
 }

@@ -91,7 +91,6 @@ export function adapterPorts(source: PortSource, perAdapter = 1): Port[] {
   return ports;
 }
 
-/** One Ethernet port. */
 export function onePort(): Port[] {
   return [port('Ethernet', { name: 'Ethernet0', adapter: 0, port: 0 })];
 }

@@ -93,17 +93,14 @@ type UpdateEntries<Rows extends Properties> = {
   >;
 };
 
-/** The body of a creation. */
 export function createBody<Rows extends Properties>(rows: Rows): v.StrictObjectSchema<CreateEntries<Rows>, undefined> {
   return v.strictObject(schemasOf(rows, 'create') as CreateEntries<Rows>);
 }
 
-/** The body of a change. */
 export function updateBody<Rows extends Properties>(rows: Rows): v.StrictObjectSchema<UpdateEntries<Rows>, undefined> {
   return v.strictObject(schemasOf(rows, 'update') as UpdateEntries<Rows>);
 }
 
-/** The members of templates. */
 export function templateMembers(rows: Properties): v.ObjectEntries {
   return schemasOf(rows, 'template');
 }

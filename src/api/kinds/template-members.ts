@@ -55,7 +55,6 @@ export const macAddress = v.optional(
   '',
 );
 
-/** A port of `ports_mapping`. */
 export const mappedPort = { name: Text, port_number: v.pipe(Integer, v.minValue(0)) };
 
 /** An array of which only the first element is validated, as in the release; the compute validates the rest. */

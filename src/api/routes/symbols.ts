@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { Integer, named } from '../vocabulary.ts';
 import { answers, type RouteDefinitions } from './definition.ts';
 
-/** A symbol in the list. */
 export const SymbolEntry = named('Symbol', {
   symbol_id: v.string(),
   filename: v.string(),

@@ -46,7 +46,6 @@ export type TemplateUsage = v.InferOutput<typeof TemplateUsage>;
 /** A template: these members and those of its type. Never changed, only replaced. */
 export interface Template {
   readonly template_id: string;
-  /** A node type. */
   readonly template_type: string;
   readonly name: string;
   /** The compute for its nodes; null if the instantiation names it, or if there is none. */

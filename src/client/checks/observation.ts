@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, messageOf } from '../../failures.ts';
 
-/** One look. */
 export interface Look {
   passed: boolean;
   /** In a few words, for people. */

@@ -69,7 +69,6 @@ export class Lab {
     return request(this.#server, 'POST', `${this.path}/${path}`, body);
   }
 
-  /** Removes the lab with everything in it. */
   async remove(): Promise<void> {
     await request(this.#server, 'DELETE', this.path);
   }

@@ -15,7 +15,6 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** The given flags. */
 export type Values<F extends Flags> = {
   readonly [Name in keyof F]?: F[Name] extends { value: string; many: true }
     ? readonly string[]
@@ -92,7 +91,6 @@ export const OUTSIDE = {
   'allow-outside': { summary: 'allow files outside the folder of the lab file ({file: PATH})' },
 } as const satisfies Flags;
 
-/** All flags that a verb takes. */
 export function flagsOf(verb: Verb): Flags {
   return { ...verb.flags, ...(verb.inLab && LAB_FLAG), ...COMMON_FLAGS };
 }

@@ -28,9 +28,7 @@ export class Session {
   readonly api: Api;
   readonly ending = new Ending();
   readonly flags: SessionFlags;
-  /** The file that keeps contexts. */
   readonly contextFile: string;
-  /** Environment variables of the shell. */
   readonly variables: ClientEnvironment['variables'];
   /** The lab of commands that name none. */
   readonly #usualLab: string | undefined;

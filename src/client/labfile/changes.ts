@@ -20,7 +20,6 @@ export interface Change {
   id?: string;
   /** Of the node that it concerns. */
   node?: string;
-  /** The request body. */
   body?: object;
   /** Of a file. */
   path?: string;

@@ -45,7 +45,6 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export class Api {
   /** Scheme, host and port: no credentials, no slash at the end. Or `unix:` and a path. */
   readonly address: string;
-  /** The local socket. */
   readonly #socketPath: string | undefined;
   /** Prefix of all request paths. */
   readonly #base: string;

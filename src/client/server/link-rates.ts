@@ -21,7 +21,6 @@ export interface Rate {
   dropped: number;
 }
 
-/** One direction of one link. */
 export interface Flow extends Rate {
   /** Identifiers of nodes. */
   from: string;

@@ -12,7 +12,6 @@ export interface ClientEnvironment {
   server: string | undefined;
   lab: string | undefined;
   context: string | undefined;
-  /** The file that keeps contexts. */
   contexts: string;
   /** Environment variables of the shell, for files that refer to them. */
   variables: Readonly<Record<string, string | undefined>>;
@@ -20,7 +19,6 @@ export interface ClientEnvironment {
   sockets: readonly string[];
 }
 
-/** The flags of this choice. */
 export interface ChoiceFlags {
   readonly server?: string;
   readonly context?: string;

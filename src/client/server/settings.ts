@@ -20,7 +20,6 @@ interface Description {
 
 type Members = Readonly<Record<string, Schema>>;
 
-/** The settings of an object. */
 export interface Settable {
   /** Such as `nodes of this type`, for messages. */
   of: string;
@@ -83,7 +82,6 @@ export async function templateSettings(api: Api, type: string, platform?: unknow
   return { of: `templates of type ${type}`, members, properties: {} };
 }
 
-/** Settings of a lab. */
 export async function labSettings(api: Api): Promise<Settable> {
   const path = '/v2/projects/{project_id}';
   const { properties } = bodyOf((await pathsOf(api, path))[path], 'put');

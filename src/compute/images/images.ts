@@ -60,7 +60,6 @@ export class Images {
     }
   }
 
-  /** The folder that images of a kind are stored in. */
   folder(kind: ImageKind): string {
     return join(this.#imagesPath, kind.folder);
   }

@@ -51,7 +51,6 @@ export class Leases {
     return ended?.address;
   }
 
-  /** Whether the owner may have this address. */
   mayHave(owner: string, address: number, now: number): boolean {
     if (address < this.first || address > this.last) return false;
     const lease = this.#byAddress.get(address);

@@ -94,7 +94,6 @@ export function nodeDirectory(module: string, nodeId: string): string {
   return `project-files/${module}/${nodeId}`;
 }
 
-/** The failure for port numbers that a node does not have. */
 export function noSuchPort(node: Node, exception: string, adapter: number, port: number): Failure {
   return conflict(`${node.name} has no port ${adapter}/${port}: use one that it lists.`, { exception });
 }

@@ -115,7 +115,6 @@ export class PortPool {
     if (port >= this.range[0] && port < this.#next) this.#returned.add(port);
   }
 
-  /** Returns all ports of the owner. */
   releaseAll(owner: string): void {
     for (const port of this.#portsOf.get(owner) ?? []) this.release(owner, port);
   }

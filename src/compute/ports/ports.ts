@@ -47,7 +47,6 @@ export class Ports {
     });
   }
 
-  /** Returns all ports of a project. */
   releaseAll(projectId: string): void {
     this.console.releaseAll(projectId);
     this.udp.releaseAll(projectId);

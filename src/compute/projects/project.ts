@@ -92,7 +92,6 @@ export class Project implements NodeProject {
     return notFound(`node_id: project ${this.id} has no ${kind.type} node ${id}.`);
   }
 
-  /** The node of this kind, if it exists. */
   find(kind: NodeKind, id: string): Node | undefined {
     const node = this.#nodes.get(id);
     return node?.type === kind.type ? node : undefined;

@@ -33,7 +33,6 @@ export interface ServerParts {
   vxlanPort(): number | undefined;
   /** Why nodes of a type are unavailable on this host; null if they are available. */
   unavailableKinds(): Promise<UnavailableKind[]>;
-  /** The debug report for support. */
   debugReport(): Promise<string>;
 }
 

@@ -122,7 +122,6 @@ export class AccessList {
     throw missing(kind, id);
   }
 
-  /** Ids of the groups of an account. */
   groupIdsOf(account: string): readonly string[] {
     return this.#index.groupsOf(account);
   }
@@ -386,7 +385,6 @@ const PLACES: Readonly<Record<Kind, string>> = {
   pools: '/pools',
 };
 
-/** Removes the entries that match. */
 function entriesWhere(records: Records, matches: (entry: Entry) => boolean): Step[] {
   return [...records['access-entries']]
     .filter(([, entry]) => matches(entry))

@@ -53,7 +53,6 @@ export const SCHEMAS = { groups: Group, 'access-roles': RoleRecord, 'access-entr
 /** Enough for a school; requests stay fast. */
 export const MOST = { groups: 1_000, 'access-roles': 200, 'access-entries': 10_000, pools: 1_000 } as const;
 
-/** The time of built-in records. */
 export const BUILT_IN_SINCE = '2026-11-01T00:00:00.000Z';
 
 /** Ids of built-in records are the same on all servers. */

@@ -2,7 +2,6 @@
 import type { ApplianceEmulator, Match, MatchedImage } from '../../api/routes/appliances.ts';
 import { type Appliance, type ApplianceVersion, imagesOf, settingsOf, versionsOf } from './document.ts';
 
-/** An image that a compute has. */
 export interface PresentImage {
   /**
    * As in a node's settings: relative to the emulator's folder, or absolute. For a container image its name and tag.

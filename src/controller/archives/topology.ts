@@ -13,7 +13,6 @@ export interface ImageReference {
   image: string;
 }
 
-/** The images in a node's properties. */
 export function imageReferences({ node_type: type, properties = {} }: TopologyNode): ImageReference[] {
   const { images } = nodeKind(type);
   if (images === undefined) return [];
@@ -27,7 +26,6 @@ export function baseName(image: string): string {
   return posix.basename(image.replaceAll('\\', '/'));
 }
 
-/** Renames images in all nodes. */
 export function withImages(topology: Topology, rename: (node: TopologyNode, image: string) => string): Topology {
   return mapNodes(topology, (node) => {
     const renamed = imageReferences(node).map(({ property, image }) => [property, rename(node, image)]);

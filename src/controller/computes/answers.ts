@@ -26,11 +26,9 @@ const EXCERPT_CHARACTERS = 500;
 
 /** A compute's rejection, with details for the controller only. */
 export class ComputeRefusal extends Failure {
-  /** Status of the compute's answer. */
   readonly status: number;
   /** The image that is missing on the compute, if that is the reason. */
   readonly missingImage: string | undefined;
-  /** The header `Retry-After` of the answer. */
   readonly retryAfter: string | null;
 
   constructor(

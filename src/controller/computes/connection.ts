@@ -11,7 +11,6 @@ export interface ConnectionEvents {
   up(introduction: Pick<Introduction, 'capabilities' | 'consoleHost'>): void;
   notification(message: Relayed): void;
   down(): void;
-  /** An attempt failed. */
   failed(reason: string): void;
 }
 

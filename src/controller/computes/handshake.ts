@@ -8,7 +8,6 @@ import { within } from './limits.ts';
 import { socketFeed } from './socket-feed.ts';
 import type { ComputeTransport } from './transport.ts';
 
-/** The capabilities that a compute reports. */
 export type Capabilities = ComputeObject['capabilities'];
 
 /** Time limit (ms) for each of the two steps. */
@@ -18,7 +17,6 @@ export interface Introduction {
   capabilities: Capabilities;
   /** The address that its consoles listen on, if reported. */
   consoleHost: string | null;
-  /** Its notifications. */
   feed: ComputeFeed;
 }
 

@@ -1,7 +1,6 @@
 // Time limits for calls to computes.
 import { ComputeUnreachable } from './transport.ts';
 
-/** The default limit in milliseconds. */
 export const DEFAULT_LIMIT_MS = 120_000;
 
 /** Limit (ms) for passed-on requests such as creating a disk image or checksums of images. The release has none. */

@@ -15,7 +15,6 @@ export function changeLink<T>(project: Project, id: string, task: (link: Link) =
   return project.changes.run(wholeLink(id, nodeIds), () => task(project.link(id)));
 }
 
-/** Records and announces changes of links. */
 export class LinkRecords {
   readonly #announcer: Announcer;
   readonly #writer: LabWriter;

@@ -18,7 +18,6 @@ export interface NodeDeletionsOptions {
   records: NodeRecords;
   writer: LabWriter;
   links: Links;
-  /** Creates a node on its compute and in the project. */
   create(project: Project, compute: Compute, given: NodeCreate): Promise<Node>;
 }
 

@@ -309,7 +309,6 @@ export class Nodes {
     return this.#updates.update(project, id, given);
   }
 
-  /** See `NodeMoves`. */
   move(project: Project, id: string, target: Compute, given: NodeUpdate): Promise<Node> {
     return this.#moves.move(project, id, target, given);
   }
@@ -332,12 +331,10 @@ export class Nodes {
     return this.#updates.endRenames(ids);
   }
 
-  /** See `NodeRecords`. */
   computeUpdated(project: Project, compute: Compute, message: Relayed): Promise<void> {
     return this.#records.computeUpdated(project, compute, message);
   }
 
-  /** See `NodeRecords`. */
   compare(project: Project, node: Node, object: Record<string, unknown>): Promise<void> {
     return this.#records.compare(project, node, object);
   }

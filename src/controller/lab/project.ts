@@ -125,7 +125,6 @@ export class Project {
     return drawing;
   }
 
-  /** The nodes on a compute. */
   nodesOn(compute: Compute): Node[] {
     return [...this.nodes.values()].filter((node) => node.compute === compute);
   }
@@ -135,12 +134,10 @@ export class Project {
     return new Set([...this.hosts, ...[...this.nodes.values()].map(({ compute }) => compute)]);
   }
 
-  /** Links with an end at this node. */
   linksOf(node: Node): Link[] {
     return [...(this.#linksByNode.get(node.id) ?? [])];
   }
 
-  /** The link at a port of a node. */
   linkAt(node: Node, adapter: number, port: number): Link | undefined {
     return this.#linksByPort.get(portKey(node, adapter, port));
   }

@@ -108,7 +108,6 @@ export class Node {
   macNumber: number | undefined;
   /** Whether its compute assigns these numbers itself. */
   countsItself = false;
-  /** Headers for a start on its compute. */
   startHeaders: () => Record<string, string> = () => ({});
   /** The port on this host for its console, if clients cannot reach its compute's. */
   forward: ConsoleForward | undefined;

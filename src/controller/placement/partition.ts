@@ -3,9 +3,7 @@
 import type { Host, PlacedNode } from './problem.ts';
 
 export interface PartitionOptions {
-  /** The hosts to use. */
   hosts: readonly Host[];
-  /** The nodes to place. */
   free: readonly PlacedNode[];
   /** The hosts of pinned nodes, by node id. */
   pinned: ReadonlyMap<string, string>;

@@ -247,7 +247,6 @@ export class Placement {
     });
   }
 
-  /** The project is deleted. */
   async forget(projectId: string): Promise<void> {
     this.#planned.delete(projectId);
     if (this.#reasons.delete(projectId)) await this.#options.documents.delete('placements', projectId);

@@ -80,7 +80,6 @@ export class Projects extends Catalogue {
     await this.openAutomatic();
   }
 
-  /** Opens the projects with `auto_open`. */
   async openAutomatic(): Promise<void> {
     for (const project of this.list().filter(({ record }) => record.auto_open)) {
       await this.open(project).catch((error: unknown) => {
@@ -223,7 +222,6 @@ export class Projects extends Catalogue {
     });
   }
 
-  /** Closes the open projects that use a compute. */
   async closeUsing(compute: Compute): Promise<void> {
     // A project that is opening may be about to create nodes there.
     await Promise.all(this.list().map((project) => project.settled()));

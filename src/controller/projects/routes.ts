@@ -38,7 +38,6 @@ export interface ProjectRouteParts {
   usage: () => object;
   /** Whether clients may name paths of this host. */
   local: boolean;
-  /** Number of snapshots of a project. */
   snapshots: (project: Project) => Promise<number>;
 }
 

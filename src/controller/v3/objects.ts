@@ -133,12 +133,10 @@ const UNKNOWN = {
   capabilities: null,
 };
 
-/** A new compute. */
 export function newComputeV3(compute: Members): Members {
   return { ...computeV3(compute), ...UNKNOWN };
 }
 
-/** A compute in an event. */
 export function computeEventV3(compute: Members): Members {
   return { disk_usage_percent: null, ...compute, ...computeV3(compute) };
 }

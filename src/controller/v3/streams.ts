@@ -18,7 +18,6 @@ export interface StreamParts {
   announcer: Announcer;
   sharing: Sharing;
   projects: Projects;
-  /** Forms templates. */
   templates: { json: (template: Record<string, unknown>) => Record<string, unknown> };
   /** Load of this host, for pings. */
   usage: () => object;

@@ -8,7 +8,6 @@ import { Failure, type FailureCode, messageOf, systemCode } from '../../failures
 
 const TEMPORARY_NAME = /^\..*\.[0-9a-f]{12}\.labwire-tmp$/s;
 
-/** A name for an unfinished file. */
 function temporaryName(name: string): string {
   // Fifty characters take at most 200 bytes, so the whole name stays below the limit of 255 bytes.
   return `.${[...name].slice(0, 50).join('')}.${randomBytes(6).toString('hex')}.labwire-tmp`;

@@ -77,9 +77,7 @@ export class FrameCalls extends FrameMemory {
   readonly #runs = new UdpRuns(this);
   /** False if the kernel has no epoll_pwait2 (before 5.11), or refuses it. */
   #exactWaits = true;
-  /** TAP interfaces. */
   readonly taps = new TapCalls(this);
-  /** Packet sockets. */
   readonly packets = new PacketCalls(this);
   /** Unix sockets of emulators that put headers before frames. */
   readonly headed = new HeadedDatagramCalls(this);

@@ -49,7 +49,6 @@ export class FrameMemory {
   /** The memory of all slots, one after the other. */
   readonly allSlots: Uint8Array = this.#frames.bytes;
 
-  /** The memory of each slot. */
   readonly slots: readonly Buffer[] = Array.from({ length: ALL_SLOTS }, (_, slot) =>
     this.#frames.bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES),
   );

@@ -26,7 +26,6 @@ const MSG_NAMELEN = 8;
 /** Messages per send call. */
 const MESSAGES = 64;
 
-/** Length of the header. */
 export const HEADER_BYTES = 8;
 const HEADER_STRIDE_BYTES = 16;
 

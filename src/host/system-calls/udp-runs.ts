@@ -13,7 +13,6 @@ const CMSG_LEVEL = 8;
 const CMSG_TYPE = 12;
 const CMSG_DATA = 16;
 
-/** Messages per call. */
 const MESSAGES = 64;
 /** The kernel's limit (UDP_MAX_SEGMENTS; 128 since Linux 6.9). */
 const MOST_FRAMES = 64;

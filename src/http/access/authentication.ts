@@ -82,7 +82,6 @@ export function credentialsOf(header: string | undefined): Credentials | undefin
   return user === undefined || password === undefined ? undefined : { user, password };
 }
 
-/** Any token in the header. */
 export function bearerOf(header: string | undefined): string | undefined {
   const [, token] = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(header ?? '') ?? [];
   return token;

@@ -81,7 +81,6 @@ function isHarmless({ method, path, secFetchMode, secFetchDest }: GuardedRequest
   return secFetchMode === 'navigate' || (secFetchDest === 'image' && /^\/v2\/symbols\/.+\/raw$/.test(path));
 }
 
-/** The names of this host. */
 export function ownNames(): string[] {
   const name = hostname().toLowerCase();
   return [...new Set([name, name.split('.')[0] as string])];

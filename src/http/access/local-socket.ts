@@ -100,7 +100,6 @@ async function listen(server: Server, path: string): Promise<void> {
   }
 }
 
-/** Removes a stale socket. */
 async function removeStale(path: string): Promise<void> {
   const found = await lstat(path).catch(unlessGone);
   if (found === undefined) return;

@@ -15,7 +15,6 @@ const LOOK_MS = 50;
 
 export class Adaptor {
   readonly upgrades: Upgrades;
-  /** Answers one request. */
   readonly answer: (request: WireMessage, response: ServerResponse) => Promise<void>;
   /** Answers of the application that are not complete, each with what answers in its place. */
   readonly #pending = new Map<ServerResponse, (response: Response) => void>();

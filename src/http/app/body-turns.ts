@@ -18,7 +18,6 @@ export class Turns {
     this.#left = inARow;
   }
 
-  /** Calls `read` at its turn. */
   take(read: () => void): void {
     if (this.#left > 0 && this.#waiting.length === 0) {
       this.#left -= 1;

@@ -59,7 +59,6 @@ export class Connections {
     this.#timer ??= setInterval(() => this.#look(), look).unref();
   }
 
-  /** Number of connections. */
   get size(): number {
     return this.#open.size;
   }

@@ -8,7 +8,6 @@ export interface RecordedRequest {
   method: string;
   /** Path and query as sent. */
   target: string;
-  /** The parsed body. */
   body: unknown;
 }
 

@@ -25,10 +25,8 @@ export interface Answered {
   method: string;
   /** Path and query as sent. */
   target: string;
-  /** The pattern of its route. */
   route: string;
   status: number;
-  /** The client. */
   client: string | undefined;
 }
 

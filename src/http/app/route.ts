@@ -6,7 +6,6 @@ import type { Json } from '../../events/json.ts';
 import type { Identity } from '../access/identity.ts';
 import type { MessageSocket } from '../sockets/message-socket.ts';
 
-/** The parameter names of a pattern. */
 type ParameterNames<Pattern extends string> = Pattern extends `${string}{${infer Inner}}${infer Rest}`
   ? (Inner extends `${infer Name}:${string}` ? Name : Inner) | ParameterNames<Rest>
   : never;
@@ -29,7 +28,6 @@ export interface RouteRequest<Pattern extends string = string, Body = unknown> {
   client: RequestClient;
 }
 
-/** The client of a request. */
 export interface RequestClient {
   /** The client's address, also behind a trusted proxy. */
   address: string;

@@ -41,7 +41,6 @@ export interface AnswerTable {
   nameOf?: (name: string) => string;
 }
 
-/** The part of a dialect that describes answers. */
 export function describedAnswers(table: AnswerTable): Required<Pick<Dialect, 'answer' | 'objects'>> {
   return {
     answer: ({ method, pattern, definition }) => definition.answer && answerSchema(`${method} ${pattern}`, table),

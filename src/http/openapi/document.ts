@@ -10,7 +10,6 @@ type AnswerOf = (route: HttpRoute) => Node | undefined;
 export interface OpenApiOptions {
   /** Release of the API. */
   version: string;
-  /** Where the document is. */
   address: `/${string}/openapi.json`;
   /** Everybody may read it without a login. */
   open?: true;

@@ -13,7 +13,6 @@ export interface StreamOptions {
   silence: number;
   /** Payload of a ping: `cpu_usage_percent` and `memory_usage_percent`. */
   ping: () => object;
-  /** Formats a message. */
   text: (message: Message) => string;
   /**
    * Collects quick events for a few milliseconds. Not for a controller: it must get a node's events before the response to the request that
@@ -43,7 +42,6 @@ function messageLine({ numbering }: Subscription, options: StreamOptions, messag
   return numbering ? withSequence(line, message.epoch, message.sequence) : line;
 }
 
-/** The first lines of a stream. */
 function openingLines(subscription: Subscription, options: StreamOptions): string[] {
   const { gap } = subscription;
   if (gap === undefined) return [pingLine(subscription, options)];

@@ -21,7 +21,6 @@ type Stage = Duplex | ((pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>
 export interface Compressor {
   /** The number of the method in zip files. */
   method: number;
-  /** Flags of its entries. */
   flags: number;
   /** New stages of a pipeline for one content. */
   stages(): Stage[];

@@ -11,7 +11,6 @@ export interface EntryRecord {
   size: number;
   packed: number;
   checksum: number;
-  /** Compression method. */
   method: number;
   /** Flags beside those for the names' encoding. */
   flags: number;

@@ -35,7 +35,6 @@ const MEMBERS = {
 
 export interface ParsedTopology {
   topology: Topology;
-  /** Revision of the text. */
   revision: number;
   /** The files that an upgrade must move in the project directory. */
   moves: DynamipsFiles[];

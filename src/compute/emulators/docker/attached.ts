@@ -30,7 +30,6 @@ export class AttachedConsole {
     });
   }
 
-  /** The end of the output. */
   get lastOutput(): string {
     return this.#last;
   }

@@ -244,7 +244,6 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
     return { id, name, project, directory: this.directory, relativeDirectory: this.relativeDirectory };
   }
 
-  /** The node as its container sees it. */
   #asOwner(): ContainerOwner {
     const node = this;
     return {

@@ -21,7 +21,6 @@ type OfC7200 = 'npe' | 'midplane' | 'sensors' | 'power_supplies';
 export type Settings = SettingsOf<typeof routerSettings> & { ram: number } & Omit<OfPlatform, OfC7200 | 'iomem'> &
   Partial<Pick<OfPlatform, OfC7200 | 'iomem'>>;
 
-/** The configuration of a router. */
 export interface RouterSetup {
   readonly platform: Platform;
   /** Empty if the platform has no choice of chassis. */

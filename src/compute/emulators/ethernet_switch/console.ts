@@ -14,7 +14,6 @@ export interface PortRow extends SwitchPort {
   statistics: PortStatistics | undefined;
 }
 
-/** The switch as its console sees it. */
 export interface ConsoleSwitch {
   readonly name: string;
   macTable(): Promise<MacTableRow[]>;

@@ -16,7 +16,6 @@ export interface RootBus {
   drives: number;
   /** Channels to agents in the guest, of SPICE and of QEMU: each has its own device. */
   channels: number;
-  /** USB is switched on. */
   usb: boolean;
   /** The user's words. */
   options: readonly string[];

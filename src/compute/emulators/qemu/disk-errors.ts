@@ -26,7 +26,6 @@ export class DiskErrors {
   readonly #options: DiskErrorsOptions;
   /** It waits for space, and resumes automatically. */
   isWaiting = false;
-  /** The last disk error. */
   lastError: string | undefined;
   #isReported = false;
 

@@ -22,7 +22,6 @@ export interface HaltContext {
   qmp: Qmp;
   /** We have paused it. */
   isOurPause(): boolean;
-  /** The disk error that halted it. */
   diskError(): string | undefined;
   /** The end of QEMU's output. */
   lastWords(): string;

@@ -81,7 +81,6 @@ export class ProgramRuntime extends EndingRuntime implements PcRuntime {
     return runtime;
   }
 
-  /** Connects the program to its cable. */
   async #connect(resources: AsyncDisposableStack): Promise<void> {
     const { ethernet } = this.#node;
     const { program_port: remotePort, cable_port: localPort } = this.#kept;

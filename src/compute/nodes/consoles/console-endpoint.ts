@@ -189,7 +189,6 @@ export class ConsoleEndpoint {
     return withExceptionName(exception, () => relayPort(`${what} of ${node.name}`, consoleHost(services.config), port));
   }
 
-  /** Releases the port. */
   release(): void {
     const { services, node } = this.#options;
     if (this.#port !== null) services.ports.console.release(node.project.id, this.#port);

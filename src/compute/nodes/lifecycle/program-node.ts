@@ -55,7 +55,6 @@ export interface CommonState {
   auxiliaryConsole: ConsoleState;
 }
 
-/** A change for one kind of node. */
 export interface NodeChange {
   /** The steps outside of this server, which may fail. Name and consoles are still the old ones. */
   prepare?(after: CommonState, steps: Steps): void | Promise<void>;
@@ -248,7 +247,6 @@ export abstract class ProgramNode<
     return pid === undefined ? undefined : loadOf(pid);
   }
 
-  /** The running program, if any. */
   protected get runtime(): Runtime | undefined {
     return this.#running?.runtime;
   }
@@ -368,7 +366,6 @@ export abstract class ProgramNode<
     }
   }
 
-  /** See `makeNodeDirectory`. */
   protected makeDirectory(undo: AsyncDisposableStack): Promise<void> {
     return makeNodeDirectory(this.directory, this.relativeDirectory, undo);
   }

@@ -34,7 +34,6 @@ export interface CloneOwner {
   readonly project: { readonly path: string };
 }
 
-/** A node's machine and its settings. */
 export interface MachineState<Settings extends MachineSettings = MachineSettings> {
   /** Its name in its program. */
   readonly machine: string;

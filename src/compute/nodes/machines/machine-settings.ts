@@ -24,7 +24,6 @@ export const MACHINE_DEFAULTS: Omit<MachineSettings, 'adapter_type'> = {
   use_any_adapter: false,
 };
 
-/** The settings after a change. */
 export function changedMachineSettings(before: MachineSettings, body: MachineUpdate): MachineSettings {
   return {
     usage: body.usage ?? before.usage,

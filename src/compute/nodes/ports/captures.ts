@@ -17,7 +17,6 @@ import { feedBytes } from '../../../http/sockets/byte-feed.ts';
 import { CAPTURES_DIRECTORY, isPartOfRing, RING_FILES } from '../../../store/captures.ts';
 import type { NodeProject } from '../owner.ts';
 
-/** A running capture. */
 export interface Capture {
   /** Absolute. */
   readonly path: string;
@@ -31,13 +30,11 @@ interface Running extends Capture {
 export interface CaptureRequest {
   project: NodeProject;
   asked: NodeCapture;
-  /** Name of the port in pcapng. */
   interfaceName: string;
   /** Called when the file cannot be written any more. The capture has ended then. */
   failed(message: string): void;
 }
 
-/** All captures of this compute. */
 export class Captures {
   readonly #fabric: Fabric;
   readonly #running = new Map<FabricPort, Running>();

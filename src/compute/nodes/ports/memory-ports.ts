@@ -4,7 +4,6 @@ import type { Services } from '../../services.ts';
 import { type Node, noSuchPort } from '../node.ts';
 import { NodePort, type PortRules } from './port.ts';
 
-/** The highest port number. */
 const HIGHEST_NUMBER = 65_535;
 
 /** Creates a specialised port. */

@@ -32,7 +32,6 @@ import { cableOf, mustBePluggable, mustBeUsable, type PluggableNio, relayPath } 
 export interface PortRules {
   /** The name in the member `exception` of its errors: `VPCSError`. */
   readonly exception: string;
-  /** The NIOs it accepts. */
   readonly nios: ReadonlySet<PluggableNio['type']>;
 }
 
@@ -41,7 +40,6 @@ interface Attached {
   readonly port: FabricPort;
   /** Impairments by direction, without the schedule. */
   directions: CableImpairments;
-  /** The last started schedule. */
   schedule?: Started;
 }
 
@@ -229,7 +227,6 @@ export class NodePort {
     return this.#inTurn(() => this.#services.captures.end(this.#connection().port));
   }
 
-  /** The figures of the running capture, if any. */
   async captureFigures(): Promise<CaptureStatistics | undefined> {
     return (await this.#attached?.port.statistics().catch(() => undefined))?.capture;
   }
