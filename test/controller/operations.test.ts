@@ -137,6 +137,21 @@ test('an import, a duplicate, a snapshot and a restoration that are cancelled in
   await server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
 });
 
+test('the upload of an image to a compute is cancelled through the controller', async (t) => {
+  const server = await LabServer.start(t);
+  const half = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(MIBIBYTE)),
+    // The client sends the rest when it is too late.
+    pull: async (controller) => {
+      await until(async () => (await operationOf(server, 'upload'))?.state === 'cancelling', 'the cancel');
+      controller.enqueue(new Uint8Array(MIBIBYTE));
+    },
+  });
+  const uploading = server.request('/v2/computes/local/qemu/images/half.img', { method: 'POST', body: half });
+  assert.equal((await cancelledInTheMiddle(server, 'upload', uploading)).state, 'cancelled');
+  assert.deepEqual(await server.expect(200, 'GET', '/v2/computes/local/qemu/images'), []);
+});
+
 test('a copy that is not cancelled has a large file as it is, and its operation counts all of it', async (t) => {
   const server = await LabServer.start(t);
   const project = await server.project();

@@ -46,6 +46,7 @@ export function operationRoutes(operations: Operations, computes: Computes, shar
         if (!found) continue;
         requireChange(client.identity, id, found.project_id);
         await compute.delete(`/operations/${id}`, { connect: false });
+        return;
       }
       throw noOperation(id);
     }),
