@@ -95,6 +95,20 @@ test('two linked nodes that were deleted together are linked again, in whatever 
   }
 });
 
+test('two linked nodes that are restored at the same time are linked again', async (t) => {
+  const { server, path, hub, link, remove, restored } = await linkedPc(t);
+  // The link is kept with the one that went first, and handed to the other while that one is on its way back.
+  await server.expect(200, 'DELETE', `${path}/nodes/${hub.node_id}?keep=yes`);
+  await remove();
+  const other = `${path}/deleted_nodes/${hub.node_id}/restore`;
+  await Promise.all([other, restored].map((one) => server.expect(201, 'POST', one)));
+  const links = await server.expect(200, 'GET', `${path}/links`);
+  assert.deepEqual(
+    links.map(({ link_id: id }: Body) => id),
+    [link.link_id],
+  );
+});
+
 test('a restore that fails loses nothing', async (t) => {
   const { server, directory, remove, restored } = await linkedPc(t);
   await remove();

@@ -15,7 +15,8 @@ export interface KeptLink {
 export interface KeptNode {
   readonly record: NodeRecord;
   readonly compute: Compute;
-  readonly links: readonly KeptLink[];
+  /** Grows while the node is being restored, by links whose other node was restored first. */
+  readonly links: Map<string, KeptLink>;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
@@ -26,8 +27,8 @@ export class DeletedNodes {
   /** Returns until when the node is kept. */
   add({ id, record, compute }: Node, links: readonly Link[]): number {
     const until = Date.now() + KEPT_MS;
-    const gone = links.map(({ id, settings, record: { nodes: ends } }) => ({ id, settings, ends }));
-    this.#kept.set(id, { record, compute, links: gone, until });
+    const gone = links.map(({ id, settings, record: { nodes: ends } }) => [id, { id, settings, ends }] as const);
+    this.#kept.set(id, { record, compute, links: new Map(gone), until });
     return until;
   }
 
@@ -48,8 +49,7 @@ export class DeletedNodes {
   handOver(link: KeptLink, id: string): boolean {
     const kept = this.#present().get(id);
     if (kept === undefined) return false;
-    const others = kept.links.filter((other) => other.id !== link.id);
-    this.#kept.set(id, { ...kept, links: [...others, link] });
+    kept.links.set(link.id, link);
     return true;
   }
 

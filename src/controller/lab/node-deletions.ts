@@ -57,7 +57,7 @@ export class NodeDeletions {
       const given = { ...record, properties: lastingProperties(record), compute_id: compute.id } as NodeCreate;
       return { kept, node: await create(project, compute, given) };
     });
-    for (const link of kept.links) {
+    for (const link of kept.links.values()) {
       if (link.ends.some(({ node_id: end }) => end !== id && project.deleted.handOver(link, end))) continue;
       await links.restore(project, link).catch((error: unknown) => {
         const message = `${node.name} is restored without one of its links. ${messageOf(error)}`;
