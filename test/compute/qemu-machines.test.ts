@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, stat, symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { AGENT_SOCKET } from '../../src/compute/emulators/qemu/sockets.ts';
 import { freePort } from '../fabric/peers.ts';
 import { disk, machineOf, machines, noQemu, programsOf, qemuImg, rubbish, SMALL } from './qemu-support.ts';
 
@@ -215,6 +216,20 @@ test('a machine that is killed, or does not start, is reported with its last wor
   const refused = await lab.expect(409, 'POST', `${strange}/start`);
   assert.match(refused.message, /no-such-adapter/);
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
+});
+
+test('a machine that ends while its files cannot be removed is reported, and starts again', { skip }, async (t) => {
+  const { lab, project, directory, instance } = await machines(t);
+  const node = await lab.node(project, 'qemu', { ...SMALL, guest_agent: true });
+  await lab.expect(200, 'POST', `${node}/start`);
+  const socket = join(directory, 'project-files/qemu', node.split('/').at(-1)!, AGENT_SOCKET);
+  await rm(socket);
+  await mkdir(socket);
+  process.kill(machineOf(instance), 'SIGKILL');
+  await lab.told('log.error', ({ message }) => /N1 ended unexpectedly by SIGKILL/.test(message));
+  assert.equal((await lab.expect(200, 'GET', node)).status, 'stopped');
+  await rm(socket, { recursive: true });
+  await lab.expect(200, 'POST', `${node}/start`);
 });
 
 test('the last words of a machine are reported as plain text, and not at length', { skip }, async (t) => {

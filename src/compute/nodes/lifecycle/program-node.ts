@@ -401,7 +401,9 @@ export abstract class ProgramNode<
 
   async #endedByItself(runtime: Runtime, end: ExitInfo): Promise<void> {
     if (this.#running?.runtime !== runtime) return;
-    await this.#end();
+    await this.#end().catch((error: unknown) => {
+      log.warn('not all that an ended node used is released', { node: this.id, reason: messageOf(error) });
+    });
     this.status = 'stopped';
     this.#tellEnd(end);
   }
