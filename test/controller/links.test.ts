@@ -251,6 +251,29 @@ test('a link that cannot be taken away at one end can be tried again', async (t)
   assert.deepEqual([short(it.a), short(it.b)], [atOne, Array(3).fill('DELETE … nio')]);
 });
 
+test('a compute that answers no counters is reported, and the counters of other links still come', async (t) => {
+  const it = await Two.start(t);
+  const links: string[] = [];
+  for (const compute of ['a', 'b']) {
+    const link = await it.server.link(it.project, [await it.node(compute), 0], [await it.node(compute), 0]);
+    links.push(link.link_id);
+  }
+  const figures = { outgoing: { frames: 1 }, incoming: { frames: 2 } };
+  it.b.answers['GET .*/statistics'] = figures;
+  it.a.answers['GET .*/(statistics|schedule)'] = (request, response) => {
+    request.resume();
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('null');
+  };
+  for (const path of ['statistics', 'schedule']) {
+    const { message } = await it.server.expect(409, 'GET', `${it.url}/links/${links[0]}/${path}`);
+    assert.match(message, /The compute answered .* not an object/);
+  }
+  const heard: unknown[] = await it.server.record(`${it.url}/links/statistics/ws?interval=200`);
+  await until(() => heard.length > 0, 'counters');
+  const { outgoing: forward, incoming: backward } = figures;
+  assert.deepEqual(heard, [{ links: [{ link_id: links[1], forward, backward, capture: null }] }]);
+});
+
 test('a capture is taken at a device that always runs, streamed as it grows, and ends with its node', async (t) => {
   const it = await Two.start(t, { hosts: ['127.0.0.2', '127.0.0.3'] });
   let more: ((text: string) => void) | undefined;

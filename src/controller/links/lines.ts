@@ -2,7 +2,7 @@
 // directions, so that no frame is impaired or counted twice.
 import type { LinkSchedule } from '../../api/routes/links.ts';
 import { conflict } from '../../failures.ts';
-import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
+import { ComputeRefusal, lacksRoute, mustBeObject } from '../computes/answers.ts';
 import type { CallOptions } from '../computes/compute.ts';
 import { changesOf, impairs, type LinkImpairments } from './impairments.ts';
 import type { Link, LinkEnd } from './link.ts';
@@ -61,19 +61,19 @@ export async function impairLine(link: Link, impairments: LinkImpairments): Prom
 
 type Seen = Sides<object> & { capture?: object | null };
 
-const seen = (end: LinkEnd): Promise<unknown> => ask(end, 'get', 'statistics');
+const seen = async (end: LinkEnd): Promise<Seen> =>
+  mustBeObject(await ask(end, 'get', 'statistics'), 'GET statistics') as unknown as Seen;
 
 function seenAtLineEnd(link: Link): Promise<{ end: LinkEnd; sides: Seen }> {
-  return atLineEnd(link, async (at) => ({ end: at, sides: (await seen(at)) as Seen }));
+  return atLineEnd(link, async (at) => ({ end: at, sides: await seen(at) }));
 }
 
 /** The counters of each direction at the impairing end, and of the capture if there is one. */
 export async function lineCounters(link: Link): Promise<{ forward: object; backward: object; capture: object | null }> {
   const { end, sides } = await seenAtLineEnd(link);
   const capturing = link.capture?.end;
-  const { capture } =
-    capturing === undefined || capturing === end ? sides : ((await seen(capturing).catch(() => ({}))) as Seen);
-  return { ...directionsOf(link, end, sides), capture: capture ?? null };
+  const at = capturing === undefined || capturing === end ? sides : await seen(capturing).catch(() => undefined);
+  return { ...directionsOf(link, end, sides), capture: at?.capture ?? null };
 }
 
 /** The counters of each direction at the impairing end, and those of both ends where their computes have them. */
@@ -127,7 +127,7 @@ type Told = { state: string; steps?: Sides<object>[] } & Partial<Sides<object>>;
 
 /** An end's schedule in terms of the link's directions. */
 function scheduleOf(link: Link, end: LinkEnd, told: unknown): object {
-  const { steps, outgoing, incoming, ...rest } = told as Told;
+  const { steps, outgoing, incoming, ...rest } = mustBeObject(told, 'the call for a schedule') as unknown as Told;
   if (steps === undefined || outgoing === undefined || incoming === undefined) return rest;
   const renamed = steps.map(({ outgoing: out, incoming: back, ...times }) => ({
     ...times,
