@@ -1,6 +1,8 @@
 // Nodes that the controller places on the hosts of three servers: `auto`, plans, reasons and draining.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { Documents } from '../../src/store/documents.ts';
 import { zip } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -114,8 +116,8 @@ test('a plan answers hosts and reasons, holds for its nodes, and refuses a node 
   assert.match(message, /links\.0: there is no node "X"/);
 });
 
-test('nodes with auto of an archive get hosts while it is imported', async (t) => {
-  const server = await hosts(t);
+/** Imports a lab of two nodes with `auto`. */
+async function imported(server: LabServer): Promise<{ project_id: string; path: string }> {
   const id = '7d2c4d4c-6f1c-4a08-8a39-1b6c1f6a0002';
   const nodes = ['A', 'B'].map((name, index) => ({
     ...{ name, node_type: 'vpcs', compute_id: 'auto', node_id: `${id.slice(0, -1)}${index}` },
@@ -129,12 +131,34 @@ test('nodes with auto of an archive get hosts while it is imported', async (t) =
     method: 'POST',
     body: new Blob([new Uint8Array(archive)]).stream(),
   });
-  assert.equal(answer.status, 201, await answer.text());
+  const text = await answer.text();
+  assert.equal(answer.status, 201, text);
+  return JSON.parse(text);
+}
+
+test('nodes with auto of an archive get hosts while it is imported', async (t) => {
+  const server = await hosts(t);
+  const { project_id: id } = await imported(server);
   const placement = await server.expect(200, 'GET', `/v2/projects/${id}/placement`);
   const used = new Set(placement.nodes.map((node: Record<string, string>) => node['compute_id']));
   assert.equal(used.size, 1);
   assert.ok(['local', 'two', 'three'].includes([...used][0] as string), String([...used]));
   assert.match(placement.nodes[1].reason, /all of it fits on/);
+});
+
+test('nodes are made and imported although the reasons of their hosts cannot be kept', async (t) => {
+  const put = Documents.prototype.put;
+  t.mock.method(Documents.prototype, 'put', function (this: Documents, ...given: Parameters<typeof put>) {
+    return given[0] === 'placements' ? Promise.reject(new Error('the disk is full')) : put.apply(this, given);
+  });
+  const server = await hosts(t);
+  const project = await server.project();
+  const lab = `/v2/projects/${project.project_id}`;
+  await server.expect(201, 'POST', `${lab}/nodes`, { name: 'A', node_type: 'vpcs', compute_id: 'auto' });
+  assert.equal((await server.expect(200, 'GET', `${lab}/nodes`)).length, 1);
+  const { project_id: id, path } = await imported(server);
+  assert.ok(existsSync(path));
+  await server.expect(201, 'POST', `/v2/projects/${id}/open`);
 });
 
 test('a drained host takes no new nodes; its stopped ones move, the others stay with the reason', async (t) => {

@@ -2,7 +2,8 @@
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { PlacementObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
-import { conflict } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
+import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -212,7 +213,7 @@ export class Placement {
     return { nodes: hosted, choices: new Map([...choices].filter(([id]) => chosen.includes(id))) };
   }
 
-  /** Keeps the reasons for nodes of a lab. */
+  /** Keeps the reasons for nodes of a lab. Never rejects: the nodes are where they are. */
   async keep(project: Pick<Project, 'id' | 'nodes' | 'isOpen'>, choices: Solution['choices']): Promise<void> {
     if (choices.size === 0) return;
     const all = new Map([...(this.#reasons.get(project.id) ?? []), ...choices]);
@@ -222,7 +223,9 @@ export class Placement {
       const latest = this.#reasons.get(project.id);
       // A later call has more to write, and writes it.
       if (latest !== all) return;
-      await this.#options.documents.put('placements', project.id, Object.fromEntries(all));
+      await this.#options.documents.put('placements', project.id, Object.fromEntries(all)).catch((error: unknown) => {
+        log.warn('placement: reasons are not kept', { project: project.id, reason: messageOf(error) });
+      });
     });
   }
 

@@ -4,7 +4,6 @@ import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Drained, DrainedNode } from '../../api/objects.ts';
 import type { NodeUpdate } from '../../api/routes/nodes.ts';
 import { messageOf } from '../../failures.ts';
-import { log } from '../../host/log.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { act } from '../lab/actions.ts';
@@ -13,7 +12,6 @@ import type { Nodes } from '../lab/nodes.ts';
 import type { Project } from '../lab/project.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Placement } from './placement.ts';
-import type { Choice } from './problem.ts';
 
 /** How long (ms) a host may take to report that a node is stopped, and how often that is looked at. */
 const STOPPED_MS = 5_000;
@@ -71,7 +69,7 @@ export class Relocations {
         if (runs) await stop(project, node);
         await this.#nodes.move(project, nodeId, this.#computes.get(host), { compute_id: host } as NodeUpdate);
         // Not awaited: the reasons of all nodes of the lab are one document, which is written once for many moves.
-        keeping.push(this.#keep(project, nodeId, { host, reason: `${why}; ${reason}` }));
+        keeping.push(this.#placement.keep(project, new Map([[nodeId, { host, reason: `${why}; ${reason}` }]])));
         result.moved.push({ ...nodeIn(project, node), compute_id: host, reason });
       } catch (error) {
         result.left.push({ ...nodeIn(project, node), reason: messageOf(error).replace(/^compute_id: /, '') });
@@ -81,13 +79,6 @@ export class Relocations {
     }
     await Promise.all(keeping);
     return result;
-  }
-
-  /** Never rejects: the node is moved. */
-  #keep(project: Project, nodeId: string, choice: Choice): Promise<void> {
-    return this.#placement.keep(project, new Map([[nodeId, choice]])).catch((error: unknown) => {
-      log.warn('the reason of a move is not kept', { project: project.id, node: nodeId, reason: messageOf(error) });
-    });
   }
 
   /** On its new host, or after a failed move on the former one. */
