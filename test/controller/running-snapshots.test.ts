@@ -169,3 +169,23 @@ test('nodes that cannot be kept while they run are named: those of other program
     assert.deepEqual(await server.expect(200, 'GET', `${path}/snapshots`), []);
   }
 });
+
+test('a node that is stopped while the others of a snapshot start stays stopped', async (t) => {
+  const lab = await subject(t);
+  const { server, path } = lab;
+  const names = Array.from({ length: 40 }, (_, index) => `PC${index}`);
+  for (const name of names) await start(lab, await node(lab, 'vpcs', name, {}, { console_type: 'none' }));
+  const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'S', running: true });
+  const heard = await server.record(`${path}/notifications/ws`);
+  const restored = server.expect(201, 'POST', `${path}/snapshots/${snapshot.snapshot_id}/restore`);
+  await until(
+    () => heard.some(({ action, event }) => action === 'node.updated' && event.status === 'started'),
+    'a start',
+  );
+  const last = await found(lab, 'PC39');
+  assert.equal(last.status, 'stopped');
+  await server.expect(200, 'POST', `${path}/nodes/${last.node_id}/stop`);
+  await restored;
+  assert.equal((await found(lab, 'PC38')).status, 'started');
+  assert.equal((await found(lab, 'PC39')).status, 'stopped');
+});

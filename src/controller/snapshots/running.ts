@@ -64,11 +64,13 @@ export async function startKept(
   statuses: ReadonlyMap<string, NodeStatus>,
   announcer: Announcer,
 ): Promise<void> {
-  const nodes = [...project.nodes.values()].filter(({ id }) => (statuses.get(id) ?? 'stopped') !== 'stopped');
+  const nodes = [...project.nodes.values()]
+    .filter(({ id }) => (statuses.get(id) ?? 'stopped') !== 'stopped')
+    .map((node) => ({ node, ended: node.endAsked }));
   await project.rounds.run((cancelled) =>
-    eachOf(nodes, STARTS_AT_ONCE, (node) =>
+    eachOf(nodes, STARTS_AT_ONCE, ({ node, ended }) =>
       project.changes.run(nodeRun(node.id), async () => {
-        if (cancelled.aborted || project.nodes.get(node.id) !== node) return;
+        if (cancelled.aborted || ended.aborted || project.nodes.get(node.id) !== node) return;
         try {
           await node.protectImages();
           if (keepsState(node)) await node.compute.post(`${node.path}/state/start`, { limit: STATE_LIMIT_MS });

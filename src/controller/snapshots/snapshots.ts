@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
-import { conflict, notFound } from '../../failures.ts';
+import { conflict, Failure, notFound } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { namesIn } from '../../host/files/directories.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
@@ -61,34 +61,32 @@ export class Snapshots {
 
   async #createNow(project: Project, { name, running }: SnapshotCreate): Promise<Snapshot> {
     project.requireOpen();
-    {
-      const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
-      if (isTaken) throw conflict(`name: there is already a snapshot "${name}"; choose another name.`);
-      if (!running) refuseRunning(project);
-      const fileName = snapshotFileName(name, new Date());
-      await using kept = new AsyncDisposableStack();
-      ongoing().check();
-      const statuses = running ? await keepRunning(project, kept) : undefined;
-      const fill = await this.#options.exports.prepare(project, {
-        snapshots: false,
-        images: false,
-        keepComputeIds: true,
-        resetMacAddresses: false,
-        anyType: true,
-        ...(statuses && { running: statuses }),
-      });
-      await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, '', {
-        createParents: true,
-        fill: (file) =>
-          writeBlockArchive(file, async (archive) => {
-            await fill(archive);
-            ongoing().commit();
-          }),
-      }).catch((error: unknown) => {
-        throw asConflict(error);
-      });
-      return (await this.list(project)).find((snapshot) => snapshot.name === name) as Snapshot;
-    }
+    const isTaken = (await this.list(project)).some((snapshot) => snapshot.name === name);
+    if (isTaken) throw conflict(`name: there is already a snapshot "${name}"; choose another name.`);
+    if (!running) refuseRunning(project);
+    const fileName = snapshotFileName(name, new Date());
+    await using kept = new AsyncDisposableStack();
+    ongoing().check();
+    const statuses = running ? await keepRunning(project, kept) : undefined;
+    const fill = await this.#options.exports.prepare(project, {
+      snapshots: false,
+      images: false,
+      keepComputeIds: true,
+      resetMacAddresses: false,
+      anyType: true,
+      ...(statuses && { running: statuses }),
+    });
+    await writeContained(project.record.path, `${SNAPSHOTS}/${fileName}`, '', {
+      createParents: true,
+      fill: (file) =>
+        writeBlockArchive(file, async (archive) => {
+          await fill(archive);
+          ongoing().commit();
+        }),
+    }).catch((error: unknown) => {
+      throw asConflict(error);
+    });
+    return (await this.list(project)).find((snapshot) => snapshot.name === name) as Snapshot;
   }
 
   /** @throws Failure `forbidden` for a closed project, `not-found` */
