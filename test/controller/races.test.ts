@@ -328,3 +328,23 @@ test('the end of a link names the file of a capture that was stopped', async (t)
     [false, 'c.pcap', started.capture_file_path, null],
   );
 });
+
+test('what is deleted while a lab is locked, or a node isolated, is skipped', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const [v2, v3] = ['v2', 'v3'].map((version) => `/${version}/projects/${project.project_id}`) as [string, string];
+  const hub = await server.hub(project, 'Hub');
+  const links: Body[] = [];
+  for (let port = 0; port < 8; port++)
+    links.push(await server.link(project, [hub, port], [await server.hub(project, `Hub${port}`), 0]));
+  const meanwhile = (verb: string, gone: string): Promise<unknown> =>
+    Promise.all([server.expect(204, 'POST', verb), server.expect(204, 'DELETE', gone)]);
+  await meanwhile(`${v3}/nodes/${hub.node_id}/isolate`, `${v2}/links/${links[6].link_id}`);
+  await meanwhile(`${v3}/nodes/${hub.node_id}/unisolate`, `${v2}/links/${links[7].link_id}`);
+  const nodes: Body[] = await server.expect(200, 'GET', `${v2}/nodes`);
+  await meanwhile(`${v3}/lock`, `${v2}/nodes/${nodes[8].node_id}`);
+  assert.equal(await server.expect(200, 'GET', `${v3}/locked`), true);
+  // Locked nodes are not deleted.
+  await server.expect(204, 'POST', `${v3}/unlock`);
+  assert.equal(await server.expect(200, 'GET', `${v3}/locked`), false);
+});

@@ -13,10 +13,14 @@ export function isLocked(project: Project): boolean {
   return [...project.nodes.values(), ...project.drawings.values()].every(({ record }) => record.locked === true);
 }
 
-/** Changes what is not yet as wanted; each change is announced. */
-export async function setLocked(project: Project, locked: boolean, { nodes, drawings }: Locksmith): Promise<void> {
-  for (const { id, record } of [...project.drawings.values()])
-    if (record.locked !== locked) await drawings.update(project, id, { locked });
-  for (const { id, record } of [...project.nodes.values()])
-    if (record.locked !== locked) await nodes.update(project, id, { locked });
+/** Changes what is not yet as wanted; each change is announced. What is deleted meanwhile is skipped. */
+export async function setLocked(project: Project, locked: boolean, locksmith: Locksmith): Promise<void> {
+  for (const kind of ['drawings', 'nodes'] as const) {
+    for (const { id, record } of [...project[kind].values()]) {
+      if (record.locked === locked) continue;
+      await locksmith[kind].update(project, id, { locked }).catch((error: unknown) => {
+        if (project[kind].has(id)) throw error;
+      });
+    }
+  }
 }

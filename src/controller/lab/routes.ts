@@ -30,7 +30,11 @@ export function labRoutes({ projects, links, ...locksmith }: LabRouteParts): Rou
         async ({ params }) => {
           const project = await projects.opened(params.project_id);
           const node = project.node(params.node_id);
-          for (const { id } of project.linksOf(node)) await links.update(project, id, { suspend });
+          for (const { id } of project.linksOf(node)) {
+            await links.update(project, id, { suspend }).catch((error: unknown) => {
+              if (project.links.has(id)) throw error;
+            });
+          }
         },
       ),
     ),
