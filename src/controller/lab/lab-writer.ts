@@ -139,8 +139,9 @@ export class LabWriter {
     await this.#store.locks.release(projectId);
   }
 
-  /** Writes all pending files. */
+  /** Writes the files of all labs, after the writes that have begun. */
   async stop(): Promise<void> {
-    await Promise.allSettled([...this.#pending.keys()].map((projectId) => this.flush(projectId)));
+    const labs = await this.#store.labs.list().catch(() => []);
+    await Promise.allSettled(labs.map(({ project_id: id }) => this.flush(id)));
   }
 }
