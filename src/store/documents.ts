@@ -28,6 +28,10 @@ export interface StoredDocument {
   body: JsonObject;
 }
 
+const PUT =
+  'INSERT INTO document (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body';
+const DELETE = 'DELETE FROM document WHERE kind = ? AND id = ?';
+
 export class Documents {
   readonly #database: Database;
 
@@ -49,18 +53,21 @@ export class Documents {
 
   /** Adds or replaces a document; a replaced one keeps its position. */
   async put(kind: DocumentKind, id: string, body: object): Promise<void> {
-    await this.#database.run(
-      'INSERT INTO document (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body',
-      kind,
-      id,
-      JSON.stringify(body),
-    );
+    await this.#database.run(PUT, kind, id, JSON.stringify(body));
   }
 
   /** Removes a document; a missing one is ignored. */
   async delete(kind: DocumentKind, id: string): Promise<void> {
-    await this.#database.makingRoom(() =>
-      this.#database.run('DELETE FROM document WHERE kind = ? AND id = ?', kind, id),
-    );
+    await this.#database.makingRoom(() => this.#database.run(DELETE, kind, id));
+  }
+
+  /** Makes all changes or none. A document without a body is removed. */
+  async change(changes: readonly { kind: DocumentKind; id: string; body: object | undefined }[]): Promise<void> {
+    const work = (): Promise<void> =>
+      this.#database.transaction(async ({ run }) => {
+        for (const { kind, id, body } of changes)
+          await (body === undefined ? run(DELETE, kind, id) : run(PUT, kind, id, JSON.stringify(body)));
+      });
+    await (changes.some(({ body }) => body !== undefined) ? work() : this.#database.makingRoom(work));
   }
 }

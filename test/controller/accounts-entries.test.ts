@@ -1,8 +1,11 @@
 // Entries of the access list open labs to accounts whose role does not, and nothing else. They survive a restart.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { AccessList } from '../../src/controller/accounts/access-list.ts';
 import { builtInId } from '../../src/controller/accounts/access-records.ts';
+import { connect, settle } from '../../src/store/database.ts';
+import { DATABASE } from '../../src/store/other-states.ts';
 import { Store } from '../../src/store/store.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { addPeople, asker, PASSWORD, serve, told } from './people-here.ts';
@@ -200,4 +203,32 @@ test('an entry for a compute lets an account delete it, and take no host out of 
     ['ada', `${there}?forget=yes`, 204],
   ] as const)
     assert.equal((await asker(daemon, name)('DELETE', path)).status, status, `${name} ${path}`);
+});
+
+test('a change of several records is kept whole or not at all', async (t) => {
+  const state = await scratchDirectory(t);
+  await using store = await Store.open({ stateDirectory: state });
+  const { documents } = store;
+  const listed = async (writers: { lab: string; node: string }[] = []): Promise<AccessList> => {
+    const changingGroups = () => ['team'];
+    const list = new AccessList({ documents, writers: () => writers, changingGroups, changed: async () => {} });
+    await list.start();
+    return list;
+  };
+  const list = await listed();
+  const { id: role } = await list.addRole('Guest', null);
+  await list.addEntry({ type: 'user', subject: 'one', path: '/projects', propagate: true, allowed: true, role });
+  // The role goes with its entries, and fails to go.
+  const database = await connect(join(state, DATABASE));
+  const trigger = `CREATE TRIGGER no BEFORE DELETE ON document WHEN OLD.kind = 'access-roles' BEGIN SELECT RAISE(ABORT, 'no'); END`;
+  await settle((done) => database.run(trigger, done));
+  await settle((done) => database.close(done));
+  await assert.rejects(list.remove('access-roles', role), /no/);
+  for (const one of [list, await listed()]) assert.equal(one.list('access-entries').length, 1);
+  // A new member may write to an image that a machine writes to: nothing of the group is changed.
+  await store.documents.put('groups', 'team', { name: 'team', members: [], ...times });
+  const writing = await listed([{ lab: 'lab', node: 'VM1' }]);
+  const change = writing.changeGroup('team', { name: 'crew', added: ['one'], removed: [] });
+  await assert.rejects(change, /"VM1" runs and writes to a disk/);
+  for (const one of [writing, await listed()]) assert.equal(one.get('groups', 'team').name, 'team');
 });

@@ -204,7 +204,7 @@ export async function failAwaits(): Promise<void> {
   );
   failBefore(Projects.prototype, ['put', 'delete', 'get', 'list'], 'projects', () => STORE);
   failBefore(RemoteObjects.prototype, ['note', 'settle', 'list'], 'notes of computes', () => STORE);
-  failBefore(Documents.prototype, ['put', 'delete', 'list'], 'documents', () => STORE);
+  failBefore(Documents.prototype, ['put', 'delete', 'change', 'list'], 'documents', () => STORE);
   failBefore(PortPool.prototype, ['reserve', 'claim'], 'ports', () => systemError('bind'));
   failRequests(App.prototype, (target) => /^\/v2\/compute\//.test(target));
   failRequests(RemoteTransport.prototype, () => true);

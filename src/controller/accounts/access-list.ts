@@ -131,8 +131,8 @@ export class AccessList {
   }
 
   /** @throws Failure `conflict` for a name that is taken */
-  addGroup(name: string): Promise<Group & { id: string }> {
-    return this.#add('groups', (times) => ({ name, members: [], ...times }));
+  addGroup(name: string, members: readonly string[] = []): Promise<Group & { id: string }> {
+    return this.#add('groups', (times) => ({ name, members: [...new Set(members)], ...times }));
   }
 
   /** @throws Failure `conflict`, `not-found`, `forbidden` for a built-in group */
@@ -160,12 +160,19 @@ export class AccessList {
     });
   }
 
-  /** Adds and removes members; those that are as wanted already are ignored. @throws Failure `not-found` */
-  changeMembers(id: string, added: readonly string[], removed: readonly string[]): Promise<unknown> {
-    return this.#update('groups', id, (group) => ({
-      ...group,
-      members: [...new Set([...group.members, ...added])].filter((one) => !removed.includes(one)),
-    }));
+  /**
+   * Adds and removes members, those that are as wanted already are ignored, and renames the group.
+   * @throws Failure `not-found`, `conflict` for a name that is taken, `forbidden` for the name of a built-in group
+   */
+  changeGroup(
+    id: string,
+    { name, added, removed }: { name?: string | undefined; added: readonly string[]; removed: readonly string[] },
+  ): Promise<unknown> {
+    return this.#update('groups', id, (group) => {
+      if (name !== undefined) requireOwn('groups', id, group.name);
+      const members = [...new Set([...group.members, ...added])].filter((one) => !removed.includes(one));
+      return { ...group, name: name ?? group.name, members };
+    });
   }
 
   addRole(name: string, description: string | null): Promise<AccessRole & { id: string }> {
@@ -317,10 +324,7 @@ export class AccessList {
       const steps = await work(this.#records);
       const after = applied(this.#records, steps);
       this.#requireNoWriters(after);
-      for (const { kind, id, body } of steps) {
-        if (body === undefined) await this.#parts.documents.delete(kind, id);
-        else await this.#parts.documents.put(kind, id, body);
-      }
+      await this.#parts.documents.change(steps);
       this.#set(after);
     });
     await this.#parts.changed();

@@ -44,9 +44,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
 
     route('POST /v2/groups', async (request) => {
       loggedIn(request.client);
-      const members = await accountsOf(request.body.accounts);
-      const { id } = await entries.addGroup(request.body.name);
-      await entries.changeMembers(id, members, []);
+      const { id } = await entries.addGroup(request.body.name, await accountsOf(request.body.accounts));
       return answer(id);
     }),
 
@@ -54,8 +52,7 @@ export function groupRoutes(parts: GroupRouteParts): Route[] {
       loggedIn(request.client);
       const { id } = namedGroup(entries, request.params.name);
       const [added, removed] = [await accountsOf(request.body.add), await accountsOf(request.body.remove)];
-      if (request.body.name !== undefined) await entries.renameGroup(id, request.body.name);
-      await entries.changeMembers(id, added, removed);
+      await entries.changeGroup(id, { name: request.body.name, added, removed });
       return answer(id);
     }),
 
