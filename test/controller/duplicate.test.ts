@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { noVpcs } from '../compute/support.ts';
 import { tree } from './archives-zip.ts';
-import { StandIn } from './computes-stand-in.ts';
+import { StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
@@ -147,6 +148,42 @@ test('a copy of a node gets MAC addresses of its own, for each of its adapters',
   const copy = await server.expect(201, 'POST', `${nodes}/${node.node_id}/duplicate`, { x: 1, y: 1 });
   assert.deepEqual(copy.custom_adapters, [{ adapter_number: 0, adapter_type: 'virtio' }]);
   assert.deepEqual(copy.properties, { ram: 64 });
+});
+
+test('a lab with nodes elsewhere closes after its copy has their files', async (t) => {
+  const asked = Promise.withResolvers<() => void>();
+  let hosted = 0;
+  const it = await StandIn.start(t, {
+    'POST /projects/.*/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },
+    'POST /projects/[^/]+/close': (request, response) => {
+      request.resume();
+      hosted -= 1;
+      sendJson(response, 201, {});
+    },
+    'POST /projects': (request, response) => {
+      request.resume();
+      hosted += 1;
+      sendJson(response, 201, {});
+    },
+    'POST .*': {},
+    'GET /projects/[^/]+/files/.*': (_request, response) =>
+      asked.resolve(() => response.writeHead(hosted > 0 ? 200 : 404).end('set pcname far\n')),
+  });
+  const server = await LabServer.start(t);
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const given = { name: 'PC', node_type: 'vpcs', compute_id: 'it' };
+  const node = await server.expect(201, 'POST', `${path}/nodes`, given);
+  it.answers['GET /projects/[^/]+/files'] = [{ path: `project-files/vpcs/${node.node_id}/startup.vpc` }];
+  const copying = copied(server, project, { name: 'copy' });
+  const answer = await asked.promise;
+  const closing = server.expect(204, 'POST', `${path}/close`);
+  await sleep(500);
+  answer();
+  await Promise.all([copying, closing]);
+  const sent = it.heard.find(({ call }) => /^POST .*startup.vpc$/.test(call));
+  assert.equal(sent?.body, 'set pcname far\n');
 });
 
 test('a copy that cannot be made leaves nothing', async (t) => {

@@ -4,6 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { ongoing } from '../../host/values/progress.ts';
+import { STORED } from '../../store/archive/compressors.ts';
+import { packArchive } from '../../store/archive/writer.ts';
 import { readTopologyFile, writeTopologyFile } from '../../store/topology/file.ts';
 import { bytesBelow, copyTree } from '../copying.ts';
 import { PRESENCE } from '../lab/claims.ts';
@@ -108,18 +110,16 @@ export class Duplicates {
   ): Promise<Project> {
     await using held = new AsyncDisposableStack();
     const archive = join(await makeStaging(this.#options.projectsPath, held), 'archive');
-    const content = await this.#options.exports.export(
-      project,
-      { method: 'stored' },
-      {
+    await project.changes.run(PRESENCE, async () => {
+      const fill = await this.#options.exports.prepare(project, {
         snapshots: false,
         images: false,
         keepComputeIds: true,
         anyType: true,
         resetMacAddresses,
-      },
-    );
-    await writeFileAtomically(archive, content);
+      });
+      await writeFileAtomically(archive, packArchive(STORED, fill));
+    });
     const plan = { id, name, place, resetMacAddresses: false, addsImages: false, ...QUIET };
     return await this.#options.imports.unpack(archive, plan);
   }
