@@ -90,6 +90,28 @@ test('a compute speaks for its own nodes only', async (t) => {
   assert.deepEqual(await read(ours), ours);
 });
 
+test('nonsense that a compute announces harms nobody', async (t) => {
+  const { it, server } = await pair(t);
+  const { project_id } = await server.project();
+  const { node_id } = await server.expect(201, 'POST', `/v2/projects/${project_id}/nodes`, pc());
+  const listeners = await Promise.all(
+    ['v2', 'v3'].map((v) => server.record(`/${v}/projects/${project_id}/notifications/ws`)),
+  );
+  const nonsense = [
+    ['log.error', { message: 5 }],
+    ['node.created', { node_id, node_type: 'toaster', status: 'started' }],
+    [
+      'node.created',
+      { node_id, node_type: 5, status: 'started', ports: [5], ports_mapping: [5], properties: { ports_mapping: [5] } },
+    ],
+    ['link.created', { nodes: [null] }],
+    ['log.error', { message: 'the last one' }],
+  ] as const;
+  for (const [action, event] of nonsense) await it.notify({ action, event: { project_id, ...event }, project_id });
+  for (const messages of listeners)
+    await until(() => messages.some(({ event }) => event.message === 'the last one'), 'the last one');
+});
+
 test('an image that a compute misses is sent there, however big, and only images are', async (t) => {
   const images = new Map<string, number>();
   const wanted = ['first.img', 'second.img'];

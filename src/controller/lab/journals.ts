@@ -1,8 +1,7 @@
 // Keeps each lab's last messages and status changes, for clients that missed the events. In memory only.
 
-import { nodeKind } from '../../api/kinds/kinds.ts';
+import { findNodeKind } from '../../api/kinds/kinds.ts';
 import type { JournalEntry } from '../../api/routes/projects.ts';
-import type { NodeType } from '../../api/vocabulary.ts';
 import type { Message } from '../../events/message.ts';
 import type { Announcer } from '../events.ts';
 import type { NodeStatus } from '../nodes/node.ts';
@@ -12,10 +11,14 @@ const MOST = 500;
 /** The number of characters kept of a message. */
 const MOST_CHARACTERS = 2_000;
 
-type Told = Partial<Record<'node_id' | 'project_id' | 'message', string>> & {
-  node_type?: NodeType;
+/** Computes say some of it, which may be anything. */
+interface Told {
+  node_id?: string;
+  node_type?: unknown;
   status?: NodeStatus;
-};
+  project_id?: string;
+  message?: unknown;
+}
 
 /** The entries after a position in a journal. */
 export interface LaterEntries {
@@ -71,11 +74,11 @@ export class Journals {
     else if (action.startsWith('node.') && id !== undefined && type !== undefined && status !== undefined) {
       // No status is announced while the lab opens: the node is then stopped, unless its kind always runs.
       const { statuses } = this.#journal(projectId);
-      const before = statuses.get(id) ?? (nodeKind(type).alwaysRuns ? 'started' : 'stopped');
+      const before = statuses.get(id) ?? (findNodeKind(String(type))?.alwaysRuns ? 'started' : 'stopped');
       statuses.set(id, status);
       if (action === 'node.updated' && before !== status)
         this.#add(projectId, { level: null, message: null, node_id: id, status });
-    } else if (action.startsWith('log.') && told.message !== undefined) {
+    } else if (action.startsWith('log.') && typeof told.message === 'string') {
       const level = action.slice(4) as JournalEntry['level'];
       this.#add(projectId, { level, message: told.message.slice(0, MOST_CHARACTERS), node_id: null, status: null });
     }

@@ -2,9 +2,13 @@
 import * as v from 'valibot';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { mendAll } from '../../http/v3/lenient.ts';
+import { isObject } from '../../store/json.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 
 type Members = Record<string, unknown>;
+
+/** Computes say some events, which may be anything. */
+const isListOfObjects = (value: unknown): value is Members[] => Array.isArray(value) && value.every(isObject);
 
 /** Types whose console type is null rather than `none`. */
 const WITHOUT_CONSOLE: ReadonlySet<unknown> = new Set(['ethernet_hub', 'cloud', 'nat']);
@@ -48,10 +52,10 @@ function propertiesOf(node: Members): Members {
 /** Ports of Ethernet switches always have one. */
 export function ethertypes(members: Members): Members {
   const ports = members['ports_mapping'];
-  if (!Array.isArray(ports) || !ports.some((port: Members) => 'vlan' in port)) return members;
+  if (!isListOfObjects(ports) || !ports.some((port) => 'vlan' in port)) return members;
   return {
     ...members,
-    ports_mapping: ports.map((port: Members) => ({ ...port, ethertype: port['ethertype'] || '0x8100' })),
+    ports_mapping: ports.map((port) => ({ ...port, ethertype: port['ethertype'] || '0x8100' })),
   };
 }
 
@@ -68,8 +72,8 @@ export function nodeV3(node: Members): Members {
     ...(node['node_type'] === 'cloud' && { node_directory: null }),
     label: labelOf(node['label']),
     properties: propertiesOf(node),
-    ...(Array.isArray(ports) && {
-      ports: ports.map((port: Members) => ({ adapter_type: null, mac_address: null, ...port })),
+    ...(isListOfObjects(ports) && {
+      ports: ports.map((port) => ({ adapter_type: null, mac_address: null, ...port })),
     }),
   };
 }
@@ -114,7 +118,7 @@ export function linkV3(link: Members): Members {
   return {
     ...link,
     link_style: link['link_style'] ?? {},
-    ...(Array.isArray(nodes) && { nodes: nodes.map((end: Members) => ({ ...end, label: labelOf(end['label']) })) }),
+    ...(isListOfObjects(nodes) && { nodes: nodes.map((end) => ({ ...end, label: labelOf(end['label']) })) }),
   };
 }
 
