@@ -324,6 +324,56 @@ test('what is deleted while its host is away goes there when that is back, and n
   );
 });
 
+test('what its host refuses to remove keeps nothing else there', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  const nodes: { node_id: string }[] = [];
+  for (const name of ['PC1', 'PC2', 'PC3']) nodes.push(await server.expect(201, 'POST', `${url}/nodes`, pc({ name })));
+  await vanish(it, server);
+  for (const { node_id: id } of nodes.slice(0, 2)) await server.expect(204, 'DELETE', `${url}/nodes/${id}`);
+  it.answers['GET /projects'] = [{ project_id: project.project_id }];
+  it.answers['GET /projects/[^/]+/vpcs/nodes/.*'] = { status: 'stopped' };
+  it.answers['DELETE /projects.*'] = refusing(409);
+  it.heard.length = 0;
+  await it.listen();
+  const removals = (): string[] => it.calls.filter((call) => call.startsWith('DELETE'));
+  await until(() => removals().length > 1, 'both removals');
+  const wanted = nodes.slice(0, 2).map(({ node_id: id }) => `DELETE /projects/${project.project_id}/vpcs/nodes/${id}`);
+  assert.deepEqual(new Set(removals()), new Set(wanted));
+});
+
+test('a link that is deleted while it is wired again leaves nothing at its nodes', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  const [one, other] = [
+    await server.expect(201, 'POST', `${url}/nodes`, pc()),
+    await server.expect(201, 'POST', `${url}/nodes`, pc({ name: 'PC2' })),
+  ];
+  const link = await server.link(project, [one, 0], [other, 0]);
+  await vanish(it, server);
+  const asked = Promise.withResolvers<() => void>();
+  it.answers['POST /projects/[^/]+/(stop|close|ports/udp)'] = (request, response) => {
+    request.resume();
+    const answer = (): void => sendJson(response, 201, { udp_port: 20_000 });
+    if (it.calls.filter((call) => call.endsWith('/ports/udp')).length > 1) answer();
+    else asked.resolve(answer);
+  };
+  it.heard.length = 0;
+  await it.listen();
+  const release = await asked.promise;
+  await server.expect(204, 'DELETE', `${url}/links/${link.link_id}`);
+  release();
+  const ends = [one, other].map(
+    ({ node_id: id }) => `/projects/${project.project_id}/vpcs/nodes/${id}/adapters/0/ports/0/nio`,
+  );
+  const made = (): string[] => it.calls.filter((call) => call.startsWith('POST') && call.endsWith('/nio'));
+  await until(() => made().length === 2, 'the wires');
+  const later = (): string[] => it.calls.slice(it.calls.lastIndexOf(made()[1] as string) + 1);
+  await until(() => ends.every((end) => later().includes(`DELETE ${end}`)), 'their removal');
+});
+
 test('a restarted compute gets its nodes again; one that was only cut off is asked how they are', async (t) => {
   const { it, server } = await pair(t);
   const project = await server.project();

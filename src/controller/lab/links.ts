@@ -186,6 +186,8 @@ export class Links {
   async renew(project: Project, link: Link, lost: ReadonlySet<Node>): Promise<void> {
     await this.captures.interrupt(link, lost);
     await renewWire(link, lost);
+    // Deleted meanwhile: changes of links do not wait for this.
+    if (link.leaving) return discardWire(link);
     await impairLine(link, link.settings.impairments);
     link.uncertain = false;
     await this.captures.resume(project, link);

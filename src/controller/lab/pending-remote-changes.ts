@@ -161,7 +161,13 @@ export class PendingRemoteChanges {
     work: (object: RemoteObject) => Promise<void>,
   ): Promise<void> {
     try {
-      for (const object of await this.#left(isMeant)) await work(object);
+      for (const object of await this.#left(isMeant)) {
+        await work(object).catch((error: unknown) => {
+          // A compute that is gone ends the work; a rejection concerns this entry alone.
+          if (!(error instanceof ComputeRefusal)) throw error;
+          log.warn('remote changes: the compute rejects a removal', { ...object, reason: error.message });
+        });
+      }
     } catch (error) {
       log.warn('what may be left on a compute cannot be looked after for now', { reason: messageOf(error) });
     }
