@@ -167,6 +167,27 @@ test('a copy that is not cancelled has a large file as it is, and its operation 
   assert.ok(total >= 20 * MIBIBYTE);
 });
 
+test('an export breaks off when its lab is restored or deleted meanwhile', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('lab', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  await largeFile(project, 32);
+  const { snapshot_id: id } = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'one' });
+  const changes: [number, string, string][] = [
+    [201, 'POST', `${path}/snapshots/${id}/restore`],
+    [204, 'DELETE', path],
+  ];
+  for (const change of changes) {
+    const reader = (await server.request(`${path}/export?compression=none`)).body!.getReader();
+    await reader.read();
+    await server.expect(...change);
+    const rest = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await assert.rejects(rest(), /during its export/);
+  }
+});
+
 test('an export that is cancelled breaks off, and another one at the same time comes whole', async (t) => {
   const server = await LabServer.start(t);
   const [one, other] = [await server.project('one'), await server.project('other')];

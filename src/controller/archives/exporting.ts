@@ -1,9 +1,10 @@
 // Exports a project as an archive: the topology, its files from this host and other computes, and images if requested (as in release 2.2.57).
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology, TopologyNode } from '../../api/topology.ts';
-import { conflict, Failure, ignore } from '../../failures.ts';
+import { conflict, Failure, ignore, ignoreMissing } from '../../failures.ts';
 import { walkContained } from '../../host/files/contained-tree.ts';
 import { log } from '../../host/log.ts';
 import { ongoing } from '../../host/values/progress.ts';
@@ -90,11 +91,10 @@ export class Exports {
     await using held = new AsyncDisposableStack();
     const warn = (message: string): void => this.#warn(project, message);
     const { topology, remote, images } = await this.#examined(project, options, { held, warn });
+    const { state, record, exchanges } = project;
+    const { ino } = await stat(record.path);
     const progress = ongoing();
-    progress.expect(
-      await bytesBelow(project.record.path, ...this.#wanted(options, foldersElsewhere(topology))),
-      'bytes',
-    );
+    progress.expect(await bytesBelow(record.path, ...this.#wanted(options, foldersElsewhere(topology))), 'bytes');
     const open = held.move();
     return async (target) => {
       await using _closed = open;
@@ -104,6 +104,10 @@ export class Exports {
       const names = new Set(['project.gns3']);
       await this.#addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
       for (const folder of remote) await this.#addRemote(project, archive, { options, names, ...folder });
+      // A download keeps nobody from changing the lab: an archive without what was there breaks off.
+      const isOther = project.exchanges !== exchanges || (await stat(record.path).catch(ignoreMissing))?.ino !== ino;
+      if (isOther || (remote.length > 0 && project.state !== state))
+        throw new Failure('conflict', 'The lab was closed, restored or deleted during its export.');
     };
   }
 

@@ -28,6 +28,8 @@ export class Project {
   unended = false;
   /** The database has the present lab: changes are written there first. */
   recorded = false;
+  /** How often its files were exchanged for others. */
+  exchanges = 0;
   readonly nodes = new Map<string, Node>();
   readonly links = new Map<string, Link>();
   readonly drawings = new Map<string, Drawing>();
@@ -63,6 +65,7 @@ export class Project {
   /** Runs `work` in a passing state; `work` ends that state, and others wait for it. */
   async pass<T>(state: 'opening' | 'exchanging', work: () => Promise<T>): Promise<T> {
     this.become(state);
+    if (state === 'exchanging') this.exchanges += 1;
     const passing = work();
     this.#passing = passing;
     try {
