@@ -44,7 +44,7 @@ export async function storeCopy(nats: NatsConnection, database: Database, direct
   try {
     const position = await database.copyTo(path);
     const objects = await objectsOf(nats);
-    await objects.putBlob({ name: DATABASE_OBJECT, metadata: { position: String(position) } }, await readFile(path));
+    await objects.put(DATABASE_OBJECT, await readFile(path), { position: String(position) });
     if (position > 0) await (await jetstreamManager(nats)).streams.purge(CHANGES_STREAM, { seq: position + 1 });
   } finally {
     await rm(path, { force: true });
@@ -106,7 +106,7 @@ export class Replica {
   async createFrom(begin: ((path: string) => Promise<unknown>) | undefined): Promise<void> {
     const { directory, nats } = this.#parts;
     if (!begin || existsSync(this.path)) return;
-    if (await (await objectsOf(nats)).info(DATABASE_OBJECT)) return;
+    if (await (await objectsOf(nats)).has(DATABASE_OBJECT)) return;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const unfinished = join(directory, 'begin.unfinished');
     await rm(unfinished, { force: true });

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ObjectStore } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { conflict, ignore, unavailable } from '../failures.ts';
 import type { ClusterLog } from './cluster-log.ts';
@@ -12,7 +11,7 @@ import { ClusterFiles, type Membership } from './layout.ts';
 import { type Lease, readLeases } from './leases.ts';
 import { serverIdOf } from './nats-configuration.ts';
 import { isJoined } from './nats-users.ts';
-import { fetchObject, objectsOf } from './objects.ts';
+import { fetchObject, type Objects, objectsOf } from './objects.ts';
 import { Participation, type ParticipationEvents } from './participation.ts';
 import { FrameRelay } from './relay.ts';
 import { type FileListing, type Restored, type Shared, SharedFiles } from './shared-files.ts';
@@ -70,6 +69,8 @@ export interface Cluster {
   keepFiles(listing: FileListing, shared: readonly Shared[]): Promise<number>;
   /** Forgets the files that are kept and belong to none of these, such as those of a deleted lab. */
   forgetFiles(listing: FileListing, shared: () => Promise<readonly Shared[]>): Promise<void>;
+  /** Removes from NATS what no file has that is kept; returns false while files are being kept. */
+  sweepFiles(listing: FileListing): Promise<boolean>;
   /** Makes the files of labs here as the last controller kept them. */
   restoreFiles(listing: FileListing, restored?: Restored): Promise<void>;
   /** A line of the audit trail that this host has noted as the controller. */
@@ -229,6 +230,10 @@ class Service implements Cluster {
     await this.#shared.forget(() => this.#objects(), listing, shared);
   }
 
+  async sweepFiles(listing: FileListing): Promise<boolean> {
+    return this.#shared.sweep(await this.#objects(), listing, () => this.isCertain);
+  }
+
   async restoreFiles(listing: FileListing, restored?: Restored): Promise<void> {
     const fetch = (name: string, limit: number) => fetchObject(this.#requireNats(), name, limit);
     await this.#shared.restore(fetch, listing, restored);
@@ -240,7 +245,7 @@ class Service implements Cluster {
     return nats;
   }
 
-  async #objects(): Promise<ObjectStore> {
+  async #objects(): Promise<Objects> {
     return objectsOf(this.#requireNats());
   }
 

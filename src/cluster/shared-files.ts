@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, rmdir, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { ObjectStore } from '@nats-io/obj';
 import * as v from 'valibot';
 import { ignore, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
@@ -13,6 +12,7 @@ import { isReservedName } from '../host/files/reserved-names.ts';
 import { eachOf } from '../host/values/each-of.ts';
 import { KeyedLock } from '../host/values/keyed-lock.ts';
 import type { Documents } from '../store/documents.ts';
+import type { Objects } from './objects.ts';
 
 const MIB = 2 ** 20;
 /** Larger files, such as disks, stay on their host. */
@@ -36,9 +36,11 @@ export interface Shared {
   without?: readonly string[];
   /** Name of files that refer to others: they are stored after those, and before what they no longer refer to is removed. */
   last?: string;
+  /** Its files are left out once there are so many bytes of all. */
+  most?: number;
 }
 
-export type FileListing = Pick<Documents, 'list' | 'put' | 'delete'>;
+export type FileListing = Pick<Documents, 'list' | 'change' | 'delete'>;
 
 export interface Restored {
   /** Files that are listed elsewhere belong to nothing any more. */
@@ -47,7 +49,8 @@ export interface Restored {
   signal?: AbortSignal;
 }
 
-const objectOf = (sha256: string): string => `file-${sha256}`;
+const OBJECT = 'file-';
+const objectOf = (sha256: string): string => `${OBJECT}${sha256}`;
 
 export class SharedFiles {
   readonly #state: string;
@@ -59,6 +62,8 @@ export class SharedFiles {
   #storing = 0;
   /** Contents that a file had, and perhaps none has now. */
   readonly #unused = new Set<string>();
+  /** Parts of objects that the last sweep has left. */
+  #left: ReadonlySet<string> = new Set();
 
   /**
    * @param state the state directory
@@ -75,7 +80,7 @@ export class SharedFiles {
    * Stores files that have changed, and forgets those that are gone. Returns the number of files that are too large.
    * @throws the reason why not all were stored; the next call goes on
    */
-  async keep(objects: ObjectStore, listing: FileListing, shared: readonly Shared[]): Promise<number> {
+  async keep(objects: Objects, listing: FileListing, shared: readonly Shared[]): Promise<number> {
     await this.#turns.run(REMOVAL, () => {
       this.#storing += 1;
     });
@@ -88,7 +93,7 @@ export class SharedFiles {
   }
 
   async #store(
-    objects: ObjectStore,
+    objects: Objects,
     listing: FileListing,
     shared: readonly Shared[],
   ): Promise<{ left: number; failure: unknown }> {
@@ -103,6 +108,7 @@ export class SharedFiles {
       const before = listed.get(path);
       return before?.size !== size || before.modified !== Math.trunc(mtimeMs);
     });
+    const entries = new Map<string, Entry>();
     let failure: unknown;
     const store = async (file: [string, Stats]): Promise<void> => {
       if (failure === undefined)
@@ -111,7 +117,8 @@ export class SharedFiles {
         });
     };
     const storeOne = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
-      if (size > LARGEST_FILE_BYTES || bytes + size > LARGEST_BYTES) {
+      const { most = LARGEST_BYTES } = shared.find((one) => this.#covers(one, path)) ?? {};
+      if (size > LARGEST_FILE_BYTES || bytes + size > most) {
         left += 1;
         return;
       }
@@ -120,11 +127,11 @@ export class SharedFiles {
       // One that changes now is stored in the next round.
       if (content?.length !== size) return;
       const sha256 = createHash('sha256').update(content).digest('hex');
-      if (!stored.has(sha256)) await objects.putBlob({ name: objectOf(sha256) }, content);
+      if (!stored.has(sha256)) await objects.put(objectOf(sha256), content);
       stored.add(sha256);
       const entry: Entry = { sha256, size, modified: Math.trunc(mtimeMs), mode: mode & 0o777 };
       known.set(path, entry);
-      await listing.put(KIND, path, entry);
+      entries.set(path, entry);
     };
     const isLast = ([path]: [string, Stats]): boolean =>
       shared.some((one) => one.last === basename(path) && this.#covers(one, path));
@@ -134,6 +141,8 @@ export class SharedFiles {
       store,
     );
     await eachOf(changed.filter(isLast), AT_ONCE, store);
+    // At once: the next controller has a new lab as a whole, or not at all.
+    if (entries.size > 0) await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body })));
     // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
     const mayGo = (path: string): boolean =>
       failure === undefined || !shared.some((one) => one.last !== undefined && this.#covers(one, path));
@@ -152,7 +161,7 @@ export class SharedFiles {
 
   /** Forgets files that are in none of these places, such as those of a deleted lab. */
   async forget(
-    objects: () => Promise<ObjectStore>,
+    objects: () => Promise<Objects>,
     listing: FileListing,
     shared: () => Promise<readonly Shared[]>,
   ): Promise<void> {
@@ -168,16 +177,33 @@ export class SharedFiles {
   }
 
   /** Leaves it to the last of the calls that store files now. What NATS does not remove goes with a later call. */
-  async #removeUnused(objects: () => Promise<ObjectStore>, listing: FileListing): Promise<void> {
+  async #removeUnused(objects: () => Promise<Objects>, listing: FileListing): Promise<void> {
     const removal = this.#turns.run(REMOVAL, async () => {
       if (this.#storing > 0 || this.#unused.size === 0) return;
       const used = contentsOf(await entriesOf(listing));
       for (const sha256 of this.#unused) {
-        if (!used.has(sha256)) await (await objects()).delete(objectOf(sha256));
+        if (!used.has(sha256)) await (await objects()).remove(objectOf(sha256));
         this.#unused.delete(sha256);
       }
     });
     await removal.catch(ignore);
+  }
+
+  /**
+   * Removes from the store what no listed file has, such as what controllers that died have left.
+   * @param isCertain whether this host has been the controller all the time
+   * @returns false while files are being stored
+   */
+  async sweep(objects: Objects, listing: FileListing, isCertain: () => boolean): Promise<boolean> {
+    const stored = await objects.stored();
+    return this.#turns.run(REMOVAL, async () => {
+      // One that is not listed yet would be taken for unused.
+      if (this.#storing > 0) return false;
+      const used = new Set([...contentsOf(await entriesOf(listing))].map(objectOf));
+      const isWanted = (name: string): boolean => !name.startsWith(OBJECT) || used.has(name) || !isCertain();
+      this.#left = await objects.removeRest(stored, { isWanted, former: this.#left });
+      return true;
+    });
   }
 
   /**

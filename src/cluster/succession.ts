@@ -267,7 +267,7 @@ export class Succession {
     const [nats, writer] = [this.#nats, this.#writer];
     if (!nats || !writer) return;
     try {
-      this.#isStored ||= (await (await objectsOf(nats)).info(DATABASE_OBJECT)) !== null;
+      this.#isStored ||= await (await objectsOf(nats)).has(DATABASE_OBJECT);
       if (this.#isStored && writer.bytes <= MOST_BYTES) return;
       await storeCopy(nats, database, this.#parts.directory);
       this.#isStored = true;

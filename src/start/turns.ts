@@ -28,6 +28,11 @@ import {
 
 const NO_CONTROLLER =
   'The cluster cannot keep changes now. Labs run on, and can be read; try again when most servers of NATS are reached.';
+/** From the begin of the role to the first sweep of the object store, and between two of them. */
+const FIRST_SWEEP_MS = 60_000;
+const SWEPT_MS = 3_600_000;
+/** Copies of nodes leave the rest of what is kept to labs, accounts and symbols. */
+const MOST_COPIES_BYTES = 384 * 2 ** 20;
 /** Of an open lab: the files of its nodes, which change all the time and are copied in another way. */
 const NODES_FILES = 'project-files';
 
@@ -62,6 +67,7 @@ class Turn implements Turns {
   #labs: Store | undefined;
   #keeping: NodeJS.Timeout | undefined;
   #problem = '';
+  #sweepAt = 0;
   #isStopped = false;
 
   constructor(parts: Parts) {
@@ -143,6 +149,7 @@ class Turn implements Turns {
       },
     });
     this.#labs = labs;
+    this.#sweepAt = performance.now() + FIRST_SWEEP_MS;
     void this.#keepFiles();
   }
 
@@ -150,6 +157,7 @@ class Turn implements Turns {
   async #keepFiles(): Promise<void> {
     const labs = this.#labs;
     await this.#keepFilesNow();
+    await this.#sweepFiles();
     // The role may have ended meanwhile, and begun again with other labs.
     if (!this.#control || this.#labs !== labs) return;
     const { Cluster: settings } = this.#parts.host.config;
@@ -168,13 +176,25 @@ class Turn implements Turns {
     }
   }
 
+  /** Never rejects: it is tried again. */
+  async #sweepFiles(): Promise<void> {
+    if (!this.#labs || performance.now() < this.#sweepAt) return;
+    try {
+      if (await this.#cluster?.sweepFiles(this.#labs.documents)) this.#sweepAt = performance.now() + SWEPT_MS;
+    } catch (error) {
+      log.debug('what no file of a lab has stays in NATS', { reason: messageOf(error) });
+    }
+  }
+
   /** All files that the next controller is to have. */
   async #sharedOf(labs: Store): Promise<Shared[]> {
     const { config } = this.#parts.host;
     const open = await openIn(labs);
     const projects = (await labs.projects.list()).map((project) => filesOfProject(project, open));
     const others = [...this.#placesOf('accounts'), ...this.#placesOf('symbols'), { path: config.Server.configs_path }];
-    const checkpoints = { path: joinPath(config.state, 'checkpoints'), last: 'manifest.json' };
+    const checkpoints = {
+      ...{ path: joinPath(config.state, 'checkpoints'), last: 'manifest.json', most: MOST_COPIES_BYTES },
+    };
     return [...projects, ...others, checkpoints];
   }
 

@@ -138,7 +138,7 @@ test('hosts take turns at being the controller with the documented permissions',
   await other.connect();
   await eventually('b to know the controller', () => other.succession.controller?.id === 'a');
   // Without it b could not take over.
-  const isStored = async () => (await (await objectsOf(one.nats!)).info(DATABASE_OBJECT)) !== null;
+  const isStored = async () => (await objectsOf(one.nats!)).has(DATABASE_OBJECT);
   await eventually('a copy of the database', () => isStored().catch(() => false));
   await one.nats?.close();
   assert.deepEqual(await (await other.leads()).all('SELECT id FROM document'), [{ id: 'one' }]);

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connectMember } from '../../src/cluster/connection.ts';
-import { fetchObject } from '../../src/cluster/objects.ts';
+import { fetchObject, objectsOf } from '../../src/cluster/objects.ts';
 import { type FileListing, SharedFiles } from '../../src/cluster/shared-files.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
@@ -26,7 +26,8 @@ async function stores(t: TestContext) {
   await new Nats(t, files.path('nats.conf')).start();
   const nats = await connectMember(files, members[0]!);
   t.after(() => nats.close());
-  const objects = await new Objm(jetstream(nats)).create('labwire-labs', { max_bytes: 4 * MIB });
+  const bucket = await new Objm(jetstream(nats)).create('labwire-labs', { max_bytes: 4 * MIB });
+  const objects = await objectsOf(nats);
   const [here, there] = [await scratchDirectory(t), await scratchDirectory(t)];
   const database = await Database.open(join(here, 'labs.db'), MIGRATIONS);
   t.after(() => database.close());
@@ -34,13 +35,17 @@ async function stores(t: TestContext) {
   const [lab, copies] = [join(here, 'projects/lab'), join(here, 'checkpoints')];
   for (const folder of [lab, copies]) await mkdir(folder, { recursive: true });
   const fetch = (name: string) => fetchObject(nats, name);
-  return { objects, fetch, listing, here, there, lab, copies };
+  /** Messages that NATS stores: each object has two at least. */
+  const messages = async (): Promise<number> =>
+    (await (await jetstreamManager(nats)).streams.info('OBJ_labwire-labs')).state.messages;
+  const publish = (subject: string, text: string): Promise<unknown> => jetstream(nats).publish(subject, text);
+  return { objects, bucket, messages, publish, fetch, listing, here, there, lab, copies };
 }
 
 test('a full store keeps what it has, says why it takes no more, and goes on when files are gone', {
   skip: missing('nats-server', 'openssl'),
 }, async (t) => {
-  const { objects, fetch, listing, here, there, lab, copies } = await stores(t);
+  const { objects, bucket, fetch, listing, here, there, lab, copies } = await stores(t);
   const shared = [{ path: lab }, { path: copies, last: 'manifest.json' }];
   const kept = new SharedFiles({ state: here, roots: [], directory: here });
   const write = (path: string, mebibytes: number): Promise<void> => writeFile(path, randomBytes(mebibytes * MIB));
@@ -85,7 +90,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
     async () => [{ path: copies }],
   );
   assert.deepEqual(await listed(), ['checkpoints/manifest.json']);
-  const named = (await objects.list()).length;
+  const named = (await bucket.list()).length;
   await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
   assert.deepEqual(
     [named, existsSync(join(there, 'projects/lab')), existsSync(join(there, 'projects'))],
@@ -94,7 +99,7 @@ test('a full store keeps what it has, says why it takes no more, and goes on whe
 });
 
 test('a content stays while a file with it is being kept', { skip: missing('nats-server', 'openssl') }, async (t) => {
-  const { objects, fetch, listing, here, there, lab, copies } = await stores(t);
+  const { objects, messages, fetch, listing, here, there, lab, copies } = await stores(t);
   const kept = new SharedFiles({ state: here, roots: [], directory: here });
   await writeFile(join(lab, 'first'), 'a content that two files have in turn');
   await kept.keep(objects, listing, [{ path: lab }]);
@@ -104,9 +109,9 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   const meanwhile: FileListing = {
     list: (kind) => listing.list(kind),
     delete: (kind, id) => listing.delete(kind, id),
-    put: async (kind, id, body) => {
-      if (id === 'checkpoints/part') await kept.keep(objects, listing, [{ path: lab }]);
-      await listing.put(kind, id, body);
+    change: async (changes) => {
+      await kept.keep(objects, listing, [{ path: lab }]);
+      await listing.change(changes);
     },
   };
   await kept.keep(objects, meanwhile, [{ path: copies, last: 'manifest.json' }]);
@@ -118,5 +123,75 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   await rm(join(copies, 'manifest.json'));
   await writeFile(join(copies, 'part'), 'a third content');
   await kept.keep(objects, listing, [{ path: copies }]);
-  assert.equal((await objects.list()).length, 1);
+  // The description and the content of one; nothing of those that are gone.
+  assert.equal(await messages(), 2);
+});
+
+test('what a controller that died has left in the store is removed, and nothing else', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, bucket, messages, publish, fetch, listing, here, there, lab, copies } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  await writeFile(join(lab, 'lab.gns3'), 'a lab');
+  await kept.keep(objects, listing, [{ path: lab }]);
+  await objects.put('database', Buffer.from('a database'));
+  const before = await messages();
+
+  // A content that was stored and not listed, the mark of a removed one, and parts of one that was being stored.
+  await objects.put('file-unlisted', Buffer.from('unlisted'));
+  await bucket.putBlob({ name: 'file-removed' }, Buffer.from('removed'));
+  await bucket.delete('file-removed');
+  assert.equal(await messages(), before + 3);
+  // Not as a host that may be the controller no more.
+  await kept.sweep(objects, listing, () => false);
+  assert.equal((await bucket.list()).length, 3);
+  await publish('$O.labwire-labs.C.unfinished', 'a part');
+
+  const sweep = (): Promise<boolean> => kept.sweep(objects, listing, () => true);
+  // Not while a file is being stored, which is listed afterwards.
+  const meanwhile: FileListing = {
+    ...{ list: (kind) => listing.list(kind), delete: (kind, id) => listing.delete(kind, id) },
+    change: async (changes) => {
+      assert.equal(await sweep(), false);
+      await listing.change(changes);
+    },
+  };
+  await writeFile(join(copies, 'part'), 'a copy');
+  await kept.keep(objects, meanwhile, [{ path: copies }]);
+  // Parts that are new may be of an object that is being stored: they go with the next sweep.
+  for (const rest of [1, 0]) {
+    assert.equal(await sweep(), true);
+    assert.equal(await messages(), before + 2 + rest);
+  }
+  await new SharedFiles({ state: there, roots: [], directory: there }).restore(fetch, listing);
+  for (const path of ['projects/lab/lab.gns3', 'checkpoints/part'])
+    assert.deepEqual(await readFile(join(there, path)), await readFile(join(here, path)));
+  assert.equal(String(await fetch('database')), 'a database');
+});
+
+test('the next controller has all files of a new lab, or none', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, listing, here, lab } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  for (const name of ['lab.gns3', 'README.txt', 'notes']) await writeFile(join(lab, name), name);
+  const changes: string[][] = [];
+  const noted: FileListing = {
+    ...{ list: (kind) => listing.list(kind), delete: (kind, id) => listing.delete(kind, id) },
+    change: async (changed) => void changes.push(changed.map(({ id }) => basename(id)).sort()),
+  };
+  await kept.keep(objects, noted, [{ path: lab, last: 'lab.gns3' }]);
+  assert.deepEqual(changes, [['README.txt', 'lab.gns3', 'notes']]);
+});
+
+test('copies of nodes leave room for labs', { skip: missing('nats-server', 'openssl') }, async (t) => {
+  const { objects, listing, here, lab, copies } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  await writeFile(join(copies, 'first'), 'x'.repeat(1_000));
+  await writeFile(join(copies, 'second'), 'y'.repeat(1_000));
+  const shared = [{ path: copies, most: 1_500 }];
+  assert.equal(await kept.keep(objects, listing, shared), 1);
+  await writeFile(join(lab, 'lab.gns3'), 'z'.repeat(1_000));
+  assert.equal(await kept.keep(objects, listing, [{ path: lab }, ...shared]), 1);
+  assert.ok((await listing.list('files')).some(({ id }) => id === 'projects/lab/lab.gns3'));
 });
