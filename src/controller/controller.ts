@@ -109,6 +109,8 @@ export interface ControllerOptions {
   shutdown: () => void;
   /** Whether another host may become the controller: what it needs of this host is kept, too. */
   isSuccession?: boolean;
+  /** Resolves when that host can have the files of a project. @throws Failure `unavailable` */
+  keepFiles: (projectId: string) => Promise<void>;
 }
 
 function isOperationAction(action: string): action is OperationAction {
@@ -314,6 +316,7 @@ export class Controller {
     const exports = new Exports({ computes, writer, announcer, version });
     const imports = new Imports({
       ...{ projects, computes, placement, announcer, remoteChanges, projectsPath, imagesPath, version },
+      keepFiles: options.keepFiles,
     });
     const duplicates = new Duplicates({ projects, writer, exports, imports, projectsPath, version });
     const restores = new Restores({ projects, computes, projectsPath, announcer, version });

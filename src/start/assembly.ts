@@ -109,6 +109,7 @@ export function assembleController(host: HostAssembly, { store, shutdown, turns 
     consolePorts: compute.consolePorts,
     accounts: { file, hostName, audit, admissions, authentication },
     isSuccession: turns !== undefined,
+    keepFiles: async (projectId) => turns?.keep(await turns.filesOf('project', projectId)),
   });
   authentication.tokenUsed = (id) => controller.tokenUses.used(id);
   const routes = [...controller.routes, ...compute.routes];

@@ -40,6 +40,8 @@ export interface ImportsOptions {
   projectsPath: string;
   imagesPath: string;
   version: string;
+  /** See `ControllerOptions`. */
+  keepFiles: (projectId: string) => Promise<void>;
 }
 
 /** The content of an archive while it arrives. */
@@ -146,7 +148,12 @@ export class Imports {
     const reasons = [...choices].map(([old, choice]) => [nodeIds.get(old) ?? old, choice] as const);
     await this.#options.placement.keep(project, new Map(reasons));
     undo.move();
-    for (const trace of traces) await trace.settle();
+    // A controller that does not have its files does not have the lab, and removes what computes have of it.
+    const isKept = await this.#options.keepFiles(plan.id).then(
+      () => true,
+      () => false,
+    );
+    if (isKept) for (const trace of traces) await trace.settle();
     return project;
   }
 
