@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { AuditLine } from '../api/objects.ts';
 import { ignoreMissing, messageOf } from '../failures.ts';
 import { log } from '../host/log.ts';
-import { TaskThread, ThreadEnded } from '../host/processes/task-thread.ts';
+import { TaskThread } from '../host/processes/task-thread.ts';
 import { MODE, parsed, REFUSED } from './audit-line.ts';
 import { type AuditMerge, mergeAudit } from './audit-merge.ts';
 
@@ -189,21 +189,13 @@ const thread = new TaskThread<AuditMerge, void>({
   name: 'audit-merge',
   source: new URL('./audit-merge-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
-  idleMs: 2_000,
 });
 
 /** As `mergeAudit`; large files are merged in a thread, to keep the main thread free for clients. */
 async function mergeBeside(merge: AuditMerge): Promise<void> {
-  if (merge.largest <= SMALL_BYTES) return mergeAudit(merge);
-  try {
-    await thread.run(merge);
-  } catch (error) {
-    if (!(error instanceof ThreadEnded)) throw error;
-    log.warn('the thread that makes room in the audit trail has ended; this is done without', {
-      reason: error.message,
-    });
-    mergeAudit(merge);
-  }
+  const warning = 'the thread that makes room in the audit trail has ended; this is done without';
+  if (merge.largest > SMALL_BYTES) await thread.runOr(merge, () => mergeAudit(merge), warning);
+  else mergeAudit(merge);
 }
 
 /** Whether the last line has no end: an appended line would be invalid, too. */

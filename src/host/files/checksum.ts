@@ -2,8 +2,7 @@
 // serve consoles and clients. The thread reads by descriptor, so it reads exactly the file opened here. No content
 // passes between the threads.
 import { messageOf } from '../../failures.ts';
-import { log } from '../log.ts';
-import { TaskThread, ThreadEnded } from '../processes/task-thread.ts';
+import { TaskThread } from '../processes/task-thread.ts';
 
 export type ChecksumRequest =
   /** Bytes up to `length` may be read. `last`: the file is complete, return the checksum. */
@@ -18,7 +17,6 @@ const thread = new TaskThread<ChecksumRequest, string | undefined>({
   name: 'checksum',
   source: new URL('./checksum-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 },
-  idleMs: 2_000,
 });
 
 let lastId = 0;
@@ -76,14 +74,9 @@ export class RunningChecksum implements Disposable {
   }
 
   /** If the thread has ended, only its progress is lost: a new thread starts from the beginning. */
-  async #asked(request: ChecksumRequest): Promise<string | undefined> {
-    try {
-      return await thread.run(request);
-    } catch (error) {
-      if (!(error instanceof ThreadEnded)) throw error;
-      log.warn('the thread that makes checksums has ended; another one starts again', { reason: error.message });
-      return thread.run(request);
-    }
+  #asked(request: ChecksumRequest): Promise<string | undefined> {
+    const warning = 'the thread that makes checksums has ended; another one starts again';
+    return thread.runOr(request, () => thread.run(request), warning);
   }
 
   [Symbol.dispose](): void {

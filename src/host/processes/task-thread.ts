@@ -1,6 +1,7 @@
 // A thread for occasional tasks: it starts with the first one and ends after an idle time.
 import { parentPort, type ResourceLimits, type Transferable, type Worker } from 'node:worker_threads';
 import { Failure, type FailureCode, messageOf } from '../../failures.ts';
+import { log } from '../log.ts';
 import { startWorker } from './worker-threads.ts';
 
 interface Task {
@@ -10,7 +11,7 @@ interface Task {
 
 type Answer = { id: number; answer: unknown } | { id: number; message: string; code?: FailureCode };
 
-/** The thread itself failed, not the task. The task may be run elsewhere. */
+/** The thread itself failed, not the task. */
 export class ThreadEnded extends Error {}
 
 export interface TaskThreadOptions {
@@ -18,8 +19,8 @@ export interface TaskThreadOptions {
   name: string;
   source: URL;
   resourceLimits: ResourceLimits;
-  /** Idle time (ms) after which the thread ends and releases its memory. */
-  idleMs: number;
+  /** Idle time (ms) after which the thread ends and releases its memory. Default: 2 s. */
+  idleMs?: number;
   /** Time limit (ms) of a task; exceeding it ends the thread. Default: unlimited. */
   longestTaskMs?: number;
 }
@@ -59,6 +60,17 @@ export class TaskThread<Request, Result> {
     this.#waiting.set(id, result);
     worker.postMessage({ id, request } satisfies Task);
     return this.#limited(worker, result.promise);
+  }
+
+  /** As `run`. If the thread has ended, that is logged, and the task is done otherwise. */
+  async runOr<Other>(request: Request, otherwise: () => Other, warning: string): Promise<Result | Awaited<Other>> {
+    try {
+      return await this.run(request);
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw error;
+      log.warn(warning, { reason: error.message });
+      return await otherwise();
+    }
   }
 
   async #limited(worker: Worker, result: Promise<Result>): Promise<Result> {
@@ -101,7 +113,7 @@ export class TaskThread<Request, Result> {
     this.#idle = setTimeout(() => {
       this.#worker = undefined;
       void worker.terminate();
-    }, this.#options.idleMs).unref();
+    }, this.#options.idleMs ?? 2_000).unref();
   }
 
   #ended(worker: Worker, reason: ThreadEnded): void {

@@ -13,7 +13,6 @@ const thread = new TaskThread<DecodingRequest, Uint8Array<ArrayBuffer> | undefin
   name: 'decoding',
   source: new URL('./decoding-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
-  idleMs: 2_000,
   // A piece takes a fraction of a second. A malicious stream must not hold up all imports for ever.
   longestTaskMs: 20_000,
 });

@@ -1,6 +1,5 @@
 // Parses long topology files in a thread, to keep the main thread free for clients.
-import { log } from '../../host/log.ts';
-import { TaskThread, ThreadEnded } from '../../host/processes/task-thread.ts';
+import { TaskThread } from '../../host/processes/task-thread.ts';
 import { type ParsedTopology, type ParseOptions, parseTopologyBytes } from './document.ts';
 import { type Outline, parseOutline } from './outline.ts';
 
@@ -17,7 +16,6 @@ const thread = new TaskThread<ParsingRequest, ParsedTopology | Outline>({
   name: 'topology-parsing',
   source: new URL('./parsing-worker.ts', import.meta.url),
   resourceLimits: { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 16 },
-  idleMs: 2_000,
 });
 
 /** As `parseTopologyBytes`. */
@@ -35,11 +33,6 @@ async function beside<Parsed extends ParsedTopology | Outline>(
   here: () => Parsed,
 ): Promise<Parsed> {
   if (request.bytes.length <= SMALL_BYTES) return here();
-  try {
-    return (await thread.run(request)) as Parsed;
-  } catch (error) {
-    if (!(error instanceof ThreadEnded)) throw error;
-    log.warn('the thread that reads labs has ended; this one is read without', { reason: error.message });
-    return here();
-  }
+  const warning = 'the thread that reads labs has ended; this one is read without';
+  return (await thread.runOr(request, here, warning)) as Parsed;
 }
