@@ -22,6 +22,7 @@ export interface ProcessEnvironment {
     contexts: string;
     /** Environment variables of the shell, for files that refer to them. */
     variables: Readonly<Record<string, string | undefined>>;
+    /** Where a server of this host may listen, the likeliest first. */
     sockets: readonly string[];
   };
 }

@@ -1,5 +1,6 @@
 // Chooses the server and credentials: from the command line, the environment, the current context, or this host.
 import { WrongUsage } from '../../commands/wrong-usage.ts';
+import type { ProcessEnvironment } from '../../config/environment.ts';
 import { Failure, notFound } from '../../failures.ts';
 import { isReachable } from '../../http/access/local-socket.ts';
 import { hasPassword } from './api.ts';
@@ -7,17 +8,7 @@ import { type Context, contextNamed, readContexts } from './contexts.ts';
 
 const USUAL_SERVER = 'http://127.0.0.1:3080';
 
-/** Settings from the environment. */
-export interface ClientEnvironment {
-  server: string | undefined;
-  lab: string | undefined;
-  context: string | undefined;
-  contexts: string;
-  /** Environment variables of the shell, for files that refer to them. */
-  variables: Readonly<Record<string, string | undefined>>;
-  /** Where a server of this host may listen, the likeliest first. */
-  sockets: readonly string[];
-}
+export type ClientEnvironment = ProcessEnvironment['client'];
 
 export interface ChoiceFlags {
   readonly server?: string;

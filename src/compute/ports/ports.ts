@@ -1,8 +1,10 @@
 // The ports that this compute assigns: TCP for consoles, UDP for cables (as in release 2.2.57).
+
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
 import type { Config } from '../../config/schema.ts';
 import { isLoopback } from '../../host/network/loopback.ts';
 import { PortPool } from './pool.ts';
-import { tcpBindable, udpBindable } from './probe.ts';
 
 /** Ports from 1024 on to which browsers refuse to connect (https://fetch.spec.whatwg.org/#port-blocking). */
 export const BLOCKED_BY_BROWSERS = new Set([
@@ -51,4 +53,25 @@ export class Ports {
     this.console.releaseAll(projectId);
     this.udp.releaseAll(projectId);
   }
+}
+
+/** Whether a server could listen on this address and TCP port. */
+function tcpBindable(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', () => resolve(false));
+    server.listen({ host, port, exclusive: true, backlog: 1 }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Whether a socket could be bound to this UDP port on all addresses. */
+function udpBindable(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ address: '0.0.0.0', port, exclusive: true }, () => socket.close(() => resolve(true)));
+  });
 }

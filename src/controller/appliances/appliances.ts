@@ -8,8 +8,8 @@ import { asset } from '../../host/files/assets.ts';
 import { readRegularFile } from '../../host/files/regular-file.ts';
 import { log } from '../../host/log.ts';
 import { eachOf } from '../../host/values/each-of.ts';
-import { parseJsonBounded } from '../../store/json.ts';
-import { type Appliance, type ApplianceDocument, describe, isObject, usageOf } from './document.ts';
+import { isObject, parseJsonBounded } from '../../store/json.ts';
+import { type Appliance, type ApplianceDocument, describe, usageOf } from './document.ts';
 
 export interface AppliancesOptions {
   /** The user's folder. */

@@ -1,5 +1,6 @@
 // Appliance documents (`.gns3a`, registry versions 4 to 8): the members that the server reads, and generated texts.
 import { type ApplianceEmulator, EMULATORS } from '../../api/routes/appliances.ts';
+import { isObject } from '../../store/json.ts';
 
 /** How to identify and download a file that a version needs. */
 export interface ApplianceImage {
@@ -108,8 +109,4 @@ export function usageOf({ usage, default_username: user, default_password: passw
   if (typeof usage === 'string') return usage;
   if (typeof user !== 'string') return '';
   return typeof password === 'string' ? `Log in as ${user} with the password ${password}.` : `Log in as ${user}.`;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

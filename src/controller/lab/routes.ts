@@ -2,8 +2,28 @@
 import { NODE_ROUTES } from '../../api/routes/nodes.ts';
 import { type Route, routesOf } from '../../http/app/route.ts';
 import type { Projects } from '../projects/projects.ts';
+import type { Drawings } from './drawings.ts';
 import type { Links } from './links.ts';
-import { isLocked, type Locksmith, setLocked } from './locking.ts';
+import type { Nodes } from './nodes.ts';
+import type { Project } from './project.ts';
+
+interface Locksmith {
+  nodes: Nodes;
+  drawings: Drawings;
+}
+
+/** Whether everything in the lab is locked; an empty lab is. */
+function isLocked(project: Project): boolean {
+  return [...project.nodes.values(), ...project.drawings.values()].every(({ record }) => record.locked === true);
+}
+
+/** What is locked is not deleted, and clients do not move it. */
+async function setLocked(project: Project, locked: boolean, { nodes, drawings }: Locksmith): Promise<void> {
+  for (const { id, record } of [...project.drawings.values()])
+    if (record.locked !== locked) await drawings.update(project, id, { locked });
+  for (const { id, record } of [...project.nodes.values()])
+    if (record.locked !== locked) await nodes.update(project, id, { locked });
+}
 
 const { route } = routesOf(NODE_ROUTES);
 

@@ -1,4 +1,6 @@
 // Chooses the end at which a link is captured, the file's name, and the extensions of the capture.
+
+import { readdir } from 'node:fs/promises';
 import type { CaptureExtensions } from '../../api/captures.ts';
 import { conflict } from '../../failures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
@@ -55,4 +57,14 @@ export function defaultFileName(link: Link, { format }: CaptureExtensions): stri
   const [one, other] = link.ends.map(({ node, port }) => `${node.name}_${port.adapter_number}-${port.port_number}`);
   const ending = format === 'pcapng' ? 'pcapng' : 'pcap';
   return `${`${one}_to_${other}`.replaceAll(/[^0-9A-Za-z_-]/g, '')}.${ending}`;
+}
+
+/** The next free name in the directory: `ping-2.pcap` after `ping.pcap`, then `ping-3.pcap`. */
+export async function followingName(directory: string, name: string): Promise<string> {
+  const taken = new Set(await readdir(directory).catch(() => []));
+  const [, stem = '', number = '1', ending = ''] = /^(.*?)(?:-(\d{1,6}))?(\.[^.]*)?$/s.exec(name) ?? [];
+  for (let next = Number(number) + 1; ; next += 1) {
+    const following = `${stem}-${next}${ending}`;
+    if (!taken.has(following)) return following;
+  }
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Operation } from '../../../events/operations.ts';
 import { type Failure, notFound } from '../../../failures.ts';
 import { type Engine, refusal } from './engine.ts';
-import { LayerSizes } from './layer-sizes.ts';
 
 /** Delay between two messages about one layer. */
 const PROGRESS_MS = 1000;
@@ -127,5 +126,32 @@ async function follow(running: Running, operation: Operation): Promise<void> {
   } finally {
     running.operations.delete(operation);
     operation.signal.removeEventListener('abort', cancel);
+  }
+}
+
+interface Layer {
+  done: number;
+  total: number;
+}
+
+/** The Engine reports layer by layer, each when its download starts. */
+class LayerSizes {
+  readonly #layers = new Map<string, Layer>();
+
+  /** Processes one line of the Engine about a layer. Unpacking has lines of the same form and is not counted. */
+  told(id: string, status: string, { current = 0, total = 0 }: { current?: number; total?: number }): void {
+    const known = this.#layers.get(id);
+    if (status === 'Downloading' && total > 0) this.#layers.set(id, { done: current, total });
+    else if (known && (status === 'Download complete' || status === 'Pull complete')) known.done = known.total;
+  }
+
+  /** Bytes downloaded. */
+  get done(): number {
+    return this.#layers.values().reduce((sum, { done }) => sum + done, 0);
+  }
+
+  /** Bytes of all layers known so far. */
+  get total(): number {
+    return this.#layers.values().reduce((sum, { total }) => sum + total, 0);
   }
 }

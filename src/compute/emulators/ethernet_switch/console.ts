@@ -5,7 +5,6 @@ import { Console } from '../../../consoles/console.ts';
 import type { PortStatistics } from '../../../fabric/fabric.ts';
 import { messageOf } from '../../../failures.ts';
 import { LineEditor } from '../../../pc/shell/line-editor.ts';
-import { table } from './console-table.ts';
 
 /** A port in the console's list. */
 export interface PortRow extends SwitchPort {
@@ -159,4 +158,19 @@ function portTable(rows: readonly PortRow[]): string {
       statistics ? Object.values(statistics.drops).reduce((sum, count) => sum + count, 0) : 0,
     ]),
   ]);
+}
+
+/** The rows as lines, with two blanks between columns. */
+function table(rows: readonly (readonly (string | number)[])[]): string {
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, column) => Math.max(most[column] ?? 0, String(cell).length)),
+    [],
+  );
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => String(cell).padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line) => `${line}\n`).join('');
 }
