@@ -68,7 +68,7 @@ export class Objects {
     const { state } = await streams.info(OBJECTS_STREAM, { subjects_filter: `${BUCKET}>` });
     // After the subjects: an object that was being stored is whole then, or still not.
     const limit = sleep(FETCHED_MS, undefined, { ref: false }).then(() => {
-      throw new Failure('unavailable', 'NATS does not list its objects.');
+      throw unavailable('NATS does not list its objects.');
     });
     const list = await Promise.race([this.#store.list(), limit]);
     const whole = new Map(list.map((info) => [info.name, info]));

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { FILTER_VALUES, type FilterValue } from '../api/impairments.ts';
-import { Failure } from '../failures.ts';
+import { conflict, type Failure, invalid } from '../failures.ts';
 import { CaptureFile, type CaptureFileOptions } from './capture-file.ts';
 import type { FabricThread } from './fabric-thread.ts';
 import type { MemoryDevice } from './memory-device.ts';
@@ -35,9 +35,9 @@ export type CaptureFailed = (event: { port: FabricPort; file: string; failure: F
 function checkAddress({ localPort, remoteHost, remotePort }: UdpAddress): void {
   for (const [name, port] of Object.entries({ localPort, remotePort })) {
     if (!Number.isInteger(port) || port < 1 || port > 65_535)
-      throw new Failure('invalid', `${name} must be a UDP port between 1 and 65535, not ${port}`);
+      throw invalid(`${name} must be a UDP port between 1 and 65535, not ${port}`);
   }
-  if (isIP(remoteHost) === 0) throw new Failure('invalid', `remoteHost must be an IP address, not '${remoteHost}'`);
+  if (isIP(remoteHost) === 0) throw invalid(`remoteHost must be an IP address, not '${remoteHost}'`);
 }
 
 /** Longest interface name in bytes (IFNAMSIZ without the zero byte). */
@@ -48,13 +48,13 @@ function checkInterface({ interface: name }: InterfaceAddress): void {
   const plain = /^[^\s/:%\0]+$/.test(name) && name !== '.' && name !== '..';
   if (plain && Buffer.byteLength(name) <= LONGEST_NAME_BYTES) return;
   const rule = `1 to ${LONGEST_NAME_BYTES} bytes, without spaces, "/", ":" and "%"`;
-  throw new Failure('invalid', `interface: ${JSON.stringify(name)} is no name of an interface; use ${rule}`);
+  throw invalid(`interface: ${JSON.stringify(name)} is no name of an interface; use ${rule}`);
 }
 
 /** The device in the form that the worker uses. */
 export function wireDevice(device: Device | null, thread: FabricThread): WireDevice | null {
   if (device?.kind === 'memory' && device.device.thread !== thread)
-    throw new Failure('invalid', 'A port and its device in memory must be made in one group');
+    throw invalid('A port and its device in memory must be made in one group');
   if (device?.kind === 'memory') return { kind: 'memory', device: device.device.id, number: device.number };
   if (device?.kind === 'udp') checkAddress(device);
   if (device?.kind === 'tap' || device?.kind === 'packet') checkInterface(device);
@@ -73,7 +73,7 @@ function checkImpairments({ frequencyDrop = 0, packetLoss = 0, delay, corrupt = 
   for (const [name, value, { minimum, maximum }] of checks) {
     // Written like this to reject NaN, too.
     if (!(value >= minimum && value <= maximum))
-      throw new Failure('invalid', `${name} must be between ${minimum} and ${maximum}, not ${value}`);
+      throw invalid(`${name} must be between ${minimum} and ${maximum}, not ${value}`);
   }
 }
 
@@ -149,7 +149,7 @@ export class FabricPort {
    * @throws Failure `conflict` if a capture is running or the file cannot be created, `out-of-space`
    */
   async startCapture(options: CaptureFileOptions): Promise<CaptureFile> {
-    if (this.#capture !== undefined) throw new Failure('conflict', 'The port is being captured already');
+    if (this.#capture !== undefined) throw conflict('The port is being captured already');
     const capture = this.#thread.nextId();
     this.#capture = capture;
     const { captures } = this.#thread;

@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { Failure, messageOf } from '../failures.ts';
+import { Failure, internal, messageOf } from '../failures.ts';
 import { OpenDescriptors } from '../host/files/open-descriptors.ts';
 import { type Relay, removeElsewhere } from '../host/network/interface-removals.ts';
 import { startWorker } from '../host/processes/worker-threads.ts';
@@ -83,7 +83,7 @@ export class FabricThread {
   #worker: Worker | undefined;
   #ended = Promise.resolve();
   /** Why requests are refused at present. */
-  #down: Failure | undefined = new Failure('internal', 'The fabric is not started');
+  #down: Failure | undefined = internal('The fabric is not started');
   #crashes: number[] = [];
   /** Totals of ended workers, and the last report of the present one. */
   readonly #past = noTotals();
@@ -116,7 +116,7 @@ export class FabricThread {
   async stop(): Promise<void> {
     if (this.#down === undefined) {
       const stopped = this.#worker && this.request('stop', {});
-      this.#down = new Failure('internal', 'The fabric is stopped');
+      this.#down = internal('The fabric is stopped');
       // A worker that is still starting sees this before its first wait.
       if (stopped === undefined) this.#leave();
       await stopped?.catch(() => {});
@@ -219,7 +219,7 @@ export class FabricThread {
           () => this.#crashed(reason),
           () => {},
         );
-      ready.reject(new Failure('internal', `The fabric's thread has stopped unexpectedly: ${reason}`));
+      ready.reject(internal(`The fabric's thread has stopped unexpectedly: ${reason}`));
     });
     return ready.promise.then(() => this.#postAll());
   }
@@ -280,7 +280,7 @@ export class FabricThread {
     this.#crashes = [...this.#crashes.filter((time) => now - time < CRASH_PERIOD_MS), now];
     if (this.#crashes.length >= MOST_CRASHES) {
       const often = `The fabric's thread has crashed ${MOST_CRASHES} times within a minute and is given up: ${reason}`;
-      this.#giveUp(new Failure('internal', often));
+      this.#giveUp(internal(often));
       this.#watcher.lost(crash);
       return;
     }
@@ -293,7 +293,7 @@ export class FabricThread {
       .map((verb) => this.#ask({ id: this.nextId(), ...verb } as Request, 'thread'));
     for (const one of asked) {
       if (one.by === 'caller') this.#asked.set(one.request.id, { ...one, by: 'caller again' });
-      else one.reject(new Failure('internal', `The fabric's thread has crashed: ${reason}`));
+      else one.reject(internal(`The fabric's thread has crashed: ${reason}`));
     }
     const results = Promise.allSettled(rebuilt);
     this.#launch().then(

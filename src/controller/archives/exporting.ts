@@ -107,7 +107,7 @@ export class Exports {
       // A download keeps nobody from changing the lab: an archive without what was there breaks off.
       const isOther = project.exchanges !== exchanges || (await stat(record.path).catch(ignoreMissing))?.ino !== ino;
       if (isOther || (remote.length > 0 && project.state !== state))
-        throw new Failure('conflict', 'The lab was closed, restored or deleted during its export.');
+        throw conflict('The lab was closed, restored or deleted during its export.');
     };
   }
 

@@ -1,6 +1,6 @@
 // The errors for interfaces that cannot be opened, each with its fix.
 
-import { Failure } from '../../failures.ts';
+import { Failure, unavailable } from '../../failures.ts';
 import { capabilityFix } from '../../host/processes/capabilities.ts';
 import { SystemError } from '../../host/system-calls.ts';
 import type { InterfaceAddress } from '../model.ts';
@@ -76,7 +76,7 @@ function namespaceFailure({ code, call }: SystemError, name: string): [Failure['
 export function interfaceFailure(error: unknown, address: InterfaceAddress): unknown {
   if (!(error instanceof SystemError)) return error;
   if (error.code === 'EMFILE' || error.code === 'ENFILE')
-    return new Failure('unavailable', 'Too many open files; raise LimitNOFILE of the service', { cause: error });
+    return unavailable('Too many open files; raise LimitNOFILE of the service', { cause: error });
   const explain = address.kind === 'tap' ? tapFailure : packetFailure;
   const [code, message] = namespaceFailure(error, address.interface) ?? explain(error, address.interface);
   return new Failure(code, message, { cause: error });

@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 import type { Settings } from '../model.ts';
 import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
 import type { Sender } from './turn.ts';
@@ -63,7 +63,7 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
       plane.watch(socket, this);
       this.#socket = socket;
     } catch (error) {
-      throw new Failure('conflict', `The socket ${path} for frames of IOU cannot be had: ${messageOf(error)}`, {
+      throw conflict(`The socket ${path} for frames of IOU cannot be had: ${messageOf(error)}`, {
         cause: error,
       });
     }

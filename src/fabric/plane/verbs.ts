@@ -1,6 +1,6 @@
 // Carries out the main thread's requests in the worker. Each is done completely or not at all.
 
-import { Failure } from '../../failures.ts';
+import { conflict, unavailable } from '../../failures.ts';
 import { releaseMemory } from '../../host/processes/memory.ts';
 import { familyOf, SystemError, trimAllocator } from '../../host/system-calls.ts';
 import type { Drops, InterfaceAddress, InterfaceChange, InterfaceState, PacketAddress, UdpAddress } from '../model.ts';
@@ -32,18 +32,18 @@ function socketFailure(error: unknown, { localPort, remoteHost }: UdpAddress): u
   const details = { cause: error };
   switch (error.code) {
     case 'EADDRINUSE':
-      return new Failure('conflict', `UDP port ${localPort} is already in use by another program or node`, details);
+      return conflict(`UDP port ${localPort} is already in use by another program or node`, details);
     case 'EACCES':
       if (error.call !== 'bind') break;
-      return new Failure('conflict', `UDP port ${localPort} is reserved for privileged programs`, details);
+      return conflict(`UDP port ${localPort} is reserved for privileged programs`, details);
     case 'ENETUNREACH':
     case 'EHOSTUNREACH':
-      return new Failure('conflict', `This host has no route to ${remoteHost}`, details);
+      return conflict(`This host has no route to ${remoteHost}`, details);
     case 'EMFILE':
     case 'ENFILE':
-      return new Failure('unavailable', 'Too many open files; raise LimitNOFILE of the service', details);
+      return unavailable('Too many open files; raise LimitNOFILE of the service', details);
   }
-  return new Failure('conflict', `UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`, details);
+  return conflict(`UDP port ${localPort} to ${remoteHost} cannot be opened: ${error.message}`, details);
 }
 
 /** The bind address of a device's socket: loopback for a local program, so that it is not reachable from outside. */
@@ -126,9 +126,9 @@ export class FabricVerbs implements Handlers {
 
   connect({ port: id, cable, impairments }: Verbs['connect']['takes']): undefined {
     const port = this.#port(id);
-    if (port.connection !== undefined) throw new Failure('conflict', 'The port has a cable already');
+    if (port.connection !== undefined) throw conflict('The port has a cable already');
     if (cable.kind === 'udp' && this.#cables.has(cable))
-      throw new Failure('conflict', `UDP port ${cable.localPort} is the end of another cable of this server already`);
+      throw conflict(`UDP port ${cable.localPort} is the end of another cable of this server already`);
     using undo = new DisposableStack();
     const connection = new Connection(this.#plane, port, cable);
     undo.defer(() => connection.cut());
@@ -245,19 +245,19 @@ export class FabricVerbs implements Handlers {
 
   #port(id: number): Port {
     const port = this.#ports.get(id);
-    if (port === undefined) throw new Failure('conflict', 'The port is closed');
+    if (port === undefined) throw conflict('The port is closed');
     return port;
   }
 
   #connection(id: number): Connection {
     const { connection } = this.#port(id);
-    if (connection === undefined) throw new Failure('conflict', 'The port has no cable');
+    if (connection === undefined) throw conflict('The port has no cable');
     return connection;
   }
 
   #device(id: number): MemoryDevice {
     const device = this.#devices.get(id);
-    if (device === undefined) throw new Failure('conflict', 'The device is closed');
+    if (device === undefined) throw conflict('The device is closed');
     return device;
   }
 

@@ -1,6 +1,6 @@
 // Interfaces of containers, created by netlink from this process in the network namespace of another process: TAPs, or
 // pairs with an end on this host.
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { disableOffload, inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
 import { keepFromHost } from './interface-programs.ts';
 import { guestTapName } from './interfaces.ts';
@@ -38,7 +38,7 @@ export function giveInterfaces(
     else giveTaps(process, interfaces);
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    throw new Failure('conflict', explained(error), { cause: error });
+    throw conflict(explained(error), { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Failure } from '../../failures.ts';
+import { internal } from '../../failures.ts';
 import { isPackaged } from '../files/assets.ts';
 import { loadAddon } from '../processes/addons.ts';
 import { SystemError } from '../system-calls.ts';
@@ -110,7 +110,7 @@ function load(): Addon {
   const built = join(import.meta.dirname, '../../../native', process.arch, FILE);
   const addon = (isPackaged() ? loadAddon(FILE) : createRequire(import.meta.url)(built)) as Addon;
   if (addon.layout?.join() !== Object.values(LAYOUT).join())
-    throw new Failure('internal', `${FILE} is of another version: run "npm run addons"`);
+    throw internal(`${FILE} is of another version: run "npm run addons"`);
   return addon;
 }
 

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
-import { Failure } from '../../failures.ts';
+import { conflict, Failure, invalid } from '../../failures.ts';
 import { NETLINK_HEADER_BYTES, netlinkRequestsElsewhere, SystemError } from '../system-calls.ts';
 import {
   attribute,
@@ -163,8 +163,7 @@ export function droppedBy(index: number): number {
 /** @throws Failure `conflict` if the interface does not exist */
 export function getLink(name: string): Link {
   const link = findLink(name);
-  if (link === undefined)
-    throw new Failure('conflict', `There is no interface ${name} on this host; "ip link" lists them`);
+  if (link === undefined) throw conflict(`There is no interface ${name} on this host; "ip link" lists them`);
   return link;
 }
 
@@ -213,7 +212,7 @@ export async function removeLinks(indexes: readonly number[]): Promise<void> {
 function bridgeIndex(name: string): number {
   const { index, kind } = getLink(name);
   if (kind === 'bridge') return index;
-  throw new Failure('conflict', `${name} is no bridge; "ip link show type bridge" lists them`);
+  throw conflict(`${name} is no bridge; "ip link show type bridge" lists them`);
 }
 
 /**
@@ -301,10 +300,7 @@ function addressMessage(name: string, address: string): Buffer {
   const [host = '', length = ''] = address.split('/');
   const prefix = Number(length);
   if (!isIPv4(host) || !/^\d+$/.test(length) || prefix > 32)
-    throw new Failure(
-      'invalid',
-      `${JSON.stringify(address)} is no IPv4 address with its prefix; use such as 192.168.122.1/24`,
-    );
+    throw invalid(`${JSON.stringify(address)} is no IPv4 address with its prefix; use such as 192.168.122.1/24`);
   const bytes = Buffer.from(host.split('.').map(Number));
   const broadcast = Buffer.alloc(4);
   broadcast.writeUInt32BE((bytes.readUInt32BE() | (prefix === 32 ? 0 : 0xffffffff >>> prefix)) >>> 0);

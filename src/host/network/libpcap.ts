@@ -1,6 +1,6 @@
 // The system's libpcap, which compiles filter expressions (pcap-filter(7)). It runs in another thread, because
 // expressions may contain host names, and looking these up takes an unpredictable time.
-import { Failure } from '../../failures.ts';
+import { conflict, Failure } from '../../failures.ts';
 import { loadKoffi } from '../system-calls/koffi.ts';
 import { KeyedLock } from '../values/keyed-lock.ts';
 
@@ -58,10 +58,7 @@ const lock = new KeyedLock();
 export async function compileFilter(expression: string, linkType = 'EN10MB'): Promise<Uint32Array> {
   const quoted = JSON.stringify(expression);
   if (expression.length > LONGEST_CHARACTERS || expression.includes('\0')) {
-    throw new Failure(
-      'conflict',
-      `${quoted.slice(0, 60)}...: use at most ${LONGEST_CHARACTERS} characters, and no NUL.`,
-    );
+    throw conflict(`${quoted.slice(0, 60)}...: use at most ${LONGEST_CHARACTERS} characters, and no NUL.`);
   }
   const compiling = lock.run('libpcap', () => compile(expression, linkType));
   // After the time limit the result is ignored.
@@ -69,7 +66,7 @@ export async function compileFilter(expression: string, linkType = 'EN10MB'): Pr
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     const message = `${quoted} is not compiled after ${TIMEOUT_MS / 1000} s, as host names are slow to look up; use addresses.`;
-    timer = setTimeout(() => reject(new Failure('conflict', message)), TIMEOUT_MS);
+    timer = setTimeout(() => reject(conflict(message)), TIMEOUT_MS);
   });
   try {
     return await Promise.race([compiling, late]);
@@ -81,11 +78,11 @@ export async function compileFilter(expression: string, linkType = 'EN10MB'): Pr
 async function compile(expression: string, linkType: string): Promise<Uint32Array> {
   declared ??= declare();
   if (declared === undefined) {
-    throw new Failure('conflict', 'libpcap is not installed on this host (Debian: apt install libpcap0.8).');
+    throw conflict('libpcap is not installed on this host (Debian: apt install libpcap0.8).');
   }
   const pcap = declared;
   const dataLink = pcap.dataLink(linkType.replace(/^DLT_/, '')) as number;
-  if (dataLink < 0) throw new Failure('conflict', `${JSON.stringify(linkType)} is no link type of libpcap.`);
+  if (dataLink < 0) throw conflict(`${JSON.stringify(linkType)} is no link type of libpcap.`);
   const handle = pcap.openDead(dataLink, WHOLE_FRAME_BYTES);
   try {
     const program = {} as Program;
@@ -93,7 +90,7 @@ async function compile(expression: string, linkType: string): Promise<Uint32Arra
       const done = (error: unknown, result: number): void => (error ? reject(error) : resolve(result < 0));
       pcap.compile.async(handle, program, expression, OPTIMIZE, NO_MASK, done);
     });
-    if (failed) throw new Failure('conflict', `${JSON.stringify(expression)}: ${pcap.error(handle)}`);
+    if (failed) throw conflict(`${JSON.stringify(expression)}: ${pcap.error(handle)}`);
     try {
       return pcap.instructions(program);
     } finally {

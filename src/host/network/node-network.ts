@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, messageOf, systemCode } from '../../failures.ts';
 import { log } from '../log.ts';
 import { holds } from '../processes/capabilities.ts';
 import { childEnvironment } from '../processes/child-processes.ts';
@@ -124,7 +124,7 @@ export class NodeNetwork {
       undo.defer(() => child.kill('SIGKILL'));
       child.on('error', () => {});
       child.unref();
-      if (child.pid === undefined) throw new Failure('conflict', 'the program sleep is missing');
+      if (child.pid === undefined) throw conflict('the program sleep is missing');
       writeFileSync(join(this.#directory, FILE), `${child.pid}`, { mode: 0o600 });
       this.#process = child.pid;
       undo.move();

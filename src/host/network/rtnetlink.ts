@@ -1,7 +1,7 @@
 // Messages of rtnetlink(7), and what the kernel answers: in this process, so the daemon's capabilities suffice and no program
 // is needed.
 
-import { Failure } from '../../failures.ts';
+import { conflict, forbidden } from '../../failures.ts';
 import { capabilityFix } from '../processes/capabilities.ts';
 import { NETLINK_HEADER_BYTES, netlinkRequest, SystemError } from '../system-calls.ts';
 
@@ -70,9 +70,9 @@ export function change<Result>(what: string, run: () => Result): Result {
     if (!(error instanceof SystemError)) throw error;
     const details = { cause: error };
     if (error.code === 'EPERM') {
-      throw new Failure('forbidden', `To ${what} needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`, details);
+      throw forbidden(`To ${what} needs CAP_NET_ADMIN: ${capabilityFix('CAP_NET_ADMIN')}`, details);
     }
-    if (error.code === 'EEXIST') throw new Failure('conflict', `Cannot ${what}: it is there already`, details);
-    throw new Failure('conflict', `Cannot ${what}: ${error.message}`, details);
+    if (error.code === 'EEXIST') throw conflict(`Cannot ${what}: it is there already`, details);
+    throw conflict(`Cannot ${what}: ${error.message}`, details);
   }
 }

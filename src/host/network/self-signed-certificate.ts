@@ -1,7 +1,7 @@
 // Creates certificates with the system's openssl. A self-signed one encrypts, but proves nothing about the server.
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 import { createTemporaryDirectory, writeFileAtomically } from '../files/atomic-file.ts';
 import { makeDirectory } from '../files/directories.ts';
 import { runProgram } from '../processes/run-program.ts';
@@ -65,9 +65,9 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes
 /** @throws Failure `conflict` when openssl is missing or fails */
 async function openssl(words: readonly string[], fix: string): Promise<void> {
   const { code, errors } = await runProgram('openssl', ['req', ...words]).catch((thrown: unknown) => {
-    throw new Failure('conflict', `A certificate cannot be made (openssl: ${messageOf(thrown)}): ${fix}.`);
+    throw conflict(`A certificate cannot be made (openssl: ${messageOf(thrown)}): ${fix}.`);
   });
-  if (code !== 0) throw new Failure('conflict', `openssl has made no certificate: ${errors.trim().split('\n').at(-1)}`);
+  if (code !== 0) throw conflict(`openssl has made no certificate: ${errors.trim().split('\n').at(-1)}`);
 }
 
 /**

@@ -4,7 +4,7 @@
 
 import { randomInt } from 'node:crypto';
 import { closeSync } from 'node:fs';
-import { Failure, messageOf } from '../../failures.ts';
+import { conflict, Failure, messageOf } from '../../failures.ts';
 import { log } from '../log.ts';
 import {
   BpfMap,
@@ -166,7 +166,7 @@ export class VxlanLinks {
       const present = tunnels.get(link.vni);
       // Its frames would go into the other link.
       if (present !== undefined && decodeTunnel(present).index !== left?.index)
-        throw new Failure('conflict', `another link of this host has the VXLAN network identifier ${link.vni}`);
+        throw conflict(`another link of this host has the VXLAN network identifier ${link.vni}`);
       if (left === undefined) makeBridge(name, keeper);
       else this.#forget(left.alias, link.vni);
       const index = inNetworkOf(keeper, () => {
@@ -371,7 +371,7 @@ export class VxlanLinks {
 
   #openVxlan(): Opened {
     const keeper = this.#network.open();
-    if (keeper === undefined) throw new Failure('conflict', "nodes' interfaces have no network namespace: see the log");
+    if (keeper === undefined) throw conflict("nodes' interfaces have no network namespace: see the log");
     using undo = new DisposableStack();
     const closeLater = (map: BpfMap): BpfMap => undo.adopt(map, () => map.close());
     const port = `port ${this.#wanted}`;
@@ -415,7 +415,7 @@ export class VxlanLinks {
     } catch (error) {
       if (!(error instanceof Failure && error.cause instanceof SystemError && error.cause.code === 'EEXIST'))
         throw error;
-      throw new Failure('conflict', `another VXLAN interface of this host has UDP port ${this.#wanted}`);
+      throw conflict(`another VXLAN interface of this host has UDP port ${this.#wanted}`);
     }
     inNetworkOf(keeper, () => {
       try {
@@ -444,7 +444,7 @@ function enter(map: BpfMap, vni: number, value: Buffer): void {
     map.set(vni, value);
   } catch (error) {
     if (!(error instanceof SystemError && error.code === 'E2BIG')) throw error;
-    throw new Failure('conflict', `this host has ${MOST_TUNNELS} links by VXLAN, which is the maximum`);
+    throw conflict(`this host has ${MOST_TUNNELS} links by VXLAN, which is the maximum`);
   }
 }
 
