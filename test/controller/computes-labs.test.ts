@@ -90,7 +90,7 @@ test('a compute speaks for its own nodes only', async (t) => {
   assert.deepEqual(await read(ours), ours);
 });
 
-test('nonsense that a compute announces harms nobody', async (t) => {
+test('nonsense that a compute announces does no harm', async (t) => {
   const { it, server } = await pair(t);
   const { project_id } = await server.project();
   const { node_id } = await server.expect(201, 'POST', `/v2/projects/${project_id}/nodes`, pc());

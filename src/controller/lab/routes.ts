@@ -17,12 +17,16 @@ function isLocked(project: Project): boolean {
   return [...project.nodes.values(), ...project.drawings.values()].every(({ record }) => record.locked === true);
 }
 
-/** What is locked is not deleted, and clients do not move it. */
-async function setLocked(project: Project, locked: boolean, { nodes, drawings }: Locksmith): Promise<void> {
-  for (const { id, record } of [...project.drawings.values()])
-    if (record.locked !== locked) await drawings.update(project, id, { locked });
-  for (const { id, record } of [...project.nodes.values()])
-    if (record.locked !== locked) await nodes.update(project, id, { locked });
+/** What is locked is not deleted, and clients do not move it. What is deleted meanwhile is skipped. */
+async function setLocked(project: Project, locked: boolean, locksmith: Locksmith): Promise<void> {
+  for (const kind of ['drawings', 'nodes'] as const) {
+    for (const { id, record } of [...project[kind].values()]) {
+      if (record.locked === locked) continue;
+      await locksmith[kind].update(project, id, { locked }).catch((error: unknown) => {
+        if (project[kind].has(id)) throw error;
+      });
+    }
+  }
 }
 
 const { route } = routesOf(NODE_ROUTES);

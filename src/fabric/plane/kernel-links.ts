@@ -3,7 +3,7 @@
 // an interface of the fabric's own, or where a switch has learned their address. This class writes that map, and takes
 // the kernel's counts over into the cable's.
 
-import { encodeWay, type NodeEnd, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
+import { encodeWay, type FrameTarget, nodeProgram, relayProgram } from '../../host/network/cable-programs.ts';
 import { attachProgram } from '../../host/network/interface-programs.ts';
 import { getLink } from '../../host/network/kernel-interfaces.ts';
 import {
@@ -100,7 +100,7 @@ interface Member {
 const NOWHERE = encodeWay('nowhere');
 const TO_FABRIC = encodeWay('fabric');
 
-function endOf(end: KernelEnd, port: number): NodeEnd {
+function endOf(end: KernelEnd, port: number): FrameTarget {
   return { index: end.nodeIndex, port, isPair: end.handsIn() };
 }
 

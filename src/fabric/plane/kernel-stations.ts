@@ -7,7 +7,7 @@ import {
   encodeStationKey,
   heardOf,
   MOST_SWITCHES,
-  type NodeEnd,
+  type FrameTarget,
   type SwitchSeat,
 } from '../../host/network/cable-programs.ts';
 import { type BpfMap, SystemError } from '../../host/system-calls.ts';
@@ -41,7 +41,7 @@ export interface KernelSeat extends Omit<SwitchSeat, 'switch'> {
 }
 
 /** A node's interface at a seat. */
-export type KernelStop = Readonly<NodeEnd>;
+export type KernelStop = Readonly<FrameTarget>;
 
 type Address = Pick<MacEntry, 'vlan' | 'high' | 'low'>;
 

@@ -65,7 +65,7 @@ export interface SwitchSeat {
 }
 
 /** Where frames leave the kernel's way. */
-export interface NodeEnd {
+export interface FrameTarget {
   /** The node's interface, and the number of its port. */
   index: number;
   port: number;
@@ -77,7 +77,7 @@ export interface NodeEnd {
 }
 
 /** Encodes a way. `nowhere`: frames are dropped. */
-export function encodeWay(to: 'nowhere' | 'fabric' | NodeEnd | SwitchSeat): Buffer {
+export function encodeWay(to: 'nowhere' | 'fabric' | FrameTarget | SwitchSeat): Buffer {
   const bytes = Buffer.alloc(WAY_BYTES);
   if (typeof to === 'string') {
     bytes.writeUInt32LE(KINDS[to], 4);
@@ -104,7 +104,7 @@ export function encodeStationKey(number: number, vlan: number, high: number, low
 }
 
 /** Where the address of a key is. */
-export interface Station extends NodeEnd {
+export interface Station extends FrameTarget {
   /** Whether frames go there with a tag. */
   isTagged: boolean;
   /** When it last sent a frame, in nanoseconds of the monotonic clock. */
