@@ -104,7 +104,7 @@ export class Exports {
       const names = new Set(['project.gns3']);
       await this.#addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
       for (const folder of remote) await this.#addRemote(project, archive, { options, names, ...folder });
-      // Clients may change the lab during a download: an archive that would lack files breaks off.
+      // Clients may change the lab during a download: an archive without their files breaks off.
       const isOther = project.exchanges !== exchanges || (await stat(record.path).catch(ignoreMissing))?.ino !== ino;
       if (isOther || (remote.length > 0 && project.state !== state))
         throw conflict('The lab was closed, restored or deleted during its export.');
