@@ -38,6 +38,11 @@ const TOOLS: readonly (readonly string[])[] = [
   ['lab.traffic', 'lab.arrange', 'lab.fit'],
   ['lab.snapshots', 'lab.export'],
 ];
+/** Buttons that leave most keys to the map: a tool, or a row of the lists, stays focused after a click. */
+const KEYS_TO_MAP = '.lab > header button, .lists [role="listitem"] button';
+/** Their own keys. */
+const BUTTON_KEYS = ['Enter', ' ', 'Tab', 'Escape', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End'];
+
 /** Tools with well-known icons, shown without text. */
 const WITHOUT_WORDS: readonly string[] = [
   'lab.arrange',
@@ -149,11 +154,13 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
     }) ?? false;
 
   pressedNowhere.current = (event) => {
-    const isFree = event.target === document.body && document.querySelector('dialog[open]') === null;
+    const target = event.target as Element;
+    const isButton = target.matches(KEYS_TO_MAP) && !BUTTON_KEYS.includes(event.key);
+    const isFree = (target === document.body || isButton) && document.querySelector('dialog[open]') === null;
     // The Tab key enters the page at its beginning.
     if (!isFree || event.defaultPrevented || event.key === 'Tab' || !press(event)) return;
     event.preventDefault();
-    if (document.activeElement === document.body) map.current?.focus();
+    if ([document.body, target].includes(document.activeElement!)) map.current?.focus();
   };
 
   /** Escape inside a drawer closes it. */
@@ -218,7 +225,7 @@ export function LabScreen({ id, go }: { id: string; go: (path: string) => void }
         <p id="keys" class="hidden">
           {WORDS.lab.keys}
         </p>
-        {lab.changes.value >= 0 && lab.nodes.size + lab.drawings.size === 0 && (
+        {lab.changes.value >= 0 && lab.nodes.size + lab.drawings.size === 0 && !palette.value && (
           <p class="empty">{lab.whyNotChange === '' ? WORDS.lab.empty : WORDS.may.emptyLab}</p>
         )}
         {(moving.value || drawing.value) && (

@@ -87,7 +87,7 @@ test('list, filter, layers and bytes are right; the download is the file; the en
   const wanted = said.filter(([, , , protocol]) => protocol === 'BGP');
   assert.equal(wanted.length, 3);
   await until(async () => isDeepStrictEqual(await shown(), wanted), 'the rows of the filter');
-  await pane(page).getByText('3 fit the filter').waitFor();
+  await pane(page).getByText('3 match the filter').waitFor();
   await filter.fill('tcp.port ==');
   await pane(page).getByText('A value behind "==" is missing at the end.').waitFor();
   assert.equal((await shown()).length, 3, 'a filter that is wrong leaves what is shown');

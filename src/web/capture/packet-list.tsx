@@ -125,6 +125,9 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
           ))}
         </tbody>
       </table>
+      {feed.state.value && shown === 0 && (
+        <p class="packets-none">{feed.state.value.kept > 0 ? words.noneShown : words.noPackets}</p>
+      )}
     </section>
   );
 }

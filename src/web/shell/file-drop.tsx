@@ -42,10 +42,16 @@ export function useFileDrop(now: Taker): void {
   }, [now.words]);
 }
 
+/** Browsers send `dragover` several times a second; not all of them tell when the pointer leaves the window. */
+const LEFT_MS = 1_000;
+let leaving: ReturnType<typeof setTimeout> | undefined;
+
 function over(event: DragEvent): void {
   if (!hasFiles(event)) return;
   event.preventDefault();
   isOver.value = true;
+  clearTimeout(leaving);
+  leaving = setTimeout(setTo(isOver, false), LEFT_MS);
 }
 
 /** The pointer left the window, not only an element of the page. */
@@ -77,7 +83,6 @@ export function FileDrop() {
     addEventListener('dragover', over, options);
     addEventListener('dragleave', leave, options);
     addEventListener('drop', drop, options);
-    addEventListener('dragend', setTo(isOver, false), options);
     return () => listeners.abort();
   }, []);
   if (!isOver.value) return null;

@@ -158,7 +158,7 @@ export function SnapshotsDialog({ id, name, close }: SnapshotsDialogProps) {
             )}
             <div class="actions">
               <Button
-                class={asked.value.verb === 'remove' ? 'danger' : 'main'}
+                class="main danger"
                 onClick={confirm}
                 text={asked.value.verb === 'restore' ? words.restore : WORDS.common.remove}
               />

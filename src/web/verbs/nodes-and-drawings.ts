@@ -48,7 +48,8 @@ async function remove(context: LabContext): Promise<void> {
   }
   const { askRemove, countOf, removed, removedForGood } = WORDS.nodes;
   const running = nodes.filter((node) => node.status !== 'stopped' && !alwaysRuns(node));
-  if (running.length > 0 && !(await confirmRemoval(countOf(nodes.length), askRemove(namesOf(running))))) return;
+  const what = nodes.length === 1 ? nodes[0]!.name : countOf(nodes.length);
+  if (running.length > 0 && !(await confirmRemoval(what, askRemove(namesOf(running))))) return;
   const things = [
     ...drawings.map(({ drawing_id: id }) => ({ kind: 'drawing' as const, id })),
     ...nodes.map(({ node_id: id }) => ({ kind: 'node' as const, id })),

@@ -36,7 +36,9 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
   }, [isEdited, editing, pane]);
   return (
     <>
-      <h2>{words.kinds[shape?.kind ?? 'picture']}</h2>
+      <h2>
+        {shape && 'isGroup' in shape && shape.isGroup ? WORDS.nodes.group : words.kinds[shape?.kind ?? 'picture']}
+      </h2>
       <p class="tools">
         {['duplicate', 'raise', 'lower', 'lock', 'delete'].map((verb) => (
           <VerbButton key={verb} context={context} id={`drawing.${verb}`} />
