@@ -61,6 +61,21 @@ async function startsOf(page: Page, cdp: CDPSession, from: readonly [number, num
   return longest;
 }
 
+/** Milliseconds of CPU of the busiest frame from the drop of all that is selected until the server has answered and all is drawn in its place. */
+async function endOf(page: Page, cdp: CDPSession, [x, y]: readonly [number, number]): Promise<number> {
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 24, y + 12, { steps: START_STEPS });
+  await page.waitForTimeout(REST_MS);
+  const events = await traceOf(cdp, async () => {
+    await page.mouse.up();
+    // The fourth picture has what is dragged.
+    await page.waitForFunction(() => !document.querySelector('.topology > svg:nth-child(4) [data-node]'));
+    await page.waitForTimeout(REST_MS);
+  });
+  return longestTask(events);
+}
+
 /** A page that does nothing but move one square: what this machine presents at best. */
 async function emptyFrames(page: Page, cdp: CDPSession): Promise<number[]> {
   await page.goto('about:blank');
@@ -106,15 +121,18 @@ async function gestures(browser: Browser, daemon: Daemon, hubs: number): Promise
   await page.goto(`${daemon.url}/`);
   const open = page.getByRole('link', { name: lab.project.name, exact: true });
   await open.waitFor();
-  const before = performance.now();
-  await open.click();
-  await page.locator('.topology.far').waitFor();
-  const drawn = performance.now() - before;
-  await page.waitForTimeout(2_000);
+  let drawn = 0;
+  const opening = await traceOf(cdp, async () => {
+    const before = performance.now();
+    await open.click();
+    await page.waitForFunction((all) => document.querySelectorAll('[data-node]').length === all, nodes);
+    drawn = performance.now() - before;
+    await page.waitForTimeout(2_000);
+  });
   const { metrics } = await cdp.send('Performance.getMetrics');
   const heap = (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 2 ** 20;
   process.stdout.write(
-    `${nodes} nodes and as many links: drawn ${drawn.toFixed(0)} ms after the click in the list of labs; heap ${heap.toFixed(0)} MiB.\n\n`,
+    `${nodes} nodes and as many links: drawn ${drawn.toFixed(0)} ms after the click in the list of labs, by tasks of at most ${longestTask(opening).toFixed(0)} ms of CPU; heap ${heap.toFixed(0)} MiB.\n\n`,
   );
 
   const box = (await page
@@ -151,6 +169,8 @@ async function gestures(browser: Browser, daemon: Daemon, hubs: number): Promise
   const chosen = (await page.locator('.node.selected image').first().boundingBox())!;
   await measuredStart(`${count} nodes`, [chosen.x + 3, chosen.y + 3]);
   await measured(`drag ${count} nodes`, [chosen.x + 3, chosen.y + 3], [2, 1]);
+  const end = await endOf(page, cdp, [chosen.x + 3, chosen.y + 3]);
+  starts.push([`the end of a drag of ${count} nodes, once`, end.toFixed(0), '']);
   process.stdout.write(`${table(rows)}\n\n${table(starts)}\n\n`);
   return { page, lab };
 }
