@@ -1,6 +1,7 @@
 // The verbs that change what the controller keeps: how each is prepared, and what there is of it.
 import { randomUUID } from 'node:crypto';
 import type { Answer, Daemon } from '../system/daemon.ts';
+import { MACHINE } from '../system/machines.ts';
 import { basic } from './controller-pair.ts';
 import { type Members, textOf } from './lab-state.ts';
 
@@ -32,7 +33,7 @@ async function made(ask: Ask, path: string, body?: unknown, method = 'POST'): Pr
   return answer.json;
 }
 
-/** A lab with two linked hubs and a drawing here, and PCs on the other host, one of which runs. */
+/** A lab with a hub and a drawing here, and a linked hub and PCs on the other host, one of which runs. */
 interface Lab {
   path: string;
   hub: Members;
@@ -46,8 +47,9 @@ async function labOf({ ask, prefix, compute }: Place): Promise<Lab> {
   const body = { name: `${prefix}lab`, auto_close: false, variables: [{ name: 'A', value: 'then' }] };
   const path = `/v2/projects/${(await made(ask, '/v2/projects', body))['project_id']}`;
   const node = (name: string, more: object) => made(ask, `${path}/nodes`, { name, ...more });
-  const hubHere = { node_type: 'ethernet_hub', compute_id: 'local' };
-  const [hub, other] = [await node('H1', { ...hubHere, x: 1 }), await node('H2', hubHere)];
+  const aHub = { node_type: 'ethernet_hub' };
+  const hub = await node('H1', { ...aHub, compute_id: 'local', x: 1 });
+  const other = await node('H2', { ...aHub, compute_id: compute });
   const pc = { node_type: 'vpcs', compute_id: compute };
   const [stopped, running] = [await node('PC1', pc), await node('PC2', pc)];
   const end = ({ node_id }: Members, port_number: number) => ({ node_id, adapter_number: 0, port_number });
@@ -109,6 +111,13 @@ const aCompute = async ({ ask, prefix }: Place): Promise<string> =>
 const aGroup = async ({ ask, prefix }: Place): Promise<string> =>
   `/v2/groups/${(await made(ask, '/v2/groups', { name: `${prefix}g` }))['name']}`;
 
+/** An appliance that needs no image. */
+const anAppliance = async ({ ask }: Place): Promise<string> => {
+  const appliances = (await made(ask, '/v2/appliances/matches?all=yes', undefined, 'GET')) as Members[];
+  const { appliance_id } = appliances.find(({ emulator }) => emulator === 'docker')!;
+  return `/v2/appliances/${appliance_id}/template`;
+};
+
 const snapshotOf = async ({ path }: Lab, ask: Ask): Promise<string> =>
   `${path}/snapshots/${(await made(ask, `${path}/snapshots`, { name: 'kept' }))['snapshot_id']}`;
 
@@ -127,6 +136,15 @@ const ofSnapshot = (name: string, method: string, part: string): Verb =>
   );
 
 const nodeAt = ({ path }: Lab, node: Members): string => `${path}/nodes/${node['node_id']}`;
+/** A machine without a disk, on the other host. */
+const machineIn = async ({ path }: Lab, ask: Ask, { compute }: Place): Promise<string> => {
+  const body = { name: 'Q1', node_type: 'qemu', compute_id: compute, properties: MACHINE };
+  const at = `${path}/nodes/${(await made(ask, `${path}/nodes`, body))['node_id']}`;
+  await made(ask, `${at}/start`);
+  return at;
+};
+const linkAt = ({ path, link }: Lab): string => `${path}/links/${link['link_id']}`;
+const capture = (lab: Lab, ask: Ask) => ask('POST', `${linkAt(lab)}/start_capture`, { body: {} });
 const close = ({ path }: Lab, ask: Ask) => made(ask, `${path}/close`);
 const stopAll = ({ path }: Lab, ask: Ask) => made(ask, `${path}/nodes/stop`);
 
@@ -164,6 +182,23 @@ export const VERBS: readonly Verb[] = [
   ),
   ofLab('rename a node', (lab, ask) => ask('PUT', nodeAt(lab, lab.stopped), { body: { name: 'Renamed', x: 9 } })),
   ofLab('start a node', (lab, ask) => ask('POST', `${nodeAt(lab, lab.stopped)}/start`)),
+  ofLab('suspend a node', (_lab, ask, _prefix, machine) => ask('POST', `${machine}/suspend`), machineIn),
+  ofLab(
+    'resume a node',
+    (_lab, ask, _prefix, machine) => ask('POST', `${machine}/start`),
+    async (...given) => {
+      const machine = await machineIn(...given);
+      await made(given[1], `${machine}/suspend`);
+      return machine;
+    },
+  ),
+  stopping(
+    ofLab(
+      'reload a node with new settings',
+      (lab, ask) => ask('POST', `${nodeAt(lab, lab.running)}/reload`),
+      (lab, ask) => made(ask, `${nodeAt(lab, lab.running)}/files/startup.vpc`, 'ip 10.0.0.7/24\n'),
+    ),
+  ),
   ofLab('stop a node', (lab, ask) => ask('POST', `${nodeAt(lab, lab.running)}/stop`)),
   ofLab('duplicate a node', (lab, ask) =>
     ask('POST', `${nodeAt(lab, lab.stopped)}/duplicate`, { body: { x: 5, y: 5, z: 1 } }),
@@ -176,13 +211,11 @@ export const VERBS: readonly Verb[] = [
     }));
     return ask('POST', `${lab.path}/links`, { body: { nodes: ends } });
   }),
-  ofLab('filter a link', ({ path, link }, ask) =>
-    ask('PUT', `${path}/links/${link['link_id']}`, { body: { filters: { delay: [5, 1] } } }),
-  ),
-  ofLab('suspend a link', ({ path, link }, ask) =>
-    ask('PUT', `${path}/links/${link['link_id']}`, { body: { suspend: true } }),
-  ),
-  ofLab('delete a link', ({ path, link }, ask) => ask('DELETE', `${path}/links/${link['link_id']}`)),
+  ofLab('filter a link', (lab, ask) => ask('PUT', linkAt(lab), { body: { filters: { delay: [5, 1] } } })),
+  ofLab('suspend a link', (lab, ask) => ask('PUT', linkAt(lab), { body: { suspend: true } })),
+  ofLab('start a capture', capture),
+  ofLab('stop a capture', (lab, ask) => ask('POST', `${linkAt(lab)}/stop_capture`), capture),
+  ofLab('delete a link', (lab, ask) => ask('DELETE', linkAt(lab))),
   ofLab('create a drawing', ({ path }, ask) => ask('POST', `${path}/drawings`, { body: { svg: SVG, x: 2 } })),
   ofLab('move a drawing', ({ path, drawing }, ask) =>
     ask('PUT', `${path}/drawings/${drawing['drawing_id']}`, { body: { x: 77 } }),
@@ -193,6 +226,13 @@ export const VERBS: readonly Verb[] = [
   ofThing('change a template', 'PUT', aTemplate, () => ({ category: 'router' })),
   ofThing('duplicate a template', 'POST', async (place) => `${await aTemplate(place)}/duplicate`),
   ofThing('delete a template', 'DELETE', aTemplate),
+  ofThing('create a template of an appliance', 'POST', anAppliance, (prefix) => ({ name: `${prefix}T` })),
+  ofLab(
+    'create a node of a template',
+    ({ path }, ask, _prefix, made) => ask('POST', path + made, { body: { x: 3, y: 3 } }),
+    (_lab, _ask, place) => aTemplate(place).then((path) => path.replace('/v2', '')),
+  ),
+  ofLab('lock a lab', ({ path }, ask) => ask('POST', `${path}/lock`)),
   ofThing('create an account', 'POST', '/v2/accounts', account),
   ofThing('change an account', 'PUT', anAccount, () => ({ role: 'observer' })),
   ofThing('delete an account', 'DELETE', anAccount),
@@ -238,8 +278,14 @@ export async function viewOf(ask: Ask, prefix: string): Promise<string> {
     const { everybody } = (await ask('GET', `${path}/sharing`)).json;
     labs.push({
       ...{ name, status, zoom, variables, everybody },
-      nodes: nodes!.map((node) => [node['name'], node['x'], node['status'], node['lost_reason']]),
-      links: links!.map((link) => [link['filters'], link['suspend'], link['nodes'].length]),
+      nodes: await Promise.all(
+        nodes!.map(async (node) => {
+          const { name, x, status: state, lost_reason, locked } = node;
+          const addresses = status === 'opened' ? await list(`${path}/nodes/${node['node_id']}/addresses`) : [];
+          return [name, x, state, lost_reason, locked, addresses];
+        }),
+      ),
+      links: links!.map((link) => [link['filters'], link['suspend'], link['nodes'].length, link['capturing']]),
       drawings: drawings!.map(({ x }) => x),
       snapshots: snapshots!.map((snapshot) => snapshot['name']),
       notes: notes.status === 200 ? notes.text : notes.status,
