@@ -49,7 +49,7 @@ export class LivePort extends NodePort {
 /**
  * Follows the cables of a node. Call it again when the ports change.
  * @param ports each of them a `LivePort`
- * @param changed informs the guest, if it runs; failures are logged
+ * @param changed lets the guest know, if it runs; failures are logged
  */
 export function followCables(
   node: string,
