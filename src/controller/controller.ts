@@ -558,7 +558,7 @@ export class Controller {
     }
     const project = this.#projects.find(String(message.event['project_id']));
     if (!project) return;
-    this.#nodes.computeUpdated(project, compute, message).catch((error: unknown) => {
+    this.#nodes.records.computeUpdated(project, compute, message).catch((error: unknown) => {
       log.error('a change of a node cannot be kept', { project: project.id, error: messageOf(error) });
     });
   }

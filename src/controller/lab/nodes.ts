@@ -1,6 +1,5 @@
 // Creates, recreates, changes and duplicates nodes.
 import { randomUUID } from 'node:crypto';
-import type { Relayed } from '../../api/events.ts';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../api/routes/nodes.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
@@ -64,8 +63,8 @@ export interface LoadPolicy {
 
 export class Nodes {
   readonly #options: NodesOptions;
-  readonly #records: NodeRecords;
-  readonly #updates: NodeUpdates;
+  readonly records: NodeRecords;
+  readonly updates: NodeUpdates;
   readonly #moves: NodeMoves;
   readonly #deletions: NodeDeletions;
   /** By project: nodes at both ends of a link may be created at the same time. */
@@ -73,14 +72,14 @@ export class Nodes {
 
   constructor(options: NodesOptions) {
     this.#options = options;
-    this.#records = new NodeRecords(options);
-    this.#updates = new NodeUpdates({ ...options, records: this.#records });
+    this.records = new NodeRecords(options);
+    this.updates = new NodeUpdates({ ...options, records: this.records });
     const place = (project: Project, node: Node, properties: Record<string, unknown>) =>
       this.#place(project, node, properties);
-    this.#moves = new NodeMoves({ ...options, records: this.#records, place });
+    this.#moves = new NodeMoves({ ...options, records: this.records, place });
     this.#deletions = new NodeDeletions({
       ...options,
-      records: this.#records,
+      records: this.records,
       create: (project, compute, given) => this.#createFrom(project, compute, given),
     });
   }
@@ -156,7 +155,7 @@ export class Nodes {
     // Its host may have become unreachable meanwhile.
     if (!node.compute.connected) node.lost = true;
     project.nodes.set(node.id, node);
-    this.#records.announce('node.created', node);
+    this.records.announce('node.created', node);
   }
 
   /** @param policy given for a node from a file */
@@ -202,7 +201,7 @@ export class Nodes {
       const object = await this.#place(project, node, properties);
       node.absent = undefined;
       node.applyRuntime(object);
-      await this.#records.write(project, node, (record, rename) => withComputeState(record, object, rename));
+      await this.records.write(project, node, (record, rename) => withComputeState(record, object, rename));
       await this.#options.forwards.follow(node);
     } catch (error) {
       if (error instanceof ComputeRefusal) {
@@ -211,7 +210,7 @@ export class Nodes {
       }
       throw error;
     } finally {
-      this.#records.announce('node.updated', node);
+      this.records.announce('node.updated', node);
     }
   }
 
@@ -306,7 +305,7 @@ export class Nodes {
 
   /** @throws Failure `invalid` for members that are not settable, or the compute's; nothing changes then */
   update(project: Project, id: string, given: NodeUpdate): Promise<Node> {
-    return this.#updates.update(project, id, given);
+    return this.updates.update(project, id, given);
   }
 
   move(project: Project, id: string, target: Compute, given: NodeUpdate): Promise<Node> {
@@ -317,26 +316,8 @@ export class Nodes {
   tellLeftOut(project: Project, action: Action, leftOut: readonly LeftOut[]): void {
     for (const [reason, nodes] of Map.groupBy(leftOut, (one) => one.reason)) {
       const names = nodes.map(({ name }) => name).join(', ');
-      this.#records.tell(project, 'log.warning', `${action}: left out ${names}. ${reason}`);
+      this.records.tell(project, 'log.warning', `${action}: left out ${names}. ${reason}`);
     }
-  }
-
-  /** See `NodeUpdates`. */
-  finishRenames(project: Project): Promise<readonly string[]> {
-    return this.#updates.finishRenames(project);
-  }
-
-  /** See `NodeUpdates`. */
-  endRenames(ids: readonly string[]): Promise<void> {
-    return this.#updates.endRenames(ids);
-  }
-
-  computeUpdated(project: Project, compute: Compute, message: Relayed): Promise<void> {
-    return this.#records.computeUpdated(project, compute, message);
-  }
-
-  compare(project: Project, node: Node, object: Record<string, unknown>): Promise<void> {
-    return this.#records.compare(project, node, object);
   }
 
   /** See `NodeDeletions`. */

@@ -117,7 +117,7 @@ export class ProjectLife {
     const running = [...project.nodes.values()].filter(isRunning);
     await eachOf(running, LOOKS_AT_ONCE, async (node) => {
       const object = (await node.compute.get(node.path)) as Record<string, unknown>;
-      await this.#parts.nodes.compare(project, node, object);
+      await this.#parts.nodes.records.compare(project, node, object);
     }).catch((error: unknown) => log.warn('a node cannot be compared', { reason: messageOf(error) }));
   }
 

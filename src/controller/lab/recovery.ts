@@ -148,7 +148,7 @@ export class Recovery {
     await eachOf(nodes, AT_ONCE, async (node) => {
       try {
         const object = mustBeObject(await node.compute.get(node.path), `GET ${node.path}`);
-        await this.#nodes.compare(project, node, object);
+        await this.#nodes.records.compare(project, node, object);
       } catch (error) {
         if (error instanceof Failure && error.code === 'not-found') lost.push(node);
         else log.warn('a node cannot be compared', { node: node.id, reason: messageOf(error) });
