@@ -8,7 +8,7 @@ import { escapeTelnet, TelnetSession } from './telnet.ts';
 const KEEP_ALIVE_IDLE_MS = 60_000;
 const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const KEEP_ALIVE_PROBES = 4;
-/** How long (ms) a disconnected client may take to read the remaining output, including the reason. */
+/** How long (ms) a disconnected client may read nothing of the remaining output, which ends with the reason. */
 const FAREWELL_MS = 2000;
 /** Limit of data waiting for a client before its telnet requests go unanswered. */
 const REPLY_BYTES = 16 * 1024;
@@ -71,8 +71,7 @@ export class TelnetServer {
       },
       close: (reason) => {
         socket.end(`\r\n[disconnected: ${reason}]\r\n`);
-        const timer = setTimeout(() => socket.destroy(), FAREWELL_MS);
-        socket.once('close', () => clearTimeout(timer));
+        socket.setTimeout(FAREWELL_MS, () => socket.destroy());
       },
     };
     socket.write(session.start());

@@ -65,6 +65,13 @@ export function escapeTelnet(output: Buffer): Buffer {
   return escaped;
 }
 
+/** What a chunk leads to. `isThere`: that this server is there is said already. */
+interface Output {
+  reply: number[];
+  isThere: boolean;
+  windowSize: WindowSize | undefined;
+}
+
 type State = 'data' | 'carriage-return' | 'command' | 'option' | 'subnegotiation' | 'subnegotiation-command';
 
 /** One connection. Input may be split at any byte. */
@@ -108,12 +115,12 @@ export class TelnetSession {
       return { data: chunk, reply: Buffer.alloc(0), windowSize: undefined };
     }
     const data: number[] = [];
-    const out = { reply: [] as number[], windowSize: undefined as WindowSize | undefined };
+    const out: Output = { reply: [], isThere: false, windowSize: undefined };
     for (const byte of chunk) this.#take(byte, data, out);
     return { data: Buffer.from(data), reply: Buffer.from(out.reply), windowSize: out.windowSize };
   }
 
-  #take(byte: number, data: number[], out: { reply: number[]; windowSize: WindowSize | undefined }): void {
+  #take(byte: number, data: number[], out: Output): void {
     switch (this.#state) {
       case 'carriage-return':
         this.#state = 'data';
@@ -125,7 +132,7 @@ export class TelnetSession {
         this.#takeData(byte, data);
         return;
       case 'command':
-        this.#takeCommand(byte, data, out.reply);
+        this.#takeCommand(byte, data, out);
         return;
       case 'option':
         this.#state = 'data';
@@ -144,7 +151,7 @@ export class TelnetSession {
         // The client left out SE: treat this as a command.
         this.#state = 'data';
         out.windowSize = this.#windowSize() ?? out.windowSize;
-        if (byte !== SE) this.#takeCommand(byte, data, out.reply);
+        if (byte !== SE) this.#takeCommand(byte, data, out);
     }
   }
 
@@ -157,7 +164,7 @@ export class TelnetSession {
     if (byte === CR && !this.#clientIsBinary) this.#state = 'carriage-return';
   }
 
-  #takeCommand(byte: number, data: number[], reply: number[]): void {
+  #takeCommand(byte: number, data: number[], out: Output): void {
     this.#state = 'data';
     switch (byte) {
       case IAC:
@@ -175,7 +182,9 @@ export class TelnetSession {
         this.#state = 'subnegotiation';
         return;
       case AYT:
-        reply.push(...this.#greeting);
+        // Once a chunk: a client that asks a million times at once would cost seconds of the processor.
+        if (!out.isThere) out.reply.push(...this.#greeting);
+        out.isThere = true;
         return;
       case INTERRUPT:
       case BREAK:

@@ -175,3 +175,9 @@ test('output bytes of value 255 are doubled and nothing else is touched', () => 
   const plain = Buffer.from('PC1> ');
   assert.equal(escapeTelnet(plain), plain);
 });
+
+test('a question that is repeated in one piece is answered once, as an answer costs more than a question', () => {
+  const session = new TelnetSession({ windowSize: false, greeting: 'PC1 is here' });
+  for (let piece = 0; piece < 2; piece += 1)
+    assert.equal(String(session.receive(Buffer.alloc(1_000, Buffer.from([IAC, AYT]))).reply), '\r\n[PC1 is here]\r\n');
+});
