@@ -27,7 +27,6 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
   readonly answers = {};
   /** By port: channels by VPI and VCI, paths by VPI. */
   #ways = new Map<number, { channels: Map<number, Way>; paths: Map<number, Way> }>();
-  readonly #attached = new Map<number, Attachment>();
 
   configure({ circuits }: Settings<'atm-switch'>): void {
     this.#ways = new Map();
@@ -35,16 +34,6 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
       this.#add(one, other);
       this.#add(other, one);
     }
-  }
-
-  hear(): void {}
-
-  protected override attached(attachment: Attachment): void {
-    this.#attached.set(attachment.number, attachment);
-  }
-
-  protected override detached(attachment: Attachment): void {
-    if (this.#attached.get(attachment.number) === attachment) this.#attached.delete(attachment.number);
   }
 
   /** One slot for the cell with the new numbers. */
@@ -65,7 +54,7 @@ export class AtmSwitch extends MemoryDevice<'atm-switch'> {
     const vci = ((cell[1]! & 0x0f) << 12) | (cell[2]! << 4) | (cell[3]! >> 4);
     const ways = this.#ways.get(from.number);
     const way = ways?.channels.get(channel(vpi, vci)) ?? ways?.paths.get(vpi);
-    const to = way && this.#attached.get(way.port);
+    const to = way && this.attachmentAt(way.port);
     if (way === undefined || to === undefined) {
       from.port.drops.noCircuit++;
       return;

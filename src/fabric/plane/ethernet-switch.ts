@@ -110,7 +110,7 @@ export class EthernetSwitch extends MemoryDevice<'ethernet-switch'> implements K
   }
 
   /** Forgets the addresses. */
-  hear(): void {
+  override hear(): void {
     this.#table.keep(() => false);
   }
 

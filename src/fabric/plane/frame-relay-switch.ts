@@ -15,18 +15,12 @@ interface Way {
   outDlci: number;
 }
 
-/** State of the router at a port. */
-interface Line {
-  attachment: Attachment;
-  /** Sequence number of the last status sent to it (1 to 255). */
-  sequence: number;
-}
-
 export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
   readonly answers = {};
   /** The circuits of each port, by DLCI. */
   #ways = new Map<number, Map<number, Way>>();
-  readonly #lines = new Map<number, Line>();
+  /** Sequence number of the last status sent to the router at a port (1 to 255). */
+  readonly #sequences = new WeakMap<Attachment, number>();
 
   configure({ circuits }: Settings<'frame-relay-switch'>): void {
     this.#ways = new Map();
@@ -34,16 +28,6 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
       this.#add(one.port, { dlci: one.dlci, port: other.port, outDlci: other.dlci });
       this.#add(other.port, { dlci: other.dlci, port: one.port, outDlci: one.dlci });
     }
-  }
-
-  hear(): void {}
-
-  protected override attached(attachment: Attachment): void {
-    this.#lines.set(attachment.number, { attachment, sequence: 0 });
-  }
-
-  protected override detached(attachment: Attachment): void {
-    if (this.#lines.get(attachment.number)?.attachment === attachment) this.#lines.delete(attachment.number);
   }
 
   /** One slot for the frame with the new DLCI. */
@@ -70,7 +54,7 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
       return;
     }
     const way = this.#ways.get(from.number)?.get(dlci);
-    const to = way && this.#lines.get(way.port)?.attachment;
+    const to = way && this.attachmentAt(way.port);
     if (way === undefined || to === undefined) {
       drops.noCircuit++;
       return;
@@ -94,14 +78,13 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
   }
 
   #manage(from: Attachment, enquiry: Buffer): void {
-    const line = this.#lines.get(from.number)!;
-    const sequence = (line.sequence % 255) + 1;
+    const sequence = ((this.#sequences.get(from) ?? 0) % 255) + 1;
     const answer = answerEnquiry(enquiry, sequence, () => this.#statuses(from.number));
     if (answer === undefined) {
       from.port.drops.noCircuit++;
       return;
     }
-    line.sequence = sequence;
+    this.#sequences.set(from, sequence);
     this.emit(from, answer);
   }
 
@@ -110,6 +93,6 @@ export class FrameRelaySwitch extends MemoryDevice<'frame-relay-switch'> {
     const ways = [...(this.#ways.get(port)?.values() ?? [])];
     return ways
       .sort((one, other) => one.dlci - other.dlci)
-      .map(({ dlci, port: other }) => ({ dlci, active: this.#lines.has(other) }));
+      .map(({ dlci, port: other }) => ({ dlci, active: this.attachmentAt(other) !== undefined }));
   }
 }

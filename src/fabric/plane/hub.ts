@@ -23,8 +23,6 @@ export class Hub extends MemoryDevice<'hub'> {
 
   configure(): void {}
 
-  hear(): void {}
-
   protected forward(from: Attachment, slot: number, length: number): void {
     for (const attachment of this.attachments) {
       if (attachment !== from) attachment.port.fromDevice(slot, length);

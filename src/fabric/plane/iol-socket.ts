@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { conflict, Failure, messageOf } from '../../failures.ts';
 import type { Settings } from '../model.ts';
-import { type Attachment, type DeviceSurroundings, MemoryDevice } from './memory-device.ts';
+import { type Attachment, MemoryDevice } from './memory-device.ts';
 import type { Sender } from './turn.ts';
 
 const { EAGAIN, ECONNREFUSED, EINTR, ENOBUFS, ENOENT } = constants.errno;
@@ -31,8 +31,6 @@ interface Waiting {
 export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
   readonly answers = {};
   readonly #retry = this.timer(() => this.#sendWaiting());
-  /** By port number. */
-  readonly #ports: (Attachment | undefined)[] = [];
   #socket = -1;
   #peer = '';
   #header = Buffer.alloc(8);
@@ -42,10 +40,6 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
   #targets: Attachment[] = [];
   #waiting: Waiting[] = [];
   #listed = false;
-
-  constructor(surroundings: DeviceSurroundings<'iol-socket'>) {
-    super(surroundings);
-  }
 
   /**
    * Called once.
@@ -69,8 +63,6 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     }
   }
 
-  hear(): void {}
-
   override close(): void {
     super.close();
     if (this.#socket !== -1) this.plane.close(this.#socket);
@@ -87,7 +79,7 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     turn.adopt(first + count);
     for (let slot = first; slot < first + count; slot++) {
       const length = headed.receivedLength(slot);
-      if (length > 0) this.#ports[headed.receivedHeader(slot, DESTINATION_PORT)]?.port.fromDevice(slot, length);
+      if (length > 0) this.attachmentAt(headed.receivedHeader(slot, DESTINATION_PORT))?.port.fromDevice(slot, length);
     }
   }
 
@@ -115,14 +107,6 @@ export class IolSocket extends MemoryDevice<'iol-socket'> implements Sender {
     this.#slots.length = 0;
     this.#numbers.length = 0;
     this.#targets.length = 0;
-  }
-
-  protected override attached(attachment: Attachment): void {
-    this.#ports[attachment.number] = attachment;
-  }
-
-  protected override detached(attachment: Attachment): void {
-    if (this.#ports[attachment.number] === attachment) this.#ports[attachment.number] = undefined;
   }
 
   /** Unused: frames skip the queue, see `arrive`. */

@@ -72,6 +72,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   protected readonly plane: FramePlane;
   protected readonly tell: (message: Output<Kind>) => void;
   protected readonly attachments: Attachment[] = [];
+  readonly #byNumber = new Map<number, Attachment>();
   readonly #timers: Timer[] = [];
   readonly #freeSeats: number[] = [];
   // A ring buffer, oldest entry at `head`. It grows to the longest queue; entries are reused.
@@ -107,6 +108,11 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     return undefined;
   }
 
+  /** The port with that number on the device. */
+  protected attachmentAt(number: number): Attachment | undefined {
+    return this.#byNumber.get(number);
+  }
+
   protected enters(): void {
     this.#number = this.plane.routes?.addDevice() ?? -1;
   }
@@ -117,8 +123,8 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
   /** The answer to each question of the kind. */
   abstract readonly answers: { readonly [Asked in Question<Kind>]: () => Answers<Kind>[Asked] };
 
-  /** Handles input. */
-  abstract hear(message: Input<Kind>): void;
+  /** Handles input; most devices get none. */
+  hear(_message: Input<Kind>): void {}
 
   /**
    * Handles a frame from a port: sends it, or others, to any number of {@link attachments}. The frame is in `slot` until the turn ends and
@@ -165,6 +171,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     const seat = this.#freeSeats.pop() ?? length;
     const attachment = new Attachment(this as unknown as MemoryDevice, port, number, seat, length);
     this.attachments.push(attachment);
+    this.#byNumber.set(number, attachment);
     this.attached(attachment);
     return attachment;
   }
@@ -177,6 +184,7 @@ export abstract class MemoryDevice<Kind extends DeviceKind = DeviceKind> impleme
     }
     attachment.index = -1;
     this.#freeSeats.push(attachment.seat);
+    if (this.#byNumber.get(attachment.number) === attachment) this.#byNumber.delete(attachment.number);
     this.detached(attachment);
   }
 

@@ -47,7 +47,7 @@ export class NatNetwork extends MemoryDevice<'nat'> {
   }
 
   /** A frame from the services, sent to the node with its destination address or to all. */
-  hear(frame: Uint8Array): void {
+  override hear(frame: Uint8Array): void {
     const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.length);
     const to = this.#known.get(addressAt(bytes, 0));
     for (const attachment of this.attachments) {

@@ -41,7 +41,7 @@ export class PcDevice extends MemoryDevice<'pc'> implements PcEnvironment {
     });
   }
 
-  hear(message: Input<'pc'>): void {
+  override hear(message: Input<'pc'>): void {
     if (message.kind === 'typed') {
       this.#switchOn();
       this.#guarded(() => this.#pc?.input(message.text));
