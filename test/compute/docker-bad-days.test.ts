@@ -5,7 +5,6 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { engineCheck } from '../../src/compute/emulators/docker/doctor.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { eventually } from '../eventually.ts';
@@ -42,9 +41,8 @@ test('where the Engine lets containers live over its own restart, nodes go on, w
   // The console is there again when the server has found the Engine.
   await eventually(
     'the console',
-    async () => {
+    () => {
       two.socket.write('echo $kept\r');
-      await sleep(200);
       return two.heard;
     },
     (heard) => /yes/.test(heard),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 
 const VERSION = 'RFB 003.008\n';
 const NO_PASSWORD = 1;
@@ -115,11 +115,12 @@ export class RfbClient {
 
 /** Looks again and again until the picture is as it should be. */
 export async function see(screen: RfbClient, what: string, fits: (picture: Buffer) => boolean): Promise<Buffer> {
-  for (const end = performance.now() + 60_000; performance.now() < end; await sleep(100)) {
-    const picture = await screen.picture();
-    if (fits(picture)) return picture;
-  }
-  throw new Error(`waited in vain for ${what}`);
+  let picture: Buffer = Buffer.alloc(0);
+  await eventually(what, async () => {
+    picture = await screen.picture();
+    return fits(picture);
+  });
+  return picture;
 }
 
 /** Pixels that are not black. */

@@ -7,6 +7,7 @@ import { objectFeed } from '../../src/events/feed.ts';
 import type { Subscription } from '../../src/events/subscription.ts';
 import { lineStream, socketStream } from '../../src/http/sockets/event-streams.ts';
 import { socketPair } from '../../src/http/sockets/message-socket.ts';
+import { eventually } from '../eventually.ts';
 
 type Anything = Record<string, object>;
 
@@ -77,14 +78,13 @@ test('a WebSocket stream sends the same lines and notices that its client has go
   near.listen({ message: (data) => heard.push(String(data)) });
   socketStream(bus.subscribe('p'), { ...options, silence: 10_000, left: () => (left += 1) })(far);
   bus.emit('node.created', {}, 'p');
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually('both lines', () => heard.length === 2);
   assert.deepEqual(
     heard.map((line) => JSON.parse(line).action),
     ['ping', 'node.created'],
   );
   near.close();
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.equal(left, 1);
+  await eventually('the end of the stream', () => left === 1);
   assert.equal(bus.listeners('p'), 0);
 });
 
@@ -164,7 +164,7 @@ test('a feed of objects: a ping first and in silence, events in order and before
   await work();
   const ping = `ping undefined ${JSON.stringify(options.ping())}`;
   assert.deepEqual(heard, [ping, 'before undefined {}', 'a p {"n":1}', 'b undefined {}']);
-  while (heard.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually('a ping', () => heard.length === 5);
   assert.equal(heard[4], ping);
   bus.emit('last', {});
   bus.close('it ends');

@@ -8,6 +8,7 @@ import { gate } from '../../src/http/access/gate.ts';
 import { App } from '../../src/http/app/app.ts';
 import { curlLine, type RecordedRequest } from '../../src/http/app/recording.ts';
 import { route, socketRoute } from '../../src/http/app/route.ts';
+import { eventually } from '../eventually.ts';
 
 const Thing = v.strictObject({
   name: v.pipe(v.string(), v.minLength(1)),
@@ -191,7 +192,7 @@ test('a WebSocket route within the process opens, echoes, and refuses with the r
   const heard: unknown[] = [];
   socket.listen({ message: (data) => heard.push(data) });
   socket.send('x');
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually('both messages', () => heard.length === 2);
   assert.deepEqual(heard, ['hello 7', 'echo x']);
   await assert.rejects(app.openSocket('/v2/things/none/ws'), /no such thing/);
   const plain = await app.request('/v2/things/7/ws');

@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { WebSocket } from 'ws';
 import { consoleClients } from '../../src/consoles/console.ts';
 import { LabServer } from '../controller/lab-server.ts';
+import { eventually } from '../eventually.ts';
 import { HALF_OPENINGS, opening, sendAndReset, statusOf } from './raw-client.ts';
 
 test('half an opening leaves nothing on consoles and notifications, however often it is tried', async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in', auth: 'false' });
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t, {}, { 'VPCS.engine': 'built-in', auth: 'false' });
   const nodes = `/v2/projects/${project.project_id}/nodes`;
   const node = await server.expect(201, 'POST', nodes, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
   await server.call('POST', `${nodes}/${node.node_id}/start`);
@@ -46,10 +47,6 @@ test('half an opening leaves nothing on consoles and notifications, however ofte
     client.close();
     await once(client, 'close');
   }
-  const limit = performance.now() + 60_000;
   const left = async () => ({ clients: consoleClients(), listeners: await listeners() });
-  while (JSON.stringify(await left()) !== JSON.stringify(before)) {
-    assert.ok(performance.now() < limit, JSON.stringify(await left()));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await eventually('as few as before', left, (now) => isDeepStrictEqual(now, before));
 });

@@ -13,6 +13,7 @@ import { App } from '../../src/http/app/app.ts';
 import { type Connected, route, socketRoute } from '../../src/http/app/route.ts';
 import { HttpServer } from '../../src/http/app/server.ts';
 import type { MessageSocket } from '../../src/http/sockets/message-socket.ts';
+import { eventually } from '../eventually.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { exchange, HALF_OPENINGS, opening, sendAndReset, statusOf } from './raw-client.ts';
 
@@ -58,12 +59,12 @@ async function serve(t: TestContext, secure = false): Promise<Served> {
   return served;
 }
 
-async function nobodyLeft({ server }: Served): Promise<void> {
-  for (let tries = 0; server.connectionCount > 0; tries += 1) {
-    assert.ok(tries < 2_000, `${server.connectionCount} connections stay`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+const nobodyLeft = ({ server }: Served): Promise<unknown> =>
+  eventually(
+    'the end of all connections',
+    () => server.connectionCount,
+    (count) => count === 0,
+  );
 
 test('every combination of host, method, protocol asked for and path is answered with what the plain request gets', async (t) => {
   const served = await serve(t);

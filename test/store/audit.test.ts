@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { configureLog } from '../../src/host/log.ts';
 import { AuditFile, type AuditLine } from '../../src/store/audit.ts';
+import { eventually } from '../eventually.ts';
 import { scratchDirectory, scratchFileSystem } from './scratch.ts';
 
 configureLog({ write: () => {} });
@@ -117,7 +117,8 @@ test('a program that is killed while it writes leaves a file that can be read an
     const child = spawn(process.execPath, ['--input-type=module', '-e', WRITER, state], { stdio: 'inherit' });
     try {
       // It is gone for a moment whenever it becomes the older one.
-      while ((statSync(audit.path, { throwIfNoEntry: false })?.size ?? 0) < 10_000) await sleep(5);
+      const size = () => statSync(audit.path, { throwIfNoEntry: false })?.size ?? 0;
+      await eventually('lines', size, (bytes) => bytes >= 10_000);
     } finally {
       child.kill('SIGKILL');
       await once(child, 'exit');

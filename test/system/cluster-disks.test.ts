@@ -4,11 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { BUSYBOX, tryEngine } from '../compute/docker-engine.ts';
 import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { begun, connected, joined, noCluster, run } from './cluster-hosts.ts';
+import { begun, connected, copiedAgain, joined, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
@@ -80,7 +79,7 @@ test('a machine whose host is killed runs elsewhere with its disk of the last co
   // Only what the guest has written is copied.
   const bytes = readdirSync(copies).reduce((sum, name) => sum + statSync(join(copies, name)).size, 0);
   assert.ok(bytes < 2 ** 20, `${bytes} bytes`);
-  await sleep(2_500); // two rounds
+  await copiedAgain(a);
 
   await b.kill();
   await runsOnFirst(lab, guest);

@@ -48,6 +48,21 @@ export async function connected(controller: Daemon): Promise<Listed> {
   return compute as Listed;
 }
 
+/** Waits until a round of copies of the nodes of `b` that begins from now on is complete. */
+export async function copiedAgain(controller: Daemon): Promise<void> {
+  const now = Date.now();
+  await eventually(
+    'a round of copies',
+    async () => {
+      const { hosts } = (await controller.get('/v2/cluster')) as {
+        hosts: { name: string; checkpoint: string | null }[];
+      };
+      return Date.parse(hosts.find(({ name }) => name === 'b')?.checkpoint ?? '');
+    },
+    (begun) => begun >= now,
+  );
+}
+
 /** A cluster on the host of the controller, and a server on `other` that can join it. */
 export async function begun(
   t: Cleanup,

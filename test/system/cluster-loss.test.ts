@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { connected, joined, noCluster, run } from './cluster-hosts.ts';
+import { connected, copiedAgain, joined, noCluster, run } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { Lab } from './lab.ts';
 import { type } from './pc-typing.ts';
@@ -106,7 +105,7 @@ test('nodes of a host that dies, or is cut off, run on another one with their fi
   }
   for (const pc of [one, two]) await lab.start(pc);
   assert.ok(await passes());
-  await sleep(2_500); // two rounds of copies
+  await copiedAgain(a);
   hosts.plug(false);
   await away();
   assert.deepEqual(onB().sort(), ['Idle', 'One', 'Two']);
