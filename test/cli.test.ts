@@ -1,7 +1,7 @@
 // The command line: what each word and flag means, and what is said to words that mean nothing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,6 +10,7 @@ import { helpOf, parseCommand, USER_VERBS } from '../src/commands/definitions.ts
 import { WrongUsage } from '../src/commands/wrong-usage.ts';
 import type { Config } from '../src/config/schema.ts';
 import { AuditFile } from '../src/store/audit.ts';
+import { scratchDirectory } from './store/scratch.ts';
 
 test('serve is the default, and the flags of the release are understood', () => {
   const command = parseCommand([
@@ -117,8 +118,7 @@ test('each command has its own help, and a mistake in its words is exit code 2',
 });
 
 test('names in the audit trail do not reach the terminal as they are', async (t) => {
-  const state = mkdtempSync(join(tmpdir(), 'labwire-audit-'));
-  t.after(() => rmSync(state, { recursive: true }));
+  const state = await scratchDirectory(t);
   const audit = new AuditFile(state);
   const name = 'a\u001b]0;x\u0007\u009b31m\u202e\u2066b';
   const line = { time: '2026-01-01T00:00:00Z', account: name, address: '::1', action: 'POST /v2/x', status: 201 };

@@ -39,9 +39,7 @@ time_seconds_count 4
 });
 
 test('the figures of a lab are at /metrics: requests, events, listeners, nodes by type and status, links', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, path } = await LabServer.withLab(t, { auto_close: false });
   const hub = (name: string) =>
     server.expect(201, 'POST', `${path}/nodes`, { name, node_type: 'ethernet_hub', compute_id: 'local' });
   const [one, two] = [await hub('Hub1'), await hub('Hub2')];

@@ -2,11 +2,11 @@
 // minutes, so this is no part of bin/test: npm run test:arm64
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { scratchDirectory } from '../store/scratch.ts';
 import { eventually, ownDaemon } from '../system/daemon.ts';
 import { executable } from '../system/executable.ts';
 import { missing } from '../system/lab.ts';
@@ -24,8 +24,7 @@ const skip =
     : 'bin/test tries the package of this host itself';
 
 test('the package for arm64 is whole, and its executable serves a lab under emulation', { skip }, async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-arm64-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(t);
   const [native] = executable() as [string];
   const words = ['--build', '--arch', 'arm64', '--fast', '--out', directory];
   const { stdout } = await run(process.execPath, [join(project, 'bin/package.mjs'), ...words]);

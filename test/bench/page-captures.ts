@@ -1,5 +1,6 @@
 // Captures in the page: how soon a frame is in the list, and how the API answers the page meanwhile, beside an empty page.
 import type { Browser, Page } from 'playwright-core';
+import type { Body } from '../body.ts';
 import { openFrameSender } from '../controller/frame-sender.ts';
 import type { Daemon } from '../system/daemon.ts';
 import { CORPUS } from '../web-units/corpus.ts';
@@ -13,9 +14,6 @@ const FLOOD_MS = 10_000;
 const FRAMES_PER_MS = 10;
 const TICK_MS = 10;
 const FRAME = CORPUS[0]!.bytes;
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** How long the API takes for each answer to this page, in milliseconds, until it is enough. */
 async function answers(page: Page, isEnough: (count: number) => boolean): Promise<number[]> {

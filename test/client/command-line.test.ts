@@ -1,8 +1,7 @@
 // The commands of the client: what their words mean, and that help, completions and man page come from the same definitions.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePlace, placeOf } from '../../src/client/commands/node.ts';
@@ -16,6 +15,7 @@ import { momentOf } from '../../src/client/terminal/parse-time.ts';
 import { secondsOf } from '../../src/client/terminal/seconds.ts';
 import { CLIENT_NOUNS, HELP, parseCommand } from '../../src/commands/definitions.ts';
 import { WrongUsage } from '../../src/commands/wrong-usage.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 const parse = (line: string) => parseInvocation(NOUNS, line.split(' '));
 
@@ -199,8 +199,7 @@ test('shells complete nouns, verbs and their flags, and the man page has them', 
   )) as Record<'bashCompletion' | 'fishCompletion' | 'zshCompletion', string> & {
     commandManual: (version: string) => string;
   };
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-completion-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   const file = join(directory, 'labwired');
   writeFileSync(file, bashCompletion);
   assert.deepEqual(offered(file, ['sna']), ['snapshot']);

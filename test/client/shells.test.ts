@@ -1,12 +1,12 @@
 // The completions in the shells that they are for: zsh on a terminal, and fish.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { openPseudoTerminal } from '../../src/host/processes/pseudo-terminal.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 
@@ -14,14 +14,8 @@ const { fishCompletion, zshCompletion } = (await import(
   join(import.meta.dirname, '../../bin/completions.mjs')
 )) as Record<'fishCompletion' | 'zshCompletion', string>;
 
-function scratch(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-shell-'));
-  t.after(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
-
-test('fish offers nouns, verbs and flags', { skip: missing('fish') }, (t) => {
-  const directory = scratch(t);
+test('fish offers nouns, verbs and flags', { skip: missing('fish') }, async (t) => {
+  const directory = await scratchDirectory(t);
   const file = join(directory, 'labwired.fish');
   writeFileSync(file, fishCompletion);
   const offered = (line: string): string[] =>
@@ -40,7 +34,7 @@ test('fish offers nouns, verbs and flags', { skip: missing('fish') }, (t) => {
 });
 
 test('zsh completes nouns, verbs and flags at its prompt', { skip: missing('zsh') }, async (t) => {
-  const directory = scratch(t);
+  const directory = await scratchDirectory(t);
   writeFileSync(join(directory, '_labwired'), zshCompletion);
   const { output, device, descriptor } = openPseudoTerminal(120, 24);
   const end = openSync(device, 'r+');

@@ -1,13 +1,13 @@
 // A cluster on an existing NATS with TLS, whose certificate is of a CA that the administrator has added to this system's.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nkeys } from '@nats-io/transport-node';
 import { createCertificate } from '../../src/host/network/self-signed-certificate.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { eventually, ownDaemon } from '../system/daemon.ts';
 import { FROM_SOURCE } from '../system/executable.ts';
 import { missing } from '../system/lab.ts';
@@ -17,8 +17,7 @@ const CONFIG = '[VPCS]\nengine = built-in\n';
 
 /** A NATS with one user on this host. */
 async function served(t: TestContext, { address = '127.0.0.1', tls = true } = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-nats-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(t);
   const file = (name: string, content = ''): string => {
     const path = join(directory, name);
     if (content) writeFileSync(path, content);

@@ -1,13 +1,13 @@
 // A cluster on an existing NATS, with users of its own.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { nkeys } from '@nats-io/transport-node';
 import { objectsOf } from '../../src/cluster/objects.ts';
 import { DATABASE_OBJECT } from '../../src/cluster/subjects.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { Host, refused } from './joined-host.ts';
@@ -74,8 +74,7 @@ async function served(
   { configuration, credentials }: ReturnType<typeof withUser>,
   storage = true,
 ): Promise<{ nats: string; credentials: string }> {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-nats-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(t);
   const port = await freeTcpPort();
   const lines = [`listen: "127.0.0.1:${port}"`, ...configuration];
   if (storage) lines.push(`jetstream { store_dir: ${JSON.stringify(directory)} }`);

@@ -1,7 +1,4 @@
 // Hosts of a cluster with a relay each, over a real NATS on this host.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { connectMember } from '../../src/cluster/connection.ts';
 import { ClusterFiles, type Membership } from '../../src/cluster/layout.ts';
@@ -11,11 +8,11 @@ import { FrameRelay } from '../../src/cluster/relay.ts';
 import { parseJoinLine } from '../../src/cluster/token.ts';
 import type { Cleanup } from '../cleanup.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 /** A cluster whose NATS does not run yet: the controller `a`, and `b` and `c` with users of their own. */
 export async function threeMembers(t: Cleanup): Promise<{ files: ClusterFiles; members: Membership[] }> {
-  const state = mkdtempSync(join(tmpdir(), 'labwire-relay-'));
-  t.after(() => rmSync(state, { recursive: true, force: true }));
+  const state = await scratchDirectory(t);
   const files = new ClusterFiles(state);
   const server = `127.0.0.1:${await freeTcpPort()}`;
   await beginCluster(files, { cluster: 'lab', host: 'a', server, id: crypto.randomUUID() });

@@ -1,8 +1,7 @@
 // The replicated log over a real NATS: another host's copy of the database equals the controller's, and only one host can write.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -16,6 +15,8 @@ import { becomeLocal, localHost } from '../../src/store/host-change.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { LEFT_LABS } from '../../src/store/state-paths.ts';
 import { Store } from '../../src/store/store.ts';
+import { seededIntegers } from '../seeded.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { eventually } from '../system/daemon.ts';
 import { threeMembers } from './hosts.ts';
 import { Nats } from './nats.ts';
@@ -52,8 +53,7 @@ async function bench(t: TestContext): Promise<Bench> {
   // A test stops NATS for longer than pings may be without answers.
   const nats = await connectMember(files, members[0]!, { pingInterval: 60_000 });
   t.after(() => nats.close());
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-log-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(t);
   await createObjects(nats);
   await changesStream(nats);
   const open = (path: string): Promise<Database> => Database.open(path, MIGRATIONS);
@@ -116,22 +116,13 @@ async function controllerOf(
   return { database, store: host.withDatabase(database), log, lost };
 }
 
-/** Repeatable random numbers below `limit`. */
-function dice(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (state >>> 8) % limit;
-  };
-}
-
 test('a copy that follows the log has what the controller has, after any changes, and after the log was shortened', async (t) => {
   const parts = await bench(t);
   const { database, store } = await controllerOf(t, parts);
   const early = await parts.follower('early');
   const seed = Number(process.env['LABWIRE_SEED'] ?? Date.now() % 100_000);
   t.diagnostic(`LABWIRE_SEED=${seed}`);
-  const roll = dice(seed);
+  const roll = seededIntegers(seed);
   const ids = Array.from({ length: 6 }, () => randomUUID());
   const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
   const open = new Set<string>();

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { Client } from '../consoles/harness.ts';
 import { freePort } from '../fabric/peers.ts';
-import { type Body, type Lab, noVpcs, type Settings, startLab } from './support.ts';
+import { type Lab, noVpcs, type Settings, startLab } from './support.ts';
 
 /** A range of console ports that no other test has: every test file runs in a process of its own. */
 let nextRange = 16_000;

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { freePort, Peer } from '../fabric/peers.ts';
+import { freePort } from '../fabric/peers.ts';
 import { type Lab, startLab } from './support.ts';
 
 async function started(t: TestContext, type: string, mappings: object): Promise<{ lab: Lab; node: string }> {
   const lab = await startLab(t);
   return { lab, node: await lab.node(await lab.project(), type, { name: 'S1', mappings }) };
-}
-
-async function peerAt(t: TestContext, lab: Lab, node: string, port: number) {
-  const peer = await Peer.open(t);
-  const lport = await freePort();
-  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.port };
-  await lab.expect(201, 'POST', `${node}/adapters/0/ports/${port}/nio`, nio);
-  return { peer, send: (...frames: Buffer[]) => peer.send(lport, ...frames) };
 }
 
 /** A frame of a DLCI below 16 × 64. */
@@ -22,7 +14,7 @@ const relayed = (dlci: number, text: string): Buffer =>
 
 test('a Frame Relay switch joins the ports of its mappings, in both directions', async (t) => {
   const { lab, node } = await started(t, 'frame_relay_switch', { '1:101': '10:202' });
-  const [one, ten] = [await peerAt(t, lab, node, 1), await peerAt(t, lab, node, 10)];
+  const [one, ten] = [await lab.peer(t, node, 1), await lab.peer(t, node, 10)];
   await one.send(relayed(101, 'there'));
   assert.deepEqual(await ten.peer.take(1), [relayed(202, 'there')]);
   await ten.send(relayed(202, 'and back'));
@@ -31,7 +23,7 @@ test('a Frame Relay switch joins the ports of its mappings, in both directions',
 
 test('new mappings take effect at once where cables are plugged in', async (t) => {
   const { lab, node } = await started(t, 'frame_relay_switch', { '1:101': '2:202' });
-  const [one, two] = [await peerAt(t, lab, node, 1), await peerAt(t, lab, node, 2)];
+  const [one, two] = [await lab.peer(t, node, 1), await lab.peer(t, node, 2)];
   const changed = await lab.expect(200, 'PUT', node, { name: 'S2', mappings: { '2:300': '1:101' } });
   assert.deepEqual([changed.name, changed.mappings], ['S2', { '2:300': '1:101' }]);
   await one.send(relayed(101, 'elsewhere'));
@@ -76,11 +68,7 @@ for (const [type, mappings, message] of BAD) {
 
 test('an ATM switch joins paths and channels of its mappings', async (t) => {
   const { lab, node } = await started(t, 'atm_switch', { '1:10:100': '2:10:200', '1:20': '3:21' });
-  const [one, two, three] = [
-    await peerAt(t, lab, node, 1),
-    await peerAt(t, lab, node, 2),
-    await peerAt(t, lab, node, 3),
-  ];
+  const [one, two, three] = [await lab.peer(t, node, 1), await lab.peer(t, node, 2), await lab.peer(t, node, 3)];
   const cell = (header: string, text: string): Buffer => {
     const bytes = Buffer.alloc(53);
     bytes.write(header, 'hex');

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { closeSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterDirectory, MEMBERSHIP } from '../../src/config/membership.ts';
 import {
   addAddress,
@@ -14,11 +13,12 @@ import {
   links,
 } from '../../src/host/network/kernel-interfaces.ts';
 import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
+import type { Body } from '../body.ts';
 import { pollerOf } from '../fabric/crashes.ts';
 import { cablePair, cannotMakeInterfaces, ip, Namespace, removeAfter, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { nodeLinks } from '../node-network.ts';
-import { type Body, type Lab, startLab } from './support.ts';
+import { type Lab, startLab } from './support.ts';
 
 const skip = cannotMakeInterfaces;
 
@@ -97,7 +97,6 @@ function tapAt(bridge: string): Link {
 async function answered({ peer, send }: Joined): Promise<void> {
   await until(async () => {
     await send(QUESTION);
-    await sleep(20);
     return peer.heard.some(isAnswer);
   });
 }
@@ -297,7 +296,6 @@ test("the kernel's VLAN interfaces understand the tags of a cloud", { skip }, as
   const tagged = Buffer.concat([QUESTION.subarray(0, 12), tag, QUESTION.subarray(12)]);
   await until(async () => {
     await send(tagged);
-    await sleep(20);
     return peer.heard.some(
       (frame) =>
         frame.subarray(12, 16).equals(tag) && isAnswer(Buffer.concat([frame.subarray(0, 12), frame.subarray(16)])),

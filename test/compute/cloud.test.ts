@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isSpecialInterface } from '../../src/host/network/interfaces.ts';
+import type { Body } from '../body.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
-import { type Body, type Lab, startLab } from './support.ts';
+import { type Lab, startLab } from './support.ts';
 
 const NODE_ERROR = 'NodeError';
 

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { findProgram } from '../../src/host/processes/program-path.ts';
+import type { Body } from '../body.ts';
 import { Typist as GuestTypist } from '../guest/guest.ts';
 import { BUSYBOX, type TestEngine, tryEngine } from './docker-engine.ts';
-import { type Body, type Lab, type Settings, startLab } from './support.ts';
+import { type Lab, type Settings, startLab } from './support.ts';
 
 const tried = await tryEngine();
 if (typeof tried !== 'string') after(() => tried[Symbol.asyncDispose]());

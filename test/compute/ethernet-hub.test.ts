@@ -5,10 +5,11 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findLink } from '../../src/host/network/kernel-interfaces.ts';
+import type { Body } from '../body.ts';
 import { cablePair, cannotMakeInterfaces, ip, uniqueName } from '../fabric/namespaces.ts';
 import { freePort, Peer, until } from '../fabric/peers.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
-import { type Body, type Lab, startLab } from './support.ts';
+import { type Lab, startLab } from './support.ts';
 
 const EIGHT = Array.from({ length: 8 }, (_, n) => ({ name: `Ethernet${n}`, port_number: n }));
 
@@ -19,7 +20,7 @@ async function started(
   const lab = await startLab(t);
   const path = await lab.project();
   const hub = await lab.node(path, 'ethernet_hub', body);
-  return { lab, path, hub, directory: join(lab.config.Server.projects_path, path.slice('/projects/'.length)) };
+  return { lab, path, hub, directory: lab.directoryOf(path) };
 }
 
 /** Connects a port of the hub with a peer; answers where the peer sends. */
@@ -30,11 +31,8 @@ async function connected(
   port: number,
   more: object = {},
 ): Promise<[Peer, number]> {
-  const peer = await Peer.open(t);
-  const lport = await freePort();
-  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.port, ...more };
-  await lab.expect(201, 'POST', `${hub}/adapters/0/ports/${port}/nio`, nio);
-  return [peer, lport];
+  const { peer, nio } = await lab.peer(t, hub, port, more);
+  return [peer, nio.lport];
 }
 
 test('a hub has eight ports and is always on; starting, stopping and suspending it change nothing', async (t) => {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { BROADCAST, frame, mac } from '../fabric/frames.ts';
-import { freePort, Peer, until } from '../fabric/peers.ts';
-import { type Body, type Lab, startLab } from './support.ts';
+import { until } from '../fabric/peers.ts';
+import { type Lab, startLab } from './support.ts';
 
 /** Console ports that no other test file uses: while nothing listens on one, nobody else may. */
 const CONSOLE: [number, number] = [11_700, 11_799];
@@ -13,15 +14,6 @@ async function started(t: TestContext, body: object = {}): Promise<{ lab: Lab; p
   const lab = await startLab(t, { console: CONSOLE });
   const path = await lab.project();
   return { lab, path, node: await lab.node(path, 'ethernet_switch', { name: 'SW', ...body }) };
-}
-
-/** A peer at a port of the switch. */
-async function peerAt(t: TestContext, lab: Lab, node: string, port: number) {
-  const peer = await Peer.open(t);
-  const lport = await freePort();
-  const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: peer.port };
-  await lab.expect(201, 'POST', `${node}/adapters/0/ports/${port}/nio`, nio);
-  return { peer, send: (...frames: Buffer[]) => peer.send(lport, ...frames) };
 }
 
 const access = (number: number, vlan: number) => ({
@@ -58,7 +50,7 @@ test('ports are renumbered and renamed by a change; while a NIO is attached thei
   const changed = await lab.expect(200, 'PUT', node, { ports_mapping: two, console: 1 });
   assert.deepEqual(changed.ports_mapping, [access(0, 10), access(1, 20)]);
   assert.notEqual(changed.console, 1);
-  const [a, b] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 1)];
+  const [a, b] = [await lab.peer(t, node, 0), await lab.peer(t, node, 1)];
   const refused = await lab.expect(409, 'PUT', node, { ports_mapping: [access(0, 1)] });
   assert.match(refused.message, /ports_mapping: SW is connected/);
   await lab.expect(200, 'PUT', node, { ports_mapping: [access(0, 10), access(1, 10)] });
@@ -71,7 +63,7 @@ test('ports are renumbered and renamed by a change; while a NIO is attached thei
 
 test('a port that ports_mapping does not list can be used: it is in VLAN 1', async (t) => {
   const { lab, node } = await started(t);
-  const [a, extra] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 100)];
+  const [a, extra] = [await lab.peer(t, node, 0), await lab.peer(t, node, 100)];
   await extra.send(frame(BROADCAST, mac(1), 'from a hundred'));
   assert.deepEqual(await a.peer.take(1), [frame(BROADCAST, mac(1), 'from a hundred')]);
   await lab.expect(409, 'POST', `${node}/adapters/0/ports/65536/nio`, { type: 'nio_null' });
@@ -81,7 +73,7 @@ test('the table of addresses can be read and cleared', async (t) => {
   const { lab, node } = await started(t, {
     ports_mapping: [access(0, 20), access(1, 10), { ...access(2, 1), type: 'dot1q' }],
   });
-  const [a, b, trunk] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 1), await peerAt(t, lab, node, 2)];
+  const [a, b, trunk] = [await lab.peer(t, node, 0), await lab.peer(t, node, 1), await lab.peer(t, node, 2)];
   await a.send(frame(BROADCAST, mac(2), ''));
   await trunk.peer.take(1);
   await b.send(frame(BROADCAST, mac(0xabc), ''), frame(BROADCAST, mac(1), ''));
@@ -129,7 +121,7 @@ class Terminal {
 test('the telnet console shows ports and addresses, edits its line, and comes and goes with console_type', async (t) => {
   const { lab, node } = await started(t, { console_type: 'telnet', ports_mapping: [access(0, 1), access(1, 1)] });
   const { console } = await lab.expect(200, 'GET', node);
-  const [a, b] = [await peerAt(t, lab, node, 0), await peerAt(t, lab, node, 1)];
+  const [a, b] = [await lab.peer(t, node, 0), await lab.peer(t, node, 1)];
   await a.send(frame(BROADCAST, mac(1), ''));
   await b.peer.take(1);
   await a.send(frame(BROADCAST, mac(1), '', { vlan: 3 }));

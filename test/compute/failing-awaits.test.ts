@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configureLog } from '../../src/host/log.ts';
 import { findOurs } from '../../src/host/processes/child-processes.ts';
+import type { Body } from '../body.ts';
 import { Failing, failAwaits, failPrograms } from '../controller/failing-awaits.ts';
 import { fabricFigures, filesBelow } from '../controller/picture.ts';
 import { scratchDirectory } from '../store/scratch.ts';
@@ -17,7 +18,7 @@ import { LICENCE, noCompiler, putImage } from './iou-support.ts';
 import { script, UUID, VBOX, VMRUN, VMWARE } from './machine-programs.ts';
 import { noQemu, SMALL } from './qemu-support.ts';
 import { makeImage, noDynamips } from './router-support.ts';
-import { type Answer, type Body, type Lab, noVpcs, type Settings, startLab } from './support.ts';
+import { type Answer, type Lab, noVpcs, type Settings, startLab } from './support.ts';
 
 const NODE_ID = '11111111-2222-4333-8444-555555555555';
 

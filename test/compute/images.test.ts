@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
@@ -14,10 +14,6 @@ import { type Lab, type Settings, startLab } from './support.ts';
 const IOU_64 = Buffer.from('7f454c4602010100', 'hex');
 const IOU_32 = Buffer.from('7f454c4601010100', 'hex');
 const IOS = Buffer.from('7f454c4601020100', 'hex');
-
-function md5(data: string | Buffer): string {
-  return createHash('md5').update(data).digest('hex');
-}
 
 /** A lab, and the path of a file below its images path. */
 async function started(
@@ -65,11 +61,11 @@ test('an image comes back as it was uploaded, runs as a program, and is listed w
     assert.deepEqual(Buffer.from(await response.arrayBuffer()), part, range);
   }
   assert.deepEqual(await lab.expect(200, 'GET', '/iou/images'), [
-    { filename: 'x.bin', path: 'x.bin', md5sum: md5(IOU_64), filesize: 8 },
+    { filename: 'x.bin', path: 'x.bin', md5sum: hash('md5', IOU_64), filesize: 8 },
   ]);
   assert.equal((await stat(at('IOU/x.bin'))).mode & 0o777, 0o700);
-  assert.equal(await readFile(at('IOU/x.bin.md5sum'), 'latin1'), md5(IOU_64));
-  assert.equal((await lab.request('GET', '/iou/images/x.bin.md5sum')).body, md5(IOU_64));
+  assert.equal(await readFile(at('IOU/x.bin.md5sum'), 'latin1'), hash('md5', IOU_64));
+  assert.equal((await lab.request('GET', '/iou/images/x.bin.md5sum')).body, hash('md5', IOU_64));
 });
 
 test('an image is listed for the emulator that it is for', async (t) => {
@@ -96,10 +92,10 @@ test('images are found in all folders, the first of a name wins, and folders bel
   await put(join(additional, 'a/both'), 'the second');
   await put(join(additional, '.dotted'), 'dotted name');
   assert.deepEqual(await lab.expect(200, 'GET', '/qemu/images'), [
-    { filename: 'both', path: 'both', md5sum: md5('the first of both'), filesize: 17 },
-    { filename: 'extra', path: join(additional, 'a/b/extra'), md5sum: md5('extra image'), filesize: 11 },
-    { filename: 'general', path: at('general'), md5sum: md5('general image'), filesize: 13 },
-    { filename: 'own', path: 'own', md5sum: md5('own image'), filesize: 9 },
+    { filename: 'both', path: 'both', md5sum: hash('md5', 'the first of both'), filesize: 17 },
+    { filename: 'extra', path: join(additional, 'a/b/extra'), md5sum: hash('md5', 'extra image'), filesize: 11 },
+    { filename: 'general', path: at('general'), md5sum: hash('md5', 'general image'), filesize: 13 },
+    { filename: 'own', path: 'own', md5sum: hash('md5', 'own image'), filesize: 9 },
   ]);
   assert.equal((await lab.request('GET', '/qemu/images/hidden-from-list')).body, 'deep image');
   assert.equal((await lab.request('GET', '/qemu/images/extra')).body, 'extra image');
@@ -188,25 +184,25 @@ test('a checksum beside an image is believed, but not one that is older than the
   await put(at('QEMU/believed.md5sum'), 'D41D8CD98F00B204E9800998ECF8427E');
   await put(at('QEMU/older.md5sum'), 'd41d8cd98f00b204e9800998ecf8427e');
   await utimes(at('QEMU/older.md5sum'), old, old);
-  await put(at('QEMU/other.md5sum'), `${md5('content of other')}  other\n`);
+  await put(at('QEMU/other.md5sum'), `${hash('md5', 'content of other')}  other\n`);
   const entries: { filename: string; md5sum: string }[] = await lab.expect(200, 'GET', '/qemu/images');
   assert.deepEqual(
     entries.map(({ md5sum }) => md5sum),
-    ['d41d8cd98f00b204e9800998ecf8427e', md5('content of older'), md5('content of other')],
+    ['d41d8cd98f00b204e9800998ecf8427e', hash('md5', 'content of older'), hash('md5', 'content of other')],
   );
-  assert.equal(await readFile(at('QEMU/older.md5sum'), 'latin1'), md5('content of older'));
-  assert.equal(await readFile(at('QEMU/other.md5sum'), 'latin1'), md5('content of other'));
+  assert.equal(await readFile(at('QEMU/older.md5sum'), 'latin1'), hash('md5', 'content of older'));
+  assert.equal(await readFile(at('QEMU/other.md5sum'), 'latin1'), hash('md5', 'content of other'));
 });
 
 test('an image that another program replaces is listed with its new checksum', async (t) => {
   const { lab, at } = await started(t);
   await upload(lab, 'qemu/images/disk', 'first content');
-  assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, md5('first content'));
+  assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, hash('md5', 'first content'));
   await put(at('QEMU/fresh'), 'other content');
   await rename(at('QEMU/fresh'), at('QEMU/disk'));
   const later = new Date(Date.now() + 5000);
   await utimes(at('QEMU/disk'), later, later);
-  assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, md5('other content'));
+  assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, hash('md5', 'other content'));
 });
 
 test('images of a folder that cannot be written are listed with their checksums', async (t) => {
@@ -216,7 +212,7 @@ test('images of a folder that cannot be written are listed with their checksums'
   await put(join(place, 'disk'), 'content on a read-only disk');
   remountReadOnly(place);
   for (let time = 0; time < 2; time++) {
-    assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, md5('content on a read-only disk'));
+    assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, hash('md5', 'content on a read-only disk'));
   }
   assert.deepEqual(await readdir(place), ['disk']);
 });
@@ -241,8 +237,8 @@ test('images uploaded at the same time under one name do not mix: one of them is
   assert.deepEqual(new Set(statuses), new Set([204]));
   const stored = await readFile(at('QEMU/disk'));
   assert.ok(contents.some((content) => content.equals(stored)));
-  assert.equal(await readFile(at('QEMU/disk.md5sum'), 'latin1'), md5(stored));
-  assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, md5(stored));
+  assert.equal(await readFile(at('QEMU/disk.md5sum'), 'latin1'), hash('md5', stored));
+  assert.equal((await lab.expect(200, 'GET', '/qemu/images'))[0].md5sum, hash('md5', stored));
   assert.deepEqual((await readdir(at('QEMU'))).sort(), ['disk', 'disk.md5sum']);
 });
 

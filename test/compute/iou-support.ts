@@ -43,7 +43,7 @@ export async function routers(t: TestContext, settings: Settings = {}, state?: s
   const lab = await startLab(t, { instance: randomUUID(), ...ports, ...settings }, state);
   putImage(lab);
   const project = await lab.project();
-  return { lab, project, directory: join(lab.config.Server.projects_path, project.slice('/projects/'.length)) };
+  return { lab, project, directory: lab.directoryOf(project) };
 }
 
 export function putImage(lab: Lab): void {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { type Body, type Lab, startLab } from './support.ts';
+import type { Body } from '../body.ts';
+import { type Lab, startLab } from './support.ts';
 
 /** Loopback stands for the bridge: an interface that every host has, and that no lab can be given. */
 async function started(t: TestContext, body: object = {}): Promise<{ lab: Lab; path: string; nat: string }> {

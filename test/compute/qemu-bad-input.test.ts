@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdir, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { disk, type Machines, machineOf, machines, noQemu, programsOf, qemuImg, SMALL } from './qemu-support.ts';
+import { disk, type Machines, machineOf, machines, noQemu, qemuImg, SMALL } from './qemu-support.ts';
+import { programsOf } from './support.ts';
 
 const skip = noQemu;
 

@@ -9,9 +9,10 @@ import { kvmDeviceError, kvmProblem } from '../../src/compute/emulators/qemu/kvm
 import { diskTools, emulators } from '../../src/compute/emulators/qemu/programs.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { HttpServer } from '../../src/http/app/server.ts';
+import type { Body } from '../body.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { SMALL } from './qemu-support.ts';
-import { type Body, type Lab, type Settings, startLab } from './support.ts';
+import { type Lab, type Settings, startLab } from './support.ts';
 
 const [tool] = await diskTools();
 const skip = tool === undefined && 'qemu-img is not installed';

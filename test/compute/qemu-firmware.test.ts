@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { disk, machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
+import { disk, machines, noQemu, SMALL } from './qemu-support.ts';
+import { programsOf } from './support.ts';
 
 const skip =
   noQemu ||

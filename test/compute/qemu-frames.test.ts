@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultsOf } from '../../src/api/kinds/property.ts';
 import { qemuSettings } from '../../src/api/kinds/qemu.ts';
 import { machineWords } from '../../src/compute/emulators/qemu/command.ts';
@@ -15,8 +14,9 @@ import { Peer, until } from '../fabric/peers.ts';
 import { recordedTcp } from '../fabric/recorded.ts';
 import { carrier, copyGuest, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { nodeLinks, runAmongNodes } from '../node-network.ts';
-import { machines, noQemu, noTaps, programsOf, SMALL } from './qemu-support.ts';
+import { machines, noQemu, noTaps, SMALL } from './qemu-support.ts';
 import type { Lab } from './support.ts';
+import { programsOf } from './support.ts';
 
 const MEGABYTE = 2 ** 20;
 
@@ -189,7 +189,6 @@ test('guests on TAPs: super-frames pass uncut, a capture has real frames, cables
   await lab.expect(201, 'POST', `${second.port}/nio`, { ...second.nio, rport: peer.port });
   await until(async () => {
     await peer.send(lport, WHO_HAS_SECOND);
-    await sleep(50);
     return peer.heard.some((frame) => frame.toString('hex').startsWith(IT_IS_SECOND));
   });
   await lab.expect(204, 'DELETE', `${second.port}/nio`);

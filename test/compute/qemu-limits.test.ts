@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { eventually } from '../eventually.ts';
 import { cpuSeconds } from '../system/processes.ts';
-import { BUSY, bootSector, machineOf, machines, noQemu, programsOf, SMALL } from './qemu-support.ts';
+import { BUSY, bootSector, machineOf, machines, noQemu, SMALL } from './qemu-support.ts';
+import { programsOf } from './support.ts';
 
 const skip = noQemu || ((await findProgram('cpulimit')) === undefined ? 'cpulimit is not installed' : false);
 

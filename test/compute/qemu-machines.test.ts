@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { AGENT_SOCKET } from '../../src/compute/emulators/qemu/sockets.ts';
 import { freePort } from '../fabric/peers.ts';
-import { disk, machineOf, machines, noQemu, programsOf, qemuImg, rubbish, SMALL } from './qemu-support.ts';
+import { disk, machineOf, machines, noQemu, qemuImg, rubbish, SMALL } from './qemu-support.ts';
+import { programsOf } from './support.ts';
 
 const skip = noQemu;
 

@@ -6,10 +6,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { chooseFrames } from '../../src/compute/emulators/qemu/frames.ts';
-import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { type ProgramRun, runProgram } from '../../src/host/processes/run-program.ts';
-import { type Lab, type Settings, startLab } from './support.ts';
+import { type Lab, programsOf, type Settings, startLab } from './support.ts';
 
 /** Why tests that need the real programs do not run here. */
 export const noQemu: string | false =
@@ -40,7 +39,7 @@ export async function machines(t: TestContext, settings: Settings = {}): Promise
   const instance = randomUUID();
   const lab = await startLab(t, { instance, ...settings });
   const project = await lab.project();
-  const directory = join(lab.config.Server.projects_path, project.slice('/projects/'.length));
+  const directory = lab.directoryOf(project);
   const images = join(lab.config.Server.images_path, 'QEMU');
   await mkdir(images, { recursive: true });
   return { lab, project, directory, instance, images };
@@ -69,9 +68,6 @@ export const TYPEWRITER = [
   ...[0xb4, 0x00, 0xcd, 0x16, 0xb8, 0x03, 0x00, 0xcd, 0x10],
   ...[0xb4, 0x00, 0xcd, 0x16, 0xb4, 0x0e, 0xcd, 0x10, 0xeb, 0xf6],
 ];
-
-/** Processes of the nodes of this run. */
-export const programsOf = (instance: string) => findOurs(instance).filter(({ nodeId }) => nodeId !== '');
 
 /** The one of a machine, among those beside it. */
 export function machineOf(instance: string): number {

@@ -88,7 +88,7 @@ export interface Routers {
 export async function routers(t: TestContext, made: readonly Image[], settings: Settings = {}): Promise<Routers> {
   const lab = await startLab(t, { dynamips_path: PROGRAM, ...settings });
   const project = await lab.project();
-  const directory = join(lab.config.Server.projects_path, project.slice('/projects/'.length));
+  const directory = lab.directoryOf(project);
   const images = join(lab.config.Server.images_path, 'IOS');
   await mkdir(images, { recursive: true });
   for (const image of made) await makeImage(images, image);

@@ -4,13 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { chmod, copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { noDynamips, READY, router, routers, Typist } from './router-support.ts';
+import { programsOf } from './support.ts';
 
 const skip = noDynamips;
-
-const programsOf = (instance: string) => findOurs(instance).filter(({ nodeId }) => nodeId !== '');
 
 /** A stand-in that goes wrong in this way. */
 async function standIn(t: TestContext, fault: string): Promise<string> {

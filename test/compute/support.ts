@@ -8,19 +8,19 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { Message } from '../../src/events/message.ts';
 import { Fabric } from '../../src/fabric/fabric.ts';
+import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { App } from '../../src/http/app/app.ts';
 import { Database } from '../../src/store/database.ts';
 import { Documents } from '../../src/store/documents.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
+import type { Body } from '../body.ts';
 import { eventually } from '../eventually.ts';
+import { freePort, Peer } from '../fabric/peers.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
 /** Why tests that need the real program do not run here. */
 export const noVpcs: string | false = (await findProgram('vpcs')) === undefined && 'vpcs is not installed';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are JSON, which tests look into
-export type Body = any;
 
 export interface Answer {
   status: number;
@@ -56,6 +56,9 @@ export interface Settings {
   console?: [number, number];
   udp?: [number, number];
 }
+
+/** Processes of the nodes of an instance, without the one that holds them. */
+export const programsOf = (instance: string) => findOurs(instance).filter(({ nodeId }) => nodeId !== '');
 
 export class Lab {
   readonly app: App;
@@ -104,6 +107,19 @@ export class Lab {
   async node(project: string, kind: string, body: object = {}): Promise<string> {
     const made = await this.expect(201, 'POST', `${project}/${kind}/nodes`, { name: 'N1', ...body });
     return `${project}/${kind}/nodes/${made.node_id}`;
+  }
+
+  /** The directory of a project. */
+  directoryOf(project: string): string {
+    return join(this.config.Server.projects_path, project.slice('/projects/'.length));
+  }
+
+  /** A peer with a cable to a port of a device, and what sends to that port; `more` are members of the NIO. */
+  async peer(t: TestContext, node: string, port: number, more: object = {}) {
+    const peer = await Peer.open(t);
+    const nio = { type: 'nio_udp', lport: await freePort(), rhost: '127.0.0.1', rport: peer.port, ...more };
+    await this.expect(201, 'POST', `${node}/adapters/0/ports/${port}/nio`, nio);
+    return { peer, nio, send: (...frames: Buffer[]) => peer.send(nio.lport, ...frames) };
   }
 
   /** What was announced since the last call, without the given actions. */

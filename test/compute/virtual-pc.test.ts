@@ -8,15 +8,11 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOurs } from '../../src/host/processes/child-processes.ts';
 import { Client } from '../consoles/harness.ts';
 import { eventually } from '../eventually.ts';
-import { freePort, Peer } from '../fabric/peers.ts';
+import { freePort, type Peer } from '../fabric/peers.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-import { type Body, type Lab, noVpcs, type Settings, startLab } from './support.ts';
-
-/** The processes of nodes, without the one that holds them. */
-const programsOf = (instance: string) => findOurs(instance).filter(({ nodeId }) => nodeId !== '');
+import { type Lab, noVpcs, programsOf, type Settings, startLab } from './support.ts';
 
 const skip = noVpcs;
 
@@ -36,19 +32,12 @@ async function started(t: TestContext, body: object = {}, settings: Settings = {
   const lab = await startLab(t, { instance, ...settings });
   const path = await lab.project();
   const pc = await lab.node(path, 'vpcs', { name: 'PC1', ...body });
-  const directory = join(lab.config.Server.projects_path, path.slice('/projects/'.length));
+  const directory = lab.directoryOf(path);
   return { lab, path, pc, id: pc.split('/').at(-1)!, directory, instance };
 }
 
 function script({ directory, id }: Started): Promise<string> {
   return readFile(join(directory, 'project-files/vpcs', id, 'startup.vpc'), 'utf8');
-}
-
-async function connected(t: TestContext, lab: Lab, pc: string): Promise<{ peer: Peer; nio: Body }> {
-  const peer = await Peer.open(t);
-  const nio = { type: 'nio_udp', lport: await freePort(), rhost: '127.0.0.1', rport: peer.port };
-  await lab.expect(201, 'POST', `${pc}/adapters/0/ports/0/nio`, nio);
-  return { peer, nio };
 }
 
 /** Asks who has 10.1.2.3. */
@@ -57,14 +46,13 @@ const QUESTION = Buffer.from(
   'hex',
 );
 
-async function answers(peer: Peer, lport: number): Promise<boolean> {
+/** Waits for an answer. */
+async function answers(peer: Peer, lport: number): Promise<void> {
   peer.heard.splice(0);
-  for (const end = performance.now() + 5000; performance.now() < end; ) {
+  await eventually('an answer', async () => {
     await peer.send(lport, QUESTION);
-    await sleep(50);
-    if (peer.heard.some((frame) => frame.readUInt16BE(12) === 0x0806 && frame.readUInt16BE(20) === 2)) return true;
-  }
-  return false;
+    return peer.heard.some((frame) => frame.readUInt16BE(12) === 0x0806 && frame.readUInt16BE(20) === 2);
+  });
 }
 
 async function refused(port: number): Promise<boolean> {
@@ -82,7 +70,7 @@ test('a PC is created stopped, with a console port, a directory that is not made
   const path = await lab.project();
   const node_id = randomUUID();
   const made = await lab.expect(201, 'POST', `${path}/vpcs/nodes`, { name: 'PC1', node_id });
-  const directory = join(lab.config.Server.projects_path, path.slice('/projects/'.length));
+  const directory = lab.directoryOf(path);
   assert.deepEqual(made, {
     name: 'PC1',
     node_id,
@@ -220,7 +208,7 @@ test('a started PC is answered as it is, talks on its console, and answers on th
 }, async (t) => {
   const made = await started(t, { startup_script: 'set pcname alpha\nip 10.1.2.3/24\n' });
   const { lab, pc, instance } = made;
-  const { peer, nio } = await connected(t, lab, pc);
+  const { peer, nio } = await lab.peer(t, pc, 0);
   lab.events();
   const node = await lab.expect(200, 'POST', `${pc}/start`);
   assert.equal(node.status, 'started');
@@ -233,7 +221,7 @@ test('a started PC is answered as it is, talks on its console, and answers on th
 
   const client = await Client.open(t, node.console);
   await client.sees(/alpha> $/);
-  assert.ok(await answers(peer, nio.lport));
+  await answers(peer, nio.lport);
   const suspended = { ...nio, suspend: true, filters: { frequency_drop: [-1] } };
   await lab.expect(201, 'PUT', `${pc}/adapters/0/ports/0/nio`, suspended);
   peer.heard.splice(0);
@@ -241,7 +229,7 @@ test('a started PC is answered as it is, talks on its console, and answers on th
   await sleep(200);
   assert.equal(peer.heard.length, 0, 'suspended');
   await lab.expect(201, 'PUT', `${pc}/adapters/0/ports/0/nio`, { ...nio, suspend: false });
-  assert.ok(await answers(peer, nio.lport));
+  await answers(peer, nio.lport);
 
   await lab.expect(204, 'POST', `${pc}/stop`);
   await client.ends();
@@ -250,22 +238,22 @@ test('a started PC is answered as it is, talks on its console, and answers on th
   assert.ok(await refused(node.console), 'nothing listens while it is stopped');
   await lab.expect(204, 'POST', `${pc}/stop`);
   await lab.expect(200, 'POST', `${pc}/start`);
-  assert.ok(await answers(peer, nio.lport), 'the cable survives');
+  await answers(peer, nio.lport);
 });
 
 test('a cable can be plugged in, exchanged and removed while the PC runs', { skip }, async (t) => {
   const { lab, pc } = await started(t, { startup_script: 'ip 10.1.2.3/24\n' });
   await lab.expect(200, 'POST', `${pc}/start`);
-  const first = await connected(t, lab, pc);
-  assert.ok(await answers(first.peer, first.nio.lport));
+  const first = await lab.peer(t, pc, 0);
+  await answers(first.peer, first.nio.lport);
   await lab.expect(204, 'DELETE', `${pc}/adapters/0/ports/0/nio`);
-  const second = await connected(t, lab, pc);
-  assert.ok(await answers(second.peer, second.nio.lport));
+  const second = await lab.peer(t, pc, 0);
+  await answers(second.peer, second.nio.lport);
 });
 
 test('a capture that is begun before the PC runs holds its first frames', { skip }, async (t) => {
   const { lab, pc } = await started(t, { startup_script: 'ip 10.1.2.3/24\n' });
-  await connected(t, lab, pc);
+  await lab.peer(t, pc, 0);
   const port = `${pc}/adapters/0/ports/0`;
   const { pcap_file_path } = await lab.expect(200, 'POST', `${port}/start_capture`, { capture_file_name: 'pc.pcap' });
   await lab.expect(200, 'POST', `${pc}/start`);

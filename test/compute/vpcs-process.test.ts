@@ -14,24 +14,17 @@ import { STARTUP_SCRIPT } from '../../src/compute/emulators/vpcs/script.ts';
 import { TelnetServer } from '../../src/consoles/telnet-server.ts';
 import type { TerminalExit } from '../../src/consoles/terminal.ts';
 import { childEnvironment, findOurs, processToken, reapOurs } from '../../src/host/processes/child-processes.ts';
-import { Client, scratch } from '../consoles/harness.ts';
+import { Client } from '../consoles/harness.ts';
 import { eventually } from '../eventually.ts';
+import { freePort } from '../fabric/peers.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { testSupervisor } from '../supervisor/harness.ts';
 
 const supervisor = testSupervisor();
 
 const program: VpcsProgram | undefined = await new VpcsPrograms().find('vpcs').catch(() => undefined);
 const skip = program === undefined ? 'vpcs is not installed' : false;
-
-async function freeUdpPort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
-}
 
 interface PcOptions {
   script?: string;
@@ -44,12 +37,12 @@ interface PcOptions {
 
 async function makePc(t: TestContext, options: PcOptions = {}): Promise<VpcsProcess> {
   const { name = 'PC1', environment = childEnvironment(), macByte = 1, script } = options;
-  const directory = await scratch(t);
+  const directory = await scratchDirectory(t);
   if (script !== undefined) await writeFile(join(directory, STARTUP_SCRIPT), script);
   const command = vpcsCommand({
     ...{ program: program!.path, version: program!.version, macByte, remoteHost: '127.0.0.1' },
-    localPort: options.localPort ?? (await freeUdpPort()),
-    remotePort: options.remotePort ?? (await freeUdpPort()),
+    localPort: options.localPort ?? (await freePort()),
+    remotePort: options.remotePort ?? (await freePort()),
     script: script === undefined ? undefined : STARTUP_SCRIPT,
   });
   const pc = new VpcsProcess({ supervisor, name, command, directory, environment });
@@ -100,8 +93,8 @@ test('two clients see the same; one that stalls does not hold up the other, who 
 });
 
 test('who connects later sees what the start-up script did', { skip }, async (t) => {
-  const { port } = await startPc(t, { script: 'set pcname alpha\nip 10.7.7.7/24\necho done\n' });
-  await sleep(100);
+  const { port, client } = await startPc(t, { script: 'set pcname alpha\nip 10.7.7.7/24\necho done\n' });
+  await client.sees(/alpha> $/);
   const late = await Client.open(t, port);
   assert.match(await late.sees(/alpha> $/), /Executing the startup file[\s\S]*10\.7\.7\.7 255\.255\.255\.0/);
 });
@@ -136,7 +129,7 @@ test('Ctrl+C ends a command', { skip }, async (t) => {
 });
 
 test('two PCs, the first and the last of 256 addresses, ping each other over UDP', { skip }, async (t) => {
-  const [a, b] = [await freeUdpPort(), await freeUdpPort()];
+  const [a, b] = [await freePort(), await freePort()];
   const first = await startPc(t, { macByte: 255, localPort: a, remotePort: b, script: 'ip 10.0.0.1/24\n' });
   await startPc(t, { macByte: 0, localPort: b, remotePort: a, script: 'ip 10.0.0.2/24\n' });
   await first.client.sees(/10\.0\.0\.1 255[\s\S]*> $/);
@@ -211,7 +204,7 @@ test('a PC whose UDP port is taken does not run deaf: it ends, and the port is n
 
 test('a program that hangs fails the start with the fix, and nothing of it is left', async (t) => {
   const instance = '6f1c1b0e-0000-4000-8000-000000000004';
-  const directory = await scratch(t);
+  const directory = await scratchDirectory(t);
   const environment = childEnvironment(processToken(instance, 'pc'));
   const pc = new VpcsProcess({ supervisor, name: 'PC1', command: ['/bin/sleep', '1000'], directory, environment });
   const message = /VPCS of 'PC1' said nothing for 5 s; set vpcs_path in section \[VPCS\]/;
@@ -220,7 +213,7 @@ test('a program that hangs fails the start with the fix, and nothing of it is le
 });
 
 test('bad news that come late end the PC, as an exit by itself', async (t) => {
-  const directory = await scratch(t);
+  const directory = await scratchDirectory(t);
   const script = `echo "Press '?' to get help."; sleep 0.3; echo "Open port 7 error [Address already in use]"; sleep 1000`;
   const command = ['/bin/sh', '-c', script];
   const pc = new VpcsProcess({ supervisor, name: 'PC1', command, directory, environment: childEnvironment() });
@@ -232,7 +225,7 @@ test('bad news that come late end the PC, as an exit by itself', async (t) => {
 });
 
 test('a program that ends at once fails the start with what it said', async (t) => {
-  const directory = await scratch(t);
+  const directory = await scratchDirectory(t);
   const command = ['/bin/sh', '-c', 'echo no such option; exit 3'];
   const pc = new VpcsProcess({ supervisor, name: 'PC1', command, directory, environment: childEnvironment() });
   let exits = 0;

@@ -47,8 +47,9 @@ test('an upload is reported once, whether the file is new or replaced; an unfini
   await lab.told('file.created');
   await lab.expect(200, 'POST', `${path}/files/deep/er/a.bin`, 'longer');
   assert.equal((await lab.told('file.updated')).size, 6);
-  await sleep(300);
-  assert.deepEqual(told(lab), ['created deep/er/a.bin', 'updated deep/er/a.bin']);
+  await lab.expect(200, 'POST', `${path}/files/deep/er/last`, 'x');
+  await lab.told('file.created', (file) => file.path === 'deep/er/last');
+  assert.deepEqual(told(lab), ['created deep/er/a.bin', 'updated deep/er/a.bin', 'created deep/er/last']);
 });
 
 test('a file that is moved is reported at both places, a directory that goes is reported by its files', async (t) => {
@@ -91,13 +92,15 @@ test('a file that is written all the time is reported now and then, at the end w
   const file = join(directory, 'log');
   await writeFile(file, '');
   await lab.told('file.created');
+  const begin = performance.now();
   for (let n = 0; n < 60; n += 1) {
     await appendFile(file, 'line\n');
     await sleep(20);
   }
   await lab.told('file.updated', ({ size }) => size === 300);
   const updates = told(lab).filter((line) => line === 'updated log').length;
-  assert.ok(updates <= 4, `${updates} updates of one second of writing`);
+  const seconds = (performance.now() - begin) / 1000;
+  assert.ok(updates <= 2 + seconds, `${updates} updates in ${seconds} s`);
 });
 
 test('links are reported, never followed', async (t) => {
@@ -132,7 +135,7 @@ test('a watch limit that is reached is one warning with the fix, not the end', {
     const watcher = new DirectoryWatcher(directory, { file() {}, problem: (message) => problems.push(message) });
     await watcher.start();
     for (let n = 20; n < 40; n += 1) { mkdirSync(directory + '/' + n); writeFileSync(directory + '/' + n + '/f', 'x'); }
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    while (problems.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     await watcher.stop();
     rmSync(directory, { recursive: true });
     console.log(JSON.stringify(problems));`;

@@ -1,19 +1,9 @@
 // What the console tests have in common.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { eventually } from '../eventually.ts';
-
-/** A directory that goes with the test. */
-export async function scratch(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-console-'));
-  t.after(() => rm(directory, { recursive: true }));
-  return directory;
-}
 
 /** Whether there is such a process, and it is no zombie. */
 export function isRunning(pid: number): boolean {

@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Terminal, type TerminalExit, type TerminalOptions } from '../../src/consoles/terminal.ts';
 import { childEnvironment } from '../../src/host/processes/child-processes.ts';
 import { eventually } from '../eventually.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { testSupervisor } from '../supervisor/harness.ts';
-import { isRunning, scratch } from './harness.ts';
+import { isRunning } from './harness.ts';
 
 const supervisor = testSupervisor();
 
@@ -59,7 +60,7 @@ test('every byte passes unchanged both ways', async (t) => {
 });
 
 test('a program gets the environment, directory and window it is given and nothing of the daemon', async (t) => {
-  const directory = await scratch(t);
+  const directory = await scratchDirectory(t);
   process.env['DAEMON_SECRET'] = 'secret';
   t.after(() => delete process.env['DAEMON_SECRET']);
   const environment = childEnvironment({ LABWIRE_NODE: 'n1' });
@@ -173,7 +174,7 @@ test('a program that does not read costs no CPU, loses its excess input only, an
     t,
     'stty raw -echo; echo ready; while [ ! -e go ]; do sleep 0.02; done; head -c 262144 | wc -c',
     {
-      directory: await scratch(t),
+      directory: await scratchDirectory(t),
     },
   );
   await shell.sees(/ready/);
@@ -212,7 +213,7 @@ test('a program that polls is woken less often on request, with all its threads'
 });
 
 test('a missing program or directory is a conflict that names it and the fix', async (t) => {
-  const directory = await scratch(t);
+  const directory = await scratchDirectory(t);
   const file = join(directory, 'not-executable');
   await writeFile(file, '');
   await chmod(file, 0o600);

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { BUSYBOX } from '../compute/docker-engine.ts';
 import { engine, noEngine } from '../compute/docker-support.ts';
 import { image as iouImage, noCompiler } from '../compute/iou-support.ts';
@@ -12,9 +13,6 @@ import { script, VBOX, VMRUN, VMWARE } from '../compute/machine-programs.ts';
 import { noQemu, qemuImg } from '../compute/qemu-support.ts';
 import { makeImage, noDynamips } from '../compute/router-support.ts';
 import { LabServer } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: files are looked at member by member
-type Body = any;
 
 const TYPES = (vmx: string): [type: string, console: string, properties: object][] => [
   ['vpcs', 'telnet', {}],

@@ -1,6 +1,6 @@
 // The catalogue of appliances, the images that make them complete, and the templates that are made of them.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,8 +13,6 @@ import { matchesOf, type PresentImages } from '../../src/controller/appliances/m
 import { templateOf } from '../../src/controller/appliances/template.ts';
 import { typeSchema } from '../../src/controller/templates/type-schemas.ts';
 import { LabServer } from './lab-server.ts';
-
-const md5 = (content: string): string => createHash('md5').update(content).digest('hex');
 
 const BOX = {
   name: 'Our Box',
@@ -37,12 +35,12 @@ const BOX = {
     options: '-nographic -cpu qemu64',
   },
   images: [
-    { filename: 'box-2.img', version: '2', md5sum: md5('version two'), filesize: 11 },
-    { filename: 'box-1.img', version: '1', md5sum: md5('version one').toUpperCase(), filesize: 11 },
+    { filename: 'box-2.img', version: '2', md5sum: hash('md5', 'version two'), filesize: 11 },
+    { filename: 'box-1.img', version: '1', md5sum: hash('md5', 'version one').toUpperCase(), filesize: 11 },
     {
       filename: 'empty.img',
       version: '1',
-      md5sum: md5('empty disk'),
+      md5sum: hash('md5', 'empty disk'),
       filesize: 10,
       download_url: 'https://example.org/e',
     },
@@ -125,7 +123,10 @@ test('an image is known by its checksum, and one call makes the template, whatev
   assert.deepEqual(await lab.expect(200, 'GET', '/v2/appliances/matches?complete=yes'), []);
   const make = `/v2/appliances/${half.appliance_id}/template`;
   const refused = await lab.expect(409, 'POST', make, { version: '2' });
-  assert.match(refused.message, new RegExp(`empty\\.img \\(MD5 ${md5('empty disk')}\\) from https://example.org/e`));
+  assert.match(
+    refused.message,
+    new RegExp(`empty\\.img \\(MD5 ${hash('md5', 'empty disk')}\\) from https://example.org/e`),
+  );
   assert.equal(
     (await lab.expect(200, 'GET', '/v2/templates')).filter(({ builtin }: { builtin: boolean }) => !builtin).length,
     0,

@@ -4,11 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { type ZipEntry, zip } from './archives-zip.ts';
 import { LabServer } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 function projectFile(name = 'travelling'): ZipEntry {
   const contents = { computes: [], drawings: [], links: [], nodes: [] };

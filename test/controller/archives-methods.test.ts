@@ -8,14 +8,13 @@ import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { DEFAULT_SEARCH_PATH } from '../../src/host/processes/program-path.ts';
 import { BZIP2, DEFLATE, END_MARKER, LZMA, STORE, ZSTD } from '../../src/store/archive/methods.ts';
+import type { Body } from '../body.ts';
 import { cannotUnshare } from '../host/missing.ts';
+import { seededIntegers } from '../seeded.ts';
 import { Daemon } from '../system/daemon.ts';
 import { FROM_SOURCE } from '../system/executable.ts';
 import { entriesOf, testedByUnzip, unzipped, type ZipEntry, zip } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 const LZMA_HEAD = Buffer.from([9, 20, 5, 0]);
 
@@ -120,8 +119,7 @@ for (const how of Object.keys(METHODS)) {
 }
 
 test('archives are exported by the method and level that a client asks for, by Zstandard to clients of 3.0 by default', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   await writeFile(join(project.path, 'large'), LARGE);
   await writeFile(join(project.path, 'empty'), '');
   const sizes = new Map<string, number>();
@@ -187,8 +185,7 @@ test('an export by a method whose program is missing is refused with the package
 });
 
 test('an export by any method that its client leaves ends, with its files and programs', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   await writeFile(join(project.path, 'large'), randomBytes(16 * 2 ** 20));
   for (const compression of ['none', 'zip', 'zstd', 'bzip2', 'lzma']) {
     const path = `/v3/projects/${project.project_id}/export?compression=${compression}`;
@@ -242,12 +239,9 @@ test('broken contents by each method are refused with the reason, and leave noth
 
 test('archives by each method with any bytes changed are taken or refused, and never half taken', async (t) => {
   const server = await LabServer.start(t);
-  let state = Number(process.env['LABWIRE_TEST_SEED'] ?? Date.now() % 2 ** 31);
-  t.diagnostic(`LABWIRE_TEST_SEED=${state}`);
-  const next = (limit: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
+  const seed = Number(process.env['LABWIRE_TEST_SEED'] ?? Date.now() % 2 ** 31);
+  t.diagnostic(`LABWIRE_TEST_SEED=${seed}`);
+  const next = seededIntegers(seed);
   for (const how of Object.keys(METHODS)) {
     const archive = zip([packed(how, 'project.gns3', topology()), packed(how, 'x', 'content'.repeat(500))]);
     for (let round = 0; round < 60; round += 1) {

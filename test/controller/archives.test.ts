@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { ZipFile } from 'yazl';
+import type { Body } from '../body.ts';
 import { noVpcs } from '../compute/support.ts';
+import { seededIntegers } from '../seeded.ts';
 import { scratchFileSystem } from '../store/scratch.ts';
 import { LINK, testedByUnzip, tree, unzipped, type ZipEntry, zip } from './archives-zip.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 async function exported(server: LabServer, project: Body, query = ''): Promise<Buffer> {
   const response = await server.request(`/v2/projects/${project.project_id}/export${query}`);
@@ -51,9 +50,11 @@ function projectFile(more: object = {}, contents: object = {}): ZipEntry {
 
 test('a lab with virtual PCs comes back from its archive, with everything in it, as another lab', async (t) => {
   if (noVpcs) return t.skip(noVpcs);
-  const server = await LabServer.start(t);
-  const project = await server.project('Lab Ü', { variables: [{ name: 'A', value: '1' }], zoom: 70 });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, {
+    name: 'Lab Ü',
+    variables: [{ name: 'A', value: '1' }],
+    zoom: 70,
+  });
   const properties = { startup_script: 'set pcname PC1\nip 10.0.0.1/24\n' };
   const pc = await server.expect(201, 'POST', `${path}/nodes`, {
     name: 'PC1',
@@ -106,8 +107,7 @@ test('a lab with virtual PCs comes back from its archive, with everything in it,
 });
 
 test('an archive holds the project and nothing that does not travel', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   await server.hub(project, 'H1');
   const files: Record<string, boolean> = {
     'README.txt': true,
@@ -188,8 +188,7 @@ test('an archive made for elsewhere forgets computes, paths of images and, if as
 });
 
 test('an export that cannot be right is refused before it begins', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   const path = `/v2/projects/${project.project_id}/export`;
   const refused = await server.expect(400, 'GET', `${path}?compression=rar`);
   assert.match(refused.message, /compression: "rar" .*"zip", "none", "zstd", "bzip2", "lzma"/);
@@ -222,9 +221,7 @@ test('an export that cannot be right is refused before it begins', async (t) => 
 
 test('a running virtual PC prevents an export, a hub does not', async (t) => {
   if (noVpcs) return t.skip(noVpcs);
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t);
   await server.hub(project, 'H1');
   const body = { name: 'PC1', node_type: 'vpcs', compute_id: 'local' };
   const pc = await server.expect(201, 'POST', `${path}/nodes`, body);
@@ -239,8 +236,7 @@ test('a running virtual PC prevents an export, a hub does not', async (t) => {
 });
 
 test('a file whose name no archive can hold is left out, and listeners are informed', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   await writeFile(join(project.path, 'back\\slash'), 'x');
   const told = await server.record(`/v2/projects/${project.project_id}/notifications/ws`);
   const found = await unzipped(await exported(server, project));
@@ -250,8 +246,7 @@ test('a file whose name no archive can hold is left out, and listeners are infor
 });
 
 test('a client that leaves in the middle of an export leaves no open file behind', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   for (let index = 0; index < 5; index += 1) {
     await writeFile(join(project.path, `big${index}`), Buffer.alloc(8 * 1024 * 1024, index));
   }
@@ -435,8 +430,7 @@ test('an export with missing images names the image', async (t) => {
 });
 
 test('snapshots that come with a project belong to it from then on', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   await server.hub(project, 'H1');
   await server.expect(201, 'POST', `/v2/projects/${project.project_id}/snapshots`, { name: 'one' });
   await writeFile(join(project.path, 'snapshots/broken_010120_000000.gns3project'), 'no archive');
@@ -656,11 +650,7 @@ test('an archive with any of its bytes changed is taken or refused, and never ha
   ]);
   const seed = Number(process.env['LABWIRE_TEST_SEED'] ?? randomInt(2 ** 31));
   t.diagnostic(`LABWIRE_TEST_SEED=${seed}`);
-  let state = seed;
-  const next = (limit: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
+  const next = seededIntegers(seed);
   const answers: Record<number, number> = {};
   for (let round = 0; round < 300; round += 1) {
     const changed = Buffer.from(archive);

@@ -15,9 +15,7 @@ const plan = (server: LabServer, target: string) => ({
 });
 
 test('a backup of a server at work has every change that was acknowledged before it began', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   const hub = await server.hub(project, 'H1');
   const moveTo = (x: number) => server.expect(200, 'PUT', `${path}/nodes/${hub.node_id}`, { x });
   await moveTo(1);
@@ -50,8 +48,7 @@ test('a backup of a server at work has every change that was acknowledged before
 });
 
 test('files keep their times, rights and links; what is half written, pipes and sockets stay behind', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const folder = join('projects', project.project_id, 'project-files');
   const [here, target] = [join(server.state, folder), join(await scratchDirectory(t), 'backup')];
   await mkdir(here, { recursive: true });

@@ -5,10 +5,8 @@ import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/pro
 import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Store } from '../../src/store/store.ts';
+import type { Body } from '../body.ts';
 import { LabServer } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** A server with a closed lab of one hub; `folder` is the folder of all projects. */
 async function started(t: TestContext): Promise<{ server: LabServer; lab: Body; folder: string; file: string }> {

@@ -23,8 +23,7 @@ async function recover(state: string) {
 
 /** A state directory as a kill leaves it, all of it in one file: an open lab whose file lacks the hub's last place, a template, a compute. */
 async function killed(t: TestContext) {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const { node_id: id } = await server.hub(project, 'H1');
   const hub = `/v2/projects/${project.project_id}/nodes/${id}`;
   const compute = { compute_id: 'away', name: 'Away', protocol: 'http', host: '127.0.0.1', port: 9 };
@@ -152,8 +151,7 @@ test('records missing in a rebuilt database are named, and a lab whose records a
 });
 
 test('recover removes records that no start can read, and keeps them beside the database', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   await assert.rejects(repairRecords(server.state), failure('conflict', /./));
   await server.stop();
   assert.equal(await repairRecords(server.state), undefined);

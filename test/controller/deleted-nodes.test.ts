@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { KEPT_MS } from '../../src/api/deleted-nodes.ts';
 import { DeletedNodes } from '../../src/controller/lab/deleted-nodes.ts';
 import type { Node } from '../../src/controller/nodes/node.ts';
+import type { Body } from '../body.ts';
 import { disk, noQemu, SMALL } from '../compute/qemu-support.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { entriesOf } from './archives-zip.ts';
@@ -14,14 +15,9 @@ import { LabServer, until } from './lab-server.ts';
 
 const STARTUP = 'set pcname Kept\nip 10.0.0.1/24\n';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
 /** A built-in PC with a start-up script, linked to a hub; and where its files are. */
 async function linkedPc(t: TestContext) {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project();
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, {}, { 'VPCS.engine': 'built-in' });
   const hub = await server.hub(project, 'Hub');
   const body = { name: 'PC', node_type: 'vpcs', compute_id: 'local', x: 40, properties: { startup_script: STARTUP } };
   const pc = await server.expect(201, 'POST', `${path}/nodes`, body);

@@ -5,22 +5,18 @@ import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'no
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Body } from '../body.ts';
 import { noVpcs } from '../compute/support.ts';
 import { tree } from './archives-zip.ts';
 import { StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 async function copied(server: LabServer, { project_id: id }: Body, body: object): Promise<Body> {
   return server.expect(201, 'POST', `/v2/projects/${id}/duplicate`, body);
 }
 
 test('a copy has everything of the original, shares nothing with it, and stays closed', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { zoom: 60, auto_start: true, auto_open: true });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { zoom: 60, auto_start: true, auto_open: true });
   const one = await server.hub(project, 'H1', { x: 4 });
   const two = await server.hub(project, 'H2');
   await server.link(project, [one, 0], [two, 1], { filters: {} });
@@ -68,8 +64,7 @@ test('a copy has everything of the original, shares nothing with it, and stays c
 });
 
 test('renamed and closed projects are copied, too; taken names get a number', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   await server.hub(project, 'H1');
   await server.expect(200, 'PUT', `/v2/projects/${project.project_id}`, { name: 'renamed' });
   const names = [];
@@ -85,9 +80,7 @@ test('renamed and closed projects are copied, too; taken names get a number', as
 
 test('a lab with running PCs is copied; MAC addresses go if asked to', async (t) => {
   if (noVpcs) return t.skip(noVpcs);
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t);
   const body = { name: 'PC1', node_type: 'vpcs', compute_id: 'local', properties: { startup_script: 'echo hi\n' } };
   const pc = await server.expect(201, 'POST', `${path}/nodes`, body);
   await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
@@ -187,8 +180,7 @@ test('a lab with nodes elsewhere closes after its copy has their files', async (
 });
 
 test('a copy that cannot be made leaves nothing', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab');
+  const { server, project } = await LabServer.withLab(t);
   const path = `/v2/projects/${project.project_id}/duplicate`;
   await server.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
   await writeFile(join(project.path, 'lab.gns3'), '{');

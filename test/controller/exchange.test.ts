@@ -4,16 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Body } from '../body.ts';
 import { StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
 test('nodes that are made while a snapshot is restored are in the lab afterwards, on its compute and in its file, or nowhere', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   for (const name of ['A', 'B', 'C']) await server.hub(project, name);
   const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'one' });
   for (let round = 0; round < 3; round++) {

@@ -5,12 +5,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { Failing, failAwaits } from './failing-awaits.ts';
 import { LabServer } from './lab-server.ts';
 import { type Picture, pictureOf } from './picture.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 interface Lab {
   server: LabServer;

@@ -2,10 +2,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import type { Body } from '../body.ts';
 import type { LabServer } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** A port of a hub that no test wires. */
 const PORT = 7;

@@ -5,15 +5,11 @@ import type { ProjectObject } from '../../src/api/objects.ts';
 import { createAnnouncer } from '../../src/controller/events.ts';
 import { journalStream } from '../../src/controller/lab/journal-stream.ts';
 import { isAbout, Journals } from '../../src/controller/lab/journals.ts';
+import type { Body } from '../body.ts';
 import { LabServer } from './lab-server.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
 test('changes of state and messages are kept for those who come later', async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project();
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, {}, { 'VPCS.engine': 'built-in' });
   const read = (): Promise<Body[]> => server.expect(200, 'GET', `${path}/journal`);
   const pc = await server.expect(201, 'POST', `${path}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
   const hub = await server.hub(project, 'Hub');

@@ -6,17 +6,22 @@ import { configureLog } from '../../src/host/log.ts';
 import { basicHeader } from '../../src/http/access/authentication.ts';
 import type { RequestOptions } from '../../src/http/app/app.ts';
 import type { Daemon } from '../../src/start/daemon.ts';
+import type { Body } from '../body.ts';
 import { daemonHere } from '../daemon-here.ts';
 import { eventually } from '../eventually.ts';
 import { answerTo } from '../pc-console.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
 export interface Answer {
   status: number;
   json: Body;
+}
+
+export interface ServedLab {
+  server: LabServer;
+  project: Body;
+  /** Of the project. */
+  path: string;
 }
 
 configureLog({ write: () => {} });
@@ -42,6 +47,13 @@ export class LabServer {
     server = new LabServer(await scratchDirectory(t), settings);
     await server.start();
     return server;
+  }
+
+  /** The same with a lab on it; `more` are members of the lab. */
+  static async withLab(t: TestContext, more: object = {}, settings: Record<string, string> = {}): Promise<ServedLab> {
+    const server = await LabServer.start(t, settings);
+    const project = await server.project('lab', more);
+    return { server, project, path: `/v2/projects/${project.project_id}` };
   }
 
   /** A server with the same settings on another directory, which the caller starts and ends. */

@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 const NIO = 'PUT /projects/[^/]+/vpcs/nodes/[^/]+/adapters/0/ports/0/nio';
 const PCS: StandIn['answers'] = {

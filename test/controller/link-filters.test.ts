@@ -3,17 +3,14 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { noLibpcap } from '../host/missing.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** A project with two linked virtual PCs; undefined after the test was skipped. */
 async function linkedPair(t: TestContext): Promise<{ server: LabServer; project: Body; link: string } | undefined> {
   if (noLibpcap) return void t.skip(noLibpcap);
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const nodes: Body[] = [];
   for (const name of ['PC1', 'PC2']) {
     const body = { name, node_type: 'vpcs', compute_id: 'local' };

@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { frameSender } from './frame-sender.ts';
 import { LabServer, until as waitUntil } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** Longer than a busy host takes. */
 const until = (condition: () => boolean | Promise<boolean>, what: string): Promise<void> =>
@@ -25,8 +23,7 @@ interface Pair {
 
 /** Two hubs, joined by a link. */
 async function pair(t: TestContext, more: object = {}): Promise<Pair> {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const nodes = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const { link_id: id } = await server.link(project, [nodes[0], 0], [nodes[1], 0], more);
   const link = `/v2/projects/${project.project_id}/links/${id}`;

@@ -5,11 +5,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { WebSocket as WebSocketClient } from 'ws';
 import { FrameReader } from '../../src/web/capture/frames.ts';
+import type { Body } from '../body.ts';
 import { frameSender } from './frame-sender.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** A socket of the real server, over the network. */
 class Heard {
@@ -47,8 +45,7 @@ interface Wired {
 
 /** Three hubs in a row, and a way to send frames into the first. */
 async function wired(t: TestContext): Promise<Wired> {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const [a, b, c] = [await server.hub(project, 'A'), await server.hub(project, 'B'), await server.hub(project, 'C')];
   const link = await server.link(project, [a, 0], [b, 0]);
   const other = await server.link(project, [b, 1], [c, 0]);

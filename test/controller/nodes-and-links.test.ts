@@ -7,8 +7,7 @@ import { type Answer, LabServer } from './lab-server.ts';
 const UNKNOWN = '11111111-2222-4333-8444-555555555555';
 
 test('a node that its compute refuses leaves no node and no name behind', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const nodes = `/v2/projects/${project.project_id}/nodes`;
   const body = { name: 'A', node_type: 'ethernet_hub', compute_id: 'local' };
   for (const [more, status] of [
@@ -27,8 +26,7 @@ test('a node that its compute refuses leaves no node and no name behind', async 
 });
 
 test('an update that is refused changes nothing, and does not come back with the next one', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const hub = await server.hub(project, 'A');
   const path = `/v2/projects/${project.project_id}/nodes/${hub.node_id}`;
   const refused = await server.call('PUT', path, { name: 'B', x: 5, properties: { nonsense: 1 } });
@@ -43,8 +41,7 @@ test('an update that is refused changes nothing, and does not come back with the
 });
 
 test('a rename moves the label along', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const hub = await server.hub(project, 'A', { label: { text: 'x', x: 3, y: 4, style: 's' } });
   const path = `/v2/projects/${project.project_id}/nodes/${hub.node_id}`;
   const renamed = await server.expect(200, 'PUT', path, { name: 'New' });
@@ -52,8 +49,7 @@ test('a rename moves the label along', async (t) => {
 });
 
 test('a locked node stays, an unlocked one goes with its links', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const [one, two] = [await server.hub(project, 'A', { locked: true }), await server.hub(project, 'B')];
   const link = await server.link(project, [one, 0], [two, 0]);
   const path = `/v2/projects/${project.project_id}`;
@@ -67,8 +63,7 @@ test('a locked node stays, an unlocked one goes with its links', async (t) => {
 });
 
 test('a link that a check refuses leaves no link, no NIO and no port behind', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const [one, two, three] = [
     await server.hub(project, 'A'),
     await server.hub(project, 'B'),
@@ -102,8 +97,7 @@ test('a link that a check refuses leaves no link, no NIO and no port behind', as
 });
 
 test('filters are whole, idle ones are left out, bad values are refused by name', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const [one, two] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const link = await server.link(project, [one, 0], [two, 0]);
   const path = `/v2/projects/${project.project_id}/links/${link.link_id}`;
@@ -140,8 +134,7 @@ test('filters are whole, idle ones are left out, bad values are refused by name'
 });
 
 test('a console port that another program took is named when the node is started', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const body = { name: 'PC', node_type: 'vpcs', compute_id: 'local' };
   const created = await server.expect(201, 'POST', `/v2/projects/${project.project_id}/nodes`, body);
   const thief = createServer();

@@ -4,10 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 const MIBIBYTE = 1024 * 1024;
 
@@ -46,8 +44,7 @@ const refusedAsCancelled = ({ status, json }: Answer): void => {
 };
 
 test('who asked for operations hears their start and end; others hear what the release sends', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const [plain, told] = [
     await server.record('/v2/notifications/ws'),
     await server.record('/v2/notifications/ws?operations=yes'),
@@ -93,8 +90,7 @@ test('who asked for operations hears their start and end; others hear what the r
 });
 
 test('an import, a duplicate, a snapshot and a restoration that are cancelled in the middle leave nothing', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   await server.hub(project, 'Hub');
   const path = `/v2/projects/${project.project_id}`;
   const snapshot = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'empty' });
@@ -153,8 +149,7 @@ test('the upload of an image to a compute is cancelled through the controller', 
 });
 
 test('a copy that is not cancelled has a large file as it is, and its operation counts all of it', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   await largeFile(project, 20);
   const path = join('project-files', 'large', 'disk.img');
   await using original = await open(join(project.path, path), 'r+');
@@ -223,9 +218,7 @@ test('an export that is cancelled breaks off, and another one at the same time c
 });
 
 test('an opening that is cancelled in the middle leaves no node on the compute, and the lab opens afterwards', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t);
   const [hub] = await Promise.all(Array.from({ length: 200 }, (_, index) => server.hub(project, `Hub${index}`)));
   await server.expect(204, 'POST', `${path}/close`);
   const opening = server.call('POST', `${path}/open`);

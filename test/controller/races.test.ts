@@ -4,13 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 const TRIES = 8;
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 function members(object: Body, names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, object[name]]));
@@ -30,9 +28,7 @@ async function putTogether(server: LabServer, path: string, bodies: readonly obj
 }
 
 test('changes of different members at the same time are all kept: of a project, open or closed, with its file', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   for (const verb of ['open', 'close']) {
     await server.expect(verb === 'open' ? 201 : 204, 'POST', `${path}/${verb}`);
     for (let number = 1; number <= TRIES; number++) {
@@ -49,9 +45,7 @@ test('changes of different members at the same time are all kept: of a project, 
 });
 
 test('changes of different members at the same time are all kept: of a node, a drawing and a link', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   const [one, other] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const link = await server.link(project, [one, 0], [other, 0]);
   const drawing = await server.expect(201, 'POST', `${path}/drawings`, { svg: '<svg></svg>' });
@@ -115,9 +109,7 @@ test('a name is given to one project only, however it is asked for', async (t) =
 });
 
 test('creations with one id make one thing, and each answer has the one that is kept', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   for (let number = 1; number <= TRIES; number++) {
     const id = randomUUID();
     const hub = { node_type: 'ethernet_hub', compute_id: 'local', node_id: id };
@@ -147,9 +139,7 @@ test('creations with one id make one thing, and each answer has the one that is 
 });
 
 test('a link that is made while one of its nodes is deleted goes with it, or is refused', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   const stays = await server.hub(project, 'Stays');
   for (let number = 0; number < TRIES; number++) {
     const goes = await server.hub(project, 'Goes');
@@ -169,9 +159,7 @@ test('a link that is made while one of its nodes is deleted goes with it, or is 
 });
 
 test('a link that is changed while it is deleted does not come back', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   const [one, other] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   for (let number = 0; number < TRIES; number++) {
     const link = await server.link(project, [one, 0], [other, 0]);
@@ -190,8 +178,7 @@ test('a link that is changed while it is deleted does not come back', async (t) 
 });
 
 test('of two captures of a link that are started at the same time one runs, and can be stopped and started again', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const [one, other] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const link = await server.link(project, [one, 0], [other, 0]);
   const url = `/v2/projects/${project.project_id}/links/${link.link_id}`;
@@ -300,8 +287,7 @@ test('what a compute says while a change is sent to it is not lost, nor is the c
 });
 
 test('a label that comes with a name keeps its own place; the text is the name', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const node = await server.hub(project, 'A');
   const url = `/v2/projects/${project.project_id}/nodes/${node.node_id}`;
   const label = { text: 'other', x: -5, y: 6 };
@@ -311,8 +297,7 @@ test('a label that comes with a name keeps its own place; the text is the name',
 });
 
 test('the end of a link names the file of a capture that was stopped', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const [one, other] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const link = await server.link(project, [one, 0], [other, 0]);
   const url = `/v2/projects/${project.project_id}/links/${link.link_id}`;

@@ -8,11 +8,9 @@ import { test } from 'node:test';
 import { Failure } from '../../src/failures.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects as StoredProjects } from '../../src/store/projects.ts';
+import type { Body } from '../body.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 test('after a kill nodes have their console ports again, whichever lab opens first and whatever is in it', async (t) => {
   const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
@@ -53,8 +51,7 @@ test('after a kill nodes have their console ports again, whichever lab opens fir
 });
 
 test('a change with a rename that a kill interrupts is made as a whole at the next start', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const hub = await server.hub(project, 'H1');
   const path = `/v2/projects/${project.project_id}/nodes/${hub.node_id}`;
   const copy = join(await scratchDirectory(t), 'state');
@@ -74,9 +71,7 @@ test('a change with a rename that a kill interrupts is made as a whole at the ne
 });
 
 test('right after a start everything of a lab that was open is there, also by its own address', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   const [one, other] = [await server.hub(project, 'H1'), await server.hub(project, 'H2')];
   const link = await server.link(project, [one, 0], [other, 0]);
   // As a kill leaves it: the lab was open.
@@ -98,9 +93,10 @@ test('right after a start everything of a lab that was open is there, also by it
 });
 
 test('a restored lab has the variables and the supplier of the project, also after the next start', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false, variables: [{ name: 'A', value: 'then' }] });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, {
+    auto_close: false,
+    variables: [{ name: 'A', value: 'then' }],
+  });
   await server.hub(project, 'H1');
   const { snapshot_id: id } = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'then' });
   const now = { variables: [{ name: 'A', value: 'now' }], supplier: { logo: 'logo.png', url: 'http://example.org' } };
@@ -115,9 +111,7 @@ test('a restored lab has the variables and the supplier of the project, also aft
 });
 
 test('a project whose deletion fails is open again, with all that it had', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
   await server.hub(project, 'H1');
   t.mock.method(StoredProjects.prototype, 'delete', async () => {
     throw new Failure('out-of-space', 'planted');
@@ -133,9 +127,11 @@ test('a project whose deletion fails is open again, with all that it had', async
 test('on a full disk a change of a project is answered with 507, open or closed, and changes nothing', async (t) => {
   const directory = await scratchFileSystem(t, '12m');
   if (directory === undefined) return;
-  const server = await LabServer.start(t, { projects_path: join(directory, 'projects') });
-  const project = await server.project('lab', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, path } = await LabServer.withLab(
+    t,
+    { auto_close: false },
+    { projects_path: join(directory, 'projects') },
+  );
   await server.expect(204, 'POST', `${path}/close`);
   execFileSync('sh', ['-c', `cat /dev/zero > ${directory}/full 2>/dev/null; true`]);
   const before = await server.expect(200, 'GET', path);

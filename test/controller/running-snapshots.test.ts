@@ -3,26 +3,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { noQemu, qemuImg, SMALL } from '../compute/qemu-support.ts';
 import { guestFile, guestSettings, noGuest, Typist } from '../guest/guest.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { refusing, StandIn } from './computes-stand-in.ts';
-import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
-interface Subject {
-  server: LabServer;
-  project: Body;
-  path: string;
-}
-
-async function subject(t: TestContext): Promise<Subject> {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project('lab', { auto_close: false });
-  return { server, project, path: `/v2/projects/${project.project_id}` };
-}
+import { LabServer, type ServedLab, until } from './lab-server.ts';
 
 async function upload(server: LabServer, name: string, content: Buffer<ArrayBuffer>): Promise<void> {
   const answer = await server.request(`/v2/compute/qemu/images/${name}`, { method: 'POST', body: content });
@@ -36,23 +22,23 @@ async function disk(t: TestContext, server: LabServer, name: string): Promise<vo
   await upload(server, name, await readFile(file));
 }
 
-function node({ server, path }: Subject, type: string, name: string, properties: object, more = {}): Promise<Body> {
+function node({ server, path }: ServedLab, type: string, name: string, properties: object, more = {}): Promise<Body> {
   const body = { name, node_type: type, compute_id: 'local', properties, ...more };
   return server.expect(201, 'POST', `${path}/nodes`, body);
 }
 
-async function found({ server, path }: Subject, name: string): Promise<Body> {
+async function found({ server, path }: ServedLab, name: string): Promise<Body> {
   const nodes: Body[] = await server.expect(200, 'GET', `${path}/nodes`);
   return nodes.find((each) => each.name === name);
 }
 
-const start = ({ server, path }: Subject, { node_id: id }: Body): Promise<Body> =>
+const start = ({ server, path }: ServedLab, { node_id: id }: Body): Promise<Body> =>
   server.expect(200, 'POST', `${path}/nodes/${id}/start`);
 
 test('a lab that runs is kept with what is in the memory of its guests, and comes back running', {
   skip: noQemu || noGuest,
 }, async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { server, path, project } = lab;
   for (const name of ['vmlinuz', 'initrd.gz'] as const) await upload(server, name, await readFile(guestFile(name)));
   await disk(t, server, 'empty.qcow2');
@@ -109,7 +95,7 @@ test('a lab that runs is kept with what is in the memory of its guests, and come
 test('a machine that cannot keep its memory is named with the reason, and nothing is kept', {
   skip: noQemu,
 }, async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { server, path } = lab;
   await disk(t, server, 'own.qcow2');
   const cases: [name: string, properties: object, reason: RegExp][] = [
@@ -129,7 +115,7 @@ test('a machine that cannot keep its memory is named with the reason, and nothin
 });
 
 test('a suspended machine stays suspended, while it is kept and when it comes back', { skip: noQemu }, async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { server, path } = lab;
   await disk(t, server, 'empty.qcow2');
   const machine = await node(lab, 'qemu', 'M', { ...SMALL, hda_disk_image: 'empty.qcow2' }, { console_type: 'none' });
@@ -156,7 +142,7 @@ test('nodes that cannot be kept while they run are named: those of other program
       'POST /projects/.*/stop': {},
       'DELETE /projects.*': {},
     });
-    const lab = await subject(t);
+    const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
     const { server, path } = lab;
     await server.expect(201, 'POST', '/v2/computes', it.body());
     await node(lab, type, 'V', { vmx_path: '/V.vmx', linked_clone: false }, { compute_id: 'it' });

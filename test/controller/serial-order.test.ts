@@ -9,10 +9,8 @@ import fc from 'fast-check';
 import { App, type RequestOptions } from '../../src/http/app/app.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects } from '../../src/store/projects.ts';
+import type { Body } from '../body.ts';
 import { LabServer, until } from './lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 interface Lab {
   server: LabServer;

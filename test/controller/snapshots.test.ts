@@ -2,44 +2,29 @@
 import assert from 'node:assert/strict';
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { noVpcs } from '../compute/support.ts';
 import { LINK, tree, unzipped, zip } from './archives-zip.ts';
-import { LabServer, until } from './lab-server.ts';
+import { LabServer, type ServedLab, until } from './lab-server.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
-interface Subject {
-  server: LabServer;
-  project: Body;
-  /** Of the project. */
-  path: string;
-}
-
-async function subject(t: TestContext, more: object = {}): Promise<Subject> {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false, ...more });
-  return { server, project, path: `/v2/projects/${project.project_id}` };
-}
-
-async function taken({ server, path }: Subject, name: string): Promise<Body> {
+async function taken({ server, path }: ServedLab, name: string): Promise<Body> {
   return server.expect(201, 'POST', `${path}/snapshots`, { name });
 }
 
-async function restored({ server, path }: Subject, { snapshot_id: id }: Body, status = 201): Promise<Body> {
+async function restored({ server, path }: ServedLab, { snapshot_id: id }: Body, status = 201): Promise<Body> {
   return server.expect(status, 'POST', `${path}/snapshots/${id}/restore`);
 }
 
 /** All that clients see of a lab. */
-async function contents({ server, path }: Subject): Promise<Body> {
+async function contents({ server, path }: ServedLab): Promise<Body> {
   const kinds = ['nodes', 'links', 'drawings'];
   const lists = await Promise.all(kinds.map((kind) => server.expect(200, 'GET', `${path}/${kind}`)));
   return Object.fromEntries(kinds.map((kind, index) => [kind, lists[index]]));
 }
 
 /** Puts a snapshot that was made elsewhere into the project. */
-async function planted({ server, project, path }: Subject, archive: Buffer): Promise<Body> {
+async function planted({ server, project, path }: ServedLab, archive: Buffer): Promise<Body> {
   await mkdir(join(project.path, 'snapshots'), { recursive: true });
   await writeFile(join(project.path, 'snapshots/planted_020304_050607.gns3project'), archive);
   const list = await server.expect(200, 'GET', `${path}/snapshots`);
@@ -47,7 +32,7 @@ async function planted({ server, project, path }: Subject, archive: Buffer): Pro
 }
 
 test('a restored lab has its nodes, links, drawings and files of then, under new ids', async (t) => {
-  const lab = await subject(t, { variables: [{ name: 'A', value: '1' }] });
+  const lab = await LabServer.withLab(t, { auto_close: false, variables: [{ name: 'A', value: '1' }] });
   const { server, project, path } = lab;
   const one = await server.hub(project, 'H1', { x: 7 });
   const two = await server.hub(project, 'H2');
@@ -112,7 +97,7 @@ test('a restored lab has its nodes, links, drawings and files of then, under new
 });
 
 test('identifiers of snapshots outlive closing, restarts and restorations', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, path } = lab;
   const snapshot = await taken(lab, 'a name_with_underscores 文');
   const list = (): Promise<Body> => server.expect(200, 'GET', `${path}/snapshots`);
@@ -137,7 +122,7 @@ test('identifiers of snapshots outlive closing, restarts and restorations', asyn
 });
 
 test('files in the folder that are no snapshots are none, and those of other servers are', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const folder = join(lab.project.path, 'snapshots');
   await mkdir(folder);
   const names = [
@@ -158,7 +143,7 @@ test('files in the folder that are no snapshots are none, and those of other ser
 });
 
 test('names that cannot be, or are taken, are refused and leave nothing', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   await taken(lab, 'one');
   const before = await readdir(join(lab.project.path, 'snapshots'));
   for (const name of ['one', 'a/b', '../up', 'a\\b', 'x'.repeat(250), '\ud800']) {
@@ -171,7 +156,7 @@ test('names that cannot be, or are taken, are refused and leave nothing', async 
 });
 
 test('a snapshot keeps files as they are and everything where it is', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, project } = lab;
   await server.hub(project, 'H1');
   await writeFile(join(project.path, 'file'), 'content');
@@ -188,7 +173,7 @@ test('a snapshot keeps files as they are and everything where it is', async (t) 
 });
 
 test('the events of a restoration: the nodes, the opening, the snapshot; no closing and no deletion', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, project, path } = lab;
   const one = await server.hub(project, 'H1');
   const two = await server.hub(project, 'H2');
@@ -210,7 +195,7 @@ test('the events of a restoration: the nodes, the opening, the snapshot; no clos
 });
 
 test('a project that was renamed before or after its snapshot is restored', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, project, path } = lab;
   await server.hub(project, 'H1');
   const before = await taken(lab, 'before');
@@ -234,7 +219,7 @@ test('a project that was renamed before or after its snapshot is restored', asyn
 
 test('running PCs prevent a snapshot, and are stopped by a restoration', async (t) => {
   if (noVpcs) return t.skip(noVpcs);
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, path, project } = lab;
   const body = { name: 'PC1', node_type: 'vpcs', compute_id: 'local', properties: { startup_script: 'echo then\n' } };
   const pc = await server.expect(201, 'POST', `${path}/nodes`, body);
@@ -284,7 +269,7 @@ test('a restoration that fails, early or late, leaves the lab and its files as t
     ]),
   };
   for (const [what, archive] of Object.entries(cases)) {
-    const lab = await subject(t);
+    const lab = await LabServer.withLab(t, { auto_close: false });
     const { server, project, path } = lab;
     const one = await server.hub(project, 'H1', { x: 3 });
     const two = await server.hub(project, 'H2');
@@ -312,7 +297,7 @@ test('a restoration that fails, early or late, leaves the lab and its files as t
 });
 
 test('a restored file takes the place of a link, and never goes through it', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, project } = lab;
   const outside = join(server.state, 'outside');
   await mkdir(outside);
@@ -331,7 +316,7 @@ test('a restored file takes the place of a link, and never goes through it', asy
 });
 
 test('a server that is killed while it restores has the lab of before at its next start', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, project, path } = lab;
   await server.hub(project, 'H1');
   await mkdir(join(project.path, 'project-files/vpcs'), { recursive: true });
@@ -369,7 +354,7 @@ test('a server that is killed while it restores has the lab of before at its nex
 });
 
 test('a closed project lists its snapshots and changes none', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   const { server, path } = lab;
   const snapshot = await taken(lab, 'one');
   await server.expect(204, 'POST', `${path}/close`);
@@ -380,7 +365,7 @@ test('a closed project lists its snapshots and changes none', async (t) => {
 });
 
 test('restorations and snapshots of one project wait for each other', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false });
   await lab.server.hub(lab.project, 'H1');
   const snapshot = await taken(lab, 'one');
   const answers = await Promise.all([

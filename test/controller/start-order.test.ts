@@ -2,25 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { LabServer, until } from './lab-server.ts';
+import { test } from 'node:test';
+import type { Body } from '../body.ts';
+import { LabServer, type ServedLab, until } from './lab-server.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
-
-interface Subject {
-  server: LabServer;
-  project: Body;
-  path: string;
-}
-
-async function subject(t: TestContext): Promise<Subject> {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project('lab', { auto_close: false });
-  return { server, project, path: `/v2/projects/${project.project_id}` };
-}
-
-function pc({ server, path }: Subject, name: string, more: object = {}): Promise<Body> {
+function pc({ server, path }: ServedLab, name: string, more: object = {}): Promise<Body> {
   return server.expect(201, 'POST', `${path}/nodes`, {
     name,
     node_type: 'vpcs',
@@ -31,7 +17,7 @@ function pc({ server, path }: Subject, name: string, more: object = {}): Promise
 }
 
 /** Names of the nodes that have started, in that order. */
-async function starts({ server, path }: Subject): Promise<() => string[]> {
+async function starts({ server, path }: ServedLab): Promise<() => string[]> {
   const messages = await server.record(`${path}/notifications/ws`);
   return () => {
     const started = messages.filter(({ action, event }) => action === 'node.updated' && event.status === 'started');
@@ -39,13 +25,13 @@ async function starts({ server, path }: Subject): Promise<() => string[]> {
   };
 }
 
-async function statuses({ server, path }: Subject): Promise<Record<string, string>> {
+async function statuses({ server, path }: ServedLab): Promise<Record<string, string>> {
   const nodes: Body[] = await server.expect(200, 'GET', `${path}/nodes`);
   return Object.fromEntries(nodes.map(({ name, status }) => [name, status]));
 }
 
 test('nodes start by their order, each after its delay', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   await pc(lab, 'last', { start_order: 2 });
   await pc(lab, 'late', { start_order: 1, start_delay: 0.4 });
   await pc(lab, 'middle', { start_order: 1 });
@@ -59,7 +45,7 @@ test('nodes start by their order, each after its delay', async (t) => {
 });
 
 test('a lab that starts by itself when it is opened keeps to the order and the delays', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { server, path } = lab;
   await pc(lab, 'later', { start_order: 1, start_delay: 3600 });
   await pc(lab, 'now');
@@ -71,7 +57,7 @@ test('a lab that starts by itself when it is opened keeps to the order and the d
 });
 
 test('a stop, and a closing, end the wait for nodes that are to start later', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   await pc(lab, 'now');
   await pc(lab, 'later', { start_order: 1, start_delay: 3600 });
   for (const end of ['nodes/stop', 'close']) {
@@ -86,7 +72,7 @@ test('a stop, and a closing, end the wait for nodes that are to start later', as
 });
 
 test('the stop of one node takes it out of the round that is to start it, and no other', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { node_id } = await pc(lab, 'never', { start_order: 1, start_delay: 3600 });
   await pc(lab, 'last', { start_order: 2 });
   await pc(lab, 'now');
@@ -98,7 +84,7 @@ test('the stop of one node takes it out of the round that is to start it, and no
 });
 
 test('order and delay are in the file, in the style of the label, and clients see the label without them', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { server, path, project } = lab;
   const label = { text: 'PC', style: 'font-size: 9;', x: 0, y: 0, rotation: 0 };
   const node = await pc(lab, 'PC', { start_order: 3, start_delay: 1.5, label });
@@ -124,7 +110,7 @@ test('order and delay are in the file, in the style of the label, and clients se
 });
 
 test('what is no order and no delay is refused by its name', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const node = await pc(lab, 'PC');
   for (const [member, value] of [
     ['start_order', -1],

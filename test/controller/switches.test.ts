@@ -9,9 +9,7 @@ const BUILT_IN = {
 };
 
 test('the built-in templates of switches make switches', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, path } = await LabServer.withLab(t);
   for (const id of Object.values(BUILT_IN))
     await server.expect(201, 'POST', `${path}/templates/${id}`, { x: 1, y: 2, compute_id: 'local' });
   const nodes = await server.expect(200, 'GET', `${path}/nodes`);
@@ -31,9 +29,7 @@ test('the built-in templates of switches make switches', async (t) => {
 });
 
 test('ports of Frame Relay and ATM switches follow their mappings; they are joined with each other, and not with Ethernet', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t);
   const make = (name: string, node_type: string, mappings: object) =>
     server.expect(201, 'POST', `${path}/nodes`, { name, node_type, compute_id: 'local', properties: { mappings } });
   const relay = await make('FR', 'frame_relay_switch', { '1:101': '10:202', '10:203': '2:300' });
@@ -63,8 +59,7 @@ test('ports of Frame Relay and ATM switches follow their mappings; they are join
 });
 
 test('the table of addresses is asked of switches alone', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const path = `/v2/projects/${project.project_id}/nodes`;
   const body = { name: 'SW', node_type: 'ethernet_switch', compute_id: 'local' };
   const node = await server.expect(201, 'POST', path, body);

@@ -27,8 +27,7 @@ async function thumbnail(server: LabServer, id: string, headers: Record<string, 
 
 /** A closed lab whose file has this content. */
 async function closedLab(t: TestContext, content: object): Promise<{ server: LabServer; id: string; file: string }> {
-  const server = await LabServer.start(t);
-  const project = await server.project('Lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { name: 'Lab', auto_close: false });
   await server.expect(204, 'POST', `/v2/projects/${project.project_id}/close`);
   const file = join(project.path, project.filename);
   const topology = { computes: [], drawings: [], links: [], nodes: [], ...content };
@@ -122,8 +121,7 @@ test('the picture of a lab without nodes and drawings says so, any other does no
 });
 
 test('the picture of an open lab follows its file, and is not sent again while that is the same', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('Lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { name: 'Lab', auto_close: false });
   const { project_id: id } = project;
   await server.hub(project, 'Hub');
   await server.expect(200, 'GET', `/v2/projects/${id}/files/${project.filename}`); // writes the file

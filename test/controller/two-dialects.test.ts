@@ -15,8 +15,7 @@ async function v3(server: LabServer, method: string, path: string, body?: object
 }
 
 test('one lab, watched in both dialects while clients of each change it: both streams tell the same', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('shared', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { name: 'shared', auto_close: false });
   const lab = `/projects/${project.project_id}`;
   const old = await server.record(`/v2${lab}/notifications/ws`);
   const recent = await server.record(`/v3${lab}/notifications/ws`);
@@ -69,8 +68,7 @@ test('one lab, watched in both dialects while clients of each change it: both st
 
 for (const version of ['v2', 'v3'])
   test(`a link that is reset through /${version} keeps its impairments, and its capture goes on`, async (t) => {
-    const server = await LabServer.start(t);
-    const project = await server.project('lab', { auto_close: false });
+    const { server, project } = await LabServer.withLab(t, { auto_close: false });
     const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
     const impairments = { forward: { loss: { percent: 100 } }, backward: { delay: { ms: 3 } } };
     const { link_id: id } = await server.link(project, [a, 0], [b, 0], { impairments });
@@ -89,8 +87,7 @@ for (const version of ['v2', 'v3'])
 
 for (const version of ['v2', 'v3'])
   test(`through /${version} a lab is locked and unlocked, and a node isolated, for clients of both`, async (t) => {
-    const server = await LabServer.start(t);
-    const project = await server.project('lab', { auto_close: false });
+    const { server, project } = await LabServer.withLab(t, { auto_close: false });
     const [a, b] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
     const { link_id: id } = await server.link(project, [a, 0], [b, 0]);
     const path = `/projects/${project.project_id}`;
@@ -114,8 +111,7 @@ for (const version of ['v2', 'v3'])
   });
 
 test('members that a body of /v3 does not know are ignored, however many and however deep', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const lab = `/projects/${project.project_id}`;
   const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, number) => [`unknown_${number}`, { number }]));
   const label = { text: 'A', x: '1', ...unknown };
@@ -157,8 +153,7 @@ test('members that a body of /v3 does not know are ignored, however many and how
 });
 
 test('the first message of each stream of /v3 has the use of processors, memory and disk', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   for (const path of ['/v3/notifications', `/v3/projects/${project.project_id}/notifications`]) {
     const reader = (await server.stream(path)).body!.getReader();
     const { value } = await reader.read();
@@ -173,8 +168,7 @@ test('the first message of each stream of /v3 has the use of processors, memory 
 });
 
 test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('lab', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
   const lab = `/projects/${project.project_id}`;
   const expect = async (status: number, method: string, path: string, body?: object) => {
     const answer = await v3(server, method, path, body);

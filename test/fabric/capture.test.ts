@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { scratchDirectory } from '../store/scratch.ts';
 import { emulatorPort, ends, hubPort, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 const run = promisify(execFile);
 
 async function directory(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'labwire-capture-'));
-  t.after(() => rm(path, { recursive: true }));
+  const path = await scratchDirectory(t);
   return path;
 }
 

@@ -1,7 +1,6 @@
 // The native frame loop: what it moves without TypeScript, what it leaves to it, and that nobody can tell the difference.
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +10,8 @@ import { Timer } from '../../src/fabric/plane/timers.ts';
 import { FabricVerbs } from '../../src/fabric/plane/verbs.ts';
 import { OpenDescriptors } from '../../src/host/files/open-descriptors.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
+import { seededIntegers } from '../seeded.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { BROADCAST, frame, mac } from './frames.ts';
 import { ends, freePort, hubPort, startFabric } from './peers.ts';
 
@@ -280,15 +281,6 @@ test('a port for which the native loop has no number left hears a hub all the sa
   }
 });
 
-/** A generator of numbers from 0 to `most` - 1 that is the same in each run (Numerical Recipes' constants). */
-function numbers(seed: number): (most: number) => number {
-  let state = seed;
-  return (most) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * most);
-  };
-}
-
 test('frames, drops and counters are the same with the native loop and without it, whatever comes and whatever changes', async (t) => {
   const rigs = [new Rig(t, true), new Rig(t, false)];
   const built = await Promise.all(
@@ -316,7 +308,7 @@ test('frames, drops and counters are the same with the native loop and without i
   const programs = built[0]!.length;
   const seed = Number(process.env['SEED'] ?? 20_260);
   t.diagnostic(`SEED=${seed}`);
-  const next = numbers(seed);
+  const next = seededIntegers(seed);
   const captured = new Set<number>();
   for (let round = 0; round < 150; round++) {
     const from = next(programs);
@@ -365,8 +357,7 @@ test('the fabric starts with the native loop, and without it where that is turne
 });
 
 test('where the native loop is missing, damaged or another one, frames are moved all the same, and the reason is known', async (t) => {
-  const copy = mkdtempSync(join(tmpdir(), 'labwire-loop-'));
-  t.after(() => rmSync(copy, { recursive: true }));
+  const copy = await scratchDirectory(t);
   cpSync(join(root, 'src'), join(copy, 'src'), { recursive: true });
   cpSync(join(root, 'package.json'), join(copy, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));

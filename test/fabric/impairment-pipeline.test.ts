@@ -7,19 +7,9 @@ import { ImpairmentPipeline } from '../../src/fabric/plane/impairment-pipeline.t
 import { flipBit } from '../../src/fabric/plane/impairments.ts';
 import { Jitter, PARETO_DEVIATION, PARETO_MEAN, PARETO_MOST } from '../../src/fabric/plane/jitter.ts';
 import { RateLimit } from '../../src/fabric/plane/rate-limit.ts';
+import { seeded } from '../seeded.ts';
 
 const FRAMES = 100_000;
-
-/** Uniform numbers in [0, 1), the same for each seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function sample(next: () => number, count = FRAMES): number[] {
   return Array.from({ length: count }, next);

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
@@ -10,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Fabric, FabricPort } from '../../src/fabric/fabric.ts';
 import { programAt } from '../../src/host/network/interface-programs.ts';
 import { findLink, getLink, links, removeLink } from '../../src/host/network/kernel-interfaces.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { type Container, container, KERNEL, linked, NOTHING, pair, pathOf, startFabric } from './kernel-peers.ts';
 import { isLoaded, mapsOf } from './loaded-bpf.ts';
 import { cannotMakeInterfaces, ip, transfer } from './namespaces.ts';
@@ -92,8 +91,7 @@ test('the next frame takes the new way when a capture or a schedule begins and e
     a.namespace.run('ping', '-c', `${count}`, '-i', '0.05', '-W', `${wait}`, '10.99.0.2');
   await ping(1);
   await rememberNeighbours(a, b);
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-kernel-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   await b.port.startCapture({ file: join(directory, 'link.pcap'), linkType: 'DLT_EN10MB' });
   assert.deepEqual(await pathOf(a), { by: 'fabric', reason: 'the link is captured' });
   await ping(3);

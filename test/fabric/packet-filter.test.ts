@@ -4,6 +4,7 @@ import { accepts } from '../../src/fabric/plane/packet-filter.ts';
 import { compileFilter } from '../../src/host/network/libpcap.ts';
 import { loadKoffi } from '../../src/host/system-calls/koffi.ts';
 import { noLibpcap } from '../host/missing.ts';
+import { seededIntegers } from '../seeded.ts';
 import { emulatorPort, peerWithCable, settled, startFabric } from './peers.ts';
 
 const skip = noLibpcap;
@@ -45,15 +46,6 @@ for (const [expression, taken] of [
   });
 }
 
-/** Random numbers that are the same in every run. */
-function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** What libpcap's own machine says of a program. */
 function reference(): (program: Uint32Array, frame: Buffer, length: number) => boolean {
   const koffi = loadKoffi();
@@ -63,7 +55,7 @@ function reference(): (program: Uint32Array, frame: Buffer, length: number) => b
 
 test('programs of every instruction take the frames that libpcap itself takes', { skip }, () => {
   const expected = reference();
-  const pick = random(7);
+  const pick = seededIntegers(7);
   const loads = [0x20, 0x28, 0x30, 0x40, 0x48, 0x50, 0x80, 0x81, 0xb1, 0x00, 0x01, 0x60, 0x61, 0x02, 0x03, 0x07, 0x87];
   const sums = [0x04, 0x14, 0x24, 0x34, 0x44, 0x54, 0x64, 0x74, 0x94, 0xa4]
     .flatMap((code) => [code, code | 8])
@@ -105,7 +97,7 @@ test('programs of every instruction take the frames that libpcap itself takes', 
 
 test('expressions take the frames that libpcap itself takes', { skip }, async () => {
   const expected = reference();
-  const pick = random(11);
+  const pick = seededIntegers(11);
   const terms = [
     'tcp port 80',
     'udp',

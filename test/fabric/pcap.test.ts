@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { CAPTURE_FORMATS } from '../../src/api/captures.ts';
 import { ENCODINGS, wholeRecords } from '../../src/fabric/capture-format.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 const run = promisify(execFile);
 const time = { seconds: 1_700_000_000, nanoseconds: 123_456_789 };
@@ -72,8 +72,7 @@ test('whole records are distinguished from a piece of one, in every format', () 
 test('tshark reads times, lengths, names, directions, the filter and the counters as they were written', async (t) => {
   const version = await run('tshark', ['--version']).catch(() => undefined);
   if (version === undefined) return t.skip('tshark is not installed');
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-pcap-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   for (const [format, fraction] of [
     ['pcap', '123456000'],
     ['nsecpcap', '123456789'],

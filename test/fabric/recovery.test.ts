@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { type Crash, Fabric, type Recovery } from '../../src/fabric/fabric.ts';
 import { FrameCalls } from '../../src/host/system-calls.ts';
 import { judge, OtherLoad } from '../other-load.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { breakWait, terminateLast } from './crashes.ts';
 import { emulatorPort, ends, hubPort, Peer, peerWithCable, settled, startFabric, until } from './peers.ts';
 
 /** Resolves when a thread was rebuilt. */
 async function recovery(fabric: Fabric): Promise<Recovery> {
   return (await once(fabric, 'recovered'))[0] as Recovery;
-}
-
-function scratch(t: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-recovery-'));
-  t.after(() => rmSync(directory, { recursive: true }));
-  return directory;
 }
 
 const WAYS = {
@@ -39,7 +33,7 @@ for (const [way, crash] of Object.entries(WAYS)) {
     await pc.port.connect(far);
     const deaf = await hubPort(t, fabric, hub);
     await deaf.port.impair({ frequencyDrop: -1 });
-    const file = join(scratch(t), 'capture.pcap');
+    const file = join(await scratchDirectory(t), 'capture.pcap');
     await b.port.startCapture({ file, linkType: 'DLT_EN10MB' });
     await a.peer.send(a.localPort, 'before the crash');
     assert.deepEqual(await b.peer.takeText(), ['before the crash']);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Fabric, FabricPort, InterfaceChange } from '../../src/fabric/fabric.ts';
 import { findLink } from '../../src/host/network/kernel-interfaces.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import {
   cablePair,
   cannotMakeDevices,
@@ -100,8 +101,7 @@ test('an impairment works on real frames', { skip }, async (t) => {
 });
 
 test('a capture of super-frames holds frames that fit the cable, with right checksums', { skip }, async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-tap-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   const fabric = await startFabric(t);
   const file = join(directory, 'flow.pcap');
   const [a, b] = await twoContainers(t, fabric, fabric);

@@ -5,12 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seeded } from '../seeded.ts';
 import { type Daemon, eventually, ownDaemon } from '../system/daemon.ts';
 import { FROM_SOURCE } from '../system/executable.ts';
 import { CANARIES, type Canary } from './canaries.ts';
 import { LabModel } from './lab-model.ts';
 import { temporaryFiles } from './leftovers.ts';
-import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+import { FULL, rig, seedOfRun } from './rig.ts';
 
 const KILLS = FULL ? 150 : 4;
 /** Changes between two kills, and milliseconds into the next one, at most. */

@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { seeded } from '../seeded.ts';
 import { type Daemon, eventually, ownDaemon } from '../system/daemon.ts';
 import { missing } from '../system/lab.ts';
 import { CANARIES } from './canaries.ts';
 import { FAILURES, FailingWrites, type FailureName } from './failing-writes.ts';
 import { LabModel } from './lab-model.ts';
 import { temporaryFiles } from './leftovers.ts';
-import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+import { FULL, rig, seedOfRun } from './rig.ts';
 
 /** Rounds of each kind of failure; each lets the first, the second ... call fail until a change takes fewer. */
 const ROUNDS = FULL ? 12 : 1;

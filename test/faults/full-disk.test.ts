@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Client } from '../consoles/harness.ts';
+import { seeded } from '../seeded.ts';
 import { scratchFileSystem } from '../store/scratch.ts';
 import { type Answer, type Daemon, eventually, ownDaemon } from '../system/daemon.ts';
 import { Lab, missing } from '../system/lab.ts';
@@ -12,7 +13,7 @@ import { CANARIES } from './canaries.ts';
 import { LabModel } from './lab-model.ts';
 import type { Server } from './lab-state.ts';
 import { temporaryFiles } from './leftovers.ts';
-import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+import { FULL, rig, seedOfRun } from './rig.ts';
 
 const CHANGES = FULL ? 400 : 30;
 const KILLS = FULL ? 10 : 1;

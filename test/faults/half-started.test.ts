@@ -2,12 +2,13 @@
 // the end nothing of them is left on the host.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seeded } from '../seeded.ts';
 import { eventually, startDaemon } from '../system/daemon.ts';
 import { Lab, missing, type NodeObject } from '../system/lab.ts';
 import { container, engineFor, machine, withEngine } from '../system/machines.ts';
 import { openAgain } from '../system/survivors.ts';
 import { censusOf, changes } from './census.ts';
-import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+import { FULL, rig, seedOfRun } from './rig.ts';
 
 const KILLS = FULL ? 100 : 4;
 /** Of machines, and of containers. */

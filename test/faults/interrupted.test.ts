@@ -8,12 +8,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Database } from '../../src/store/database.ts';
+import type { Body } from '../body.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Figure, rig } from './rig.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** Called before each step that changes the disk. */
 let beforeStep: ((step: string) => void) | undefined;

@@ -69,17 +69,6 @@ export async function bound(t: TestContext, promised: Bound): Promise<Figure> {
   return { what, value: `${Number(value.toFixed(1))} ${unit} (at most ${limit} ${unit}: ${judged})` };
 }
 
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** The seed of this run: LABWIRE_SEED, or a new one. Print it, so that a failure can be repeated. */
 export function seedOfRun(): number {
   const given = process.env['LABWIRE_SEED'];

@@ -6,11 +6,12 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seeded } from '../seeded.ts';
 import { type Daemon, eventually } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { missing } from '../system/lab.ts';
 import { Pair } from './controller-pair.ts';
-import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+import { FULL, rig, seedOfRun } from './rig.ts';
 import { type Place, stopped, VERBS, type Verb, viewOf } from './takeover-verbs.ts';
 
 const ROUNDS = FULL ? 30 : 1;

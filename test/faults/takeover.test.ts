@@ -5,11 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seeded } from '../seeded.ts';
 import { type Answer, type Daemon, eventually } from '../system/daemon.ts';
 import { executable, FROM_SOURCE } from '../system/executable.ts';
 import { missing } from '../system/lab.ts';
 import { Pair } from './controller-pair.ts';
-import { FULL, rig, seeded, seedOfRun } from './rig.ts';
+import { FULL, rig, seedOfRun } from './rig.ts';
 
 const skip = missing('nats-server', 'openssl');
 const KILLS = FULL ? 60 : 2;

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { md5Of, RunningChecksum } from '../../src/host/files/checksum.ts';
 import { scratchDirectory } from '../store/scratch.ts';
-
-function md5(data: Buffer): string {
-  return createHash('md5').update(data).digest('hex');
-}
 
 test('files of all sizes are summed up at the same time, wherever they have been read to', async (t) => {
   const directory = await scratchDirectory(t);
@@ -21,7 +17,7 @@ test('files of all sizes are summed up at the same time, wherever they have been
       await writeFile(path, content);
       await using handle = await open(path);
       await handle.read(Buffer.alloc(10), 0, 10);
-      assert.equal(await md5Of(handle.fd), md5(content), `${size} bytes`);
+      assert.equal(await md5Of(handle.fd), hash('md5', content), `${size} bytes`);
     }),
   );
 });
@@ -41,7 +37,7 @@ test('a file is summed up while it grows, and one that is given up holds nothing
     written += piece.length;
     checksum.advance(written);
   }
-  assert.equal(await checksum.finish(), md5(Buffer.concat(pieces)));
+  assert.equal(await checksum.finish(), hash('md5', Buffer.concat(pieces)));
 });
 
 test('what cannot be read has no checksum, and the next file has one', async (t) => {
@@ -50,7 +46,7 @@ test('what cannot be read has no checksum, and the next file has one', async (t)
   await assert.rejects(md5Of(folder.fd), /No checksum could be made: EISDIR/);
   await writeFile(join(directory, 'file'), 'x');
   await using handle = await open(join(directory, 'file'));
-  assert.equal(await md5Of(handle.fd), md5(Buffer.from('x')));
+  assert.equal(await md5Of(handle.fd), hash('md5', Buffer.from('x')));
 });
 
 test('a process ends that has made checksums', () => {
@@ -73,5 +69,5 @@ test('a file that comes in byte by byte is summed up, however slow the thread is
   using checksum = new RunningChecksum(handle.fd);
   // As fast as a client's bytes can come at most: the thread is told of them only as it can follow.
   for (let length = 1; length <= content.length; length++) checksum.advance(length);
-  assert.equal(await checksum.finish(), md5(content));
+  assert.equal(await checksum.finish(), hash('md5', content));
 });

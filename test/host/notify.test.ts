@@ -1,17 +1,15 @@
 // What systemd hears of the daemon.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { configureLog } from '../../src/host/log.ts';
 import { createNotifier } from '../../src/host/processes/systemd-notify.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { noPython, receiver } from './datagrams.ts';
 
 for (const kind of ['a path', 'an abstract address']) {
   test(`systemd learns over ${kind} that the daemon is ready and that it stops`, { skip: noPython }, async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'labwire-notify-'));
-    t.after(() => rm(directory, { recursive: true }));
+    const directory = await scratchDirectory(t);
     const socket = kind === 'a path' ? join(directory, 'notify') : `@${directory}`;
     const { next } = await receiver(t, socket);
     const notifier = createNotifier({ socket });

@@ -7,6 +7,7 @@ import { dhcpBytes, MESSAGE, OPTION, parseDhcp } from '../../src/pc/dhcp-message
 import { dnsAnswer, dnsQuery, RECORD } from '../../src/pc/dns.ts';
 import { freeMacNumber, pcMac } from '../../src/pc/mac.ts';
 import { udpMessage } from '../../src/pc/udp.ts';
+import { seededIntegers } from '../seeded.ts';
 import { type TestPc, twoPcs, type Wire } from './wire.ts';
 
 const PEER_MAC = Buffer.from('020000000099', 'hex');
@@ -269,11 +270,7 @@ test('frames of any length and content are survived, and the PC answers afterwar
   one.type('ping 10.0.0.2 -c 1 -3');
   one.type('set dump mac raw detail all');
   const real = wire.seen.slice();
-  let seed = 1;
-  const random = (below: number): number => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-    return seed % below;
-  };
+  const random = seededIntegers(1);
   for (let round = 0; round < 20_000; round++) {
     const frame = Buffer.from(real[random(real.length)]!);
     const changes = random(6);

@@ -147,9 +147,7 @@ async function sharingFileSystem(t: TestContext): Promise<string | undefined> {
 test('snapshots of a large disk, its restoration and copies of the lab take no space where blocks can be shared', async (t) => {
   const disk = await sharingFileSystem(t);
   if (disk === undefined) return;
-  const server = await LabServer.start(t, { projects_path: join(disk, 'projects') });
-  const project = await server.project('lab');
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, {}, { projects_path: join(disk, 'projects') });
   await mkdir(join(project.path, 'project-files/qemu'), { recursive: true });
   const content = randomBytes(100_000_001);
   await writeFile(join(project.path, 'project-files/qemu/disk'), content);

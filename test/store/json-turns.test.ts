@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseJsonBounded } from '../../src/store/json.ts';
 import { parseJsonInTurns } from '../../src/store/json-turns.ts';
-import { seeded } from '../faults/rig.ts';
+import { seeded } from '../seeded.ts';
 import { failure } from './scratch.ts';
 
 const files = (count: number): object[] =>

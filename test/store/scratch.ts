@@ -6,9 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { Cleanup } from '../cleanup.ts';
 
 /** A directory that is removed after the test. */
-export async function scratchDirectory(t: TestContext): Promise<string> {
+export async function scratchDirectory(t: Cleanup): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
   // Hooks run in the order in which they are added: what uses the directory may still write to it.
   t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }));

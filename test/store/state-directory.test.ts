@@ -1,8 +1,7 @@
 // A state directory in which something else is where the server's own files should be: said in one sentence, never waited for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CustomFolder } from '../../src/controller/symbols/custom-folder.ts';
@@ -48,8 +47,7 @@ test('a file in the place of the symbols is reported with the key that names ano
 });
 
 test('what is no certificate or key is reported, whatever it is', async (t) => {
-  const directory = await mkdtemp(join(tmpdir(), 'labwire-test-'));
-  t.after(() => rm(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   const certificate = join(directory, 'certificate.pem');
   await writeFile(certificate, 'no certificate');
   const keys: [string, (path: string) => unknown, RegExp][] = [

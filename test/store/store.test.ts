@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import type { ProjectRecord } from '../../src/store/projects.ts';
 import { Store } from '../../src/store/store.ts';
+import { seeded } from '../seeded.ts';
 import { failure, scratchDirectory, scratchFileSystem } from './scratch.ts';
 
 const ID = '00000000-0000-4000-8000-000000000001';
@@ -196,21 +197,10 @@ test('a second daemon on one state directory refuses with the directory and the 
   await (await Store.open({ stateDirectory })).close();
 });
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 test('kill -9 at any moment loses no acknowledged change and leaves none of them half done', async (t) => {
   const seed = Number(process.env['LABWIRE_TEST_SEED'] ?? Math.floor(Math.random() * 1e9));
   t.diagnostic(`LABWIRE_TEST_SEED=${seed}`);
-  const next = random(seed);
+  const next = seeded(seed);
   const { store, stateDirectory } = await withLab(t);
   await store.close();
   const said: string[] = [];

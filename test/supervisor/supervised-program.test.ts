@@ -1,7 +1,6 @@
 // The supervisor's side of a program, in this process.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLink } from '../../src/host/network/kernel-interfaces.ts';
@@ -9,6 +8,7 @@ import { nextExit } from '../../src/host/processes/spawn.ts';
 import { SupervisedProgram } from '../../src/supervisor/supervised-program.ts';
 import { eventually } from '../eventually.ts';
 import { cannotMakeInterfaces, uniqueName } from '../fabric/namespaces.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 
 const PLAIN = { directory: '/', environment: {}, columns: 80, rows: 24, timerSlackMilliseconds: 0, record: {} };
 
@@ -57,8 +57,7 @@ test('a program that cannot be started leaves no terminal behind', async () => {
 });
 
 test('a program with a log has no terminal, and adds its output and its errors to the file', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-log-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   const log = join(directory, 'log');
   const ended = async (script: string) => {
     const request = { ...PLAIN, program: '/bin/sh', arguments: ['-c', script], log };

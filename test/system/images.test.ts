@@ -1,15 +1,13 @@
 // Images follow the nodes that need them: to another host's compute, and with an exported lab to another server.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { noQemu } from '../compute/qemu-support.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { FROM_SOURCE } from './executable.ts';
-
-const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
 /** The beginning of an image as each emulator knows its own: ELF of 32 bits, for routers with the high byte first. */
 const IOS = Buffer.concat([Buffer.from('7f454c46010201', 'hex'), Buffer.alloc(4096, 1)]);
@@ -51,10 +49,10 @@ test('images that a compute misses are sent there, once', { skip: noQemu }, asyn
   place(controller, 'IOU', 'l3.bin', IOU);
 
   const made = await controller.post(`${url}/nodes`, machine('disk.qcow2'));
-  assert.equal(made.properties.hda_disk_image_md5sum, md5(disk));
+  assert.equal(made.properties.hda_disk_image_md5sum, hash('md5', disk));
   const [image] = await compute.get('/v2/compute/qemu/images');
   assert.equal(image.filename, 'disk.qcow2');
-  assert.equal(image.md5sum, md5(disk));
+  assert.equal(image.md5sum, hash('md5', disk));
 
   const there = join(compute.state, 'images/QEMU/disk.qcow2');
   const { ino } = statSync(there);
@@ -66,11 +64,11 @@ test('images that a compute misses are sent there, once', { skip: noQemu }, asyn
     ...router,
     properties: { platform: 'c3725', ram: 128, image: 'router.image' },
   });
-  assert.equal((await compute.get('/v2/compute/dynamips/images'))[0].md5sum, md5(IOS));
+  assert.equal((await compute.get('/v2/compute/dynamips/images'))[0].md5sum, hash('md5', IOS));
 
   const unix = { name: 'I', node_type: 'iou', compute_id: 'it' };
   await controller.post(`${url}/nodes`, { ...unix, properties: { path: 'l3.bin' } });
-  assert.equal((await compute.get('/v2/compute/iou/images'))[0].md5sum, md5(IOU));
+  assert.equal((await compute.get('/v2/compute/iou/images'))[0].md5sum, hash('md5', IOU));
 
   const refused = await controller.ask('POST', `${url}/nodes`, { body: machine('nowhere.qcow2') });
   assert.equal(refused.status, 409);
@@ -107,9 +105,9 @@ test('a lab that is exported with its images runs on a server without them', { s
   assert.equal(imported.status, 201, await imported.text());
   const sums = async (emulator: string): Promise<string[]> =>
     (await to.get(`/v2/compute/${emulator}/images`)).map(({ md5sum }: { md5sum: string }) => md5sum);
-  assert.deepEqual(await sums('qemu'), [md5(disk)]);
-  assert.deepEqual(await sums('dynamips'), [md5(IOS)]);
-  assert.deepEqual(await sums('iou'), [md5(IOU)]);
+  assert.deepEqual(await sums('qemu'), [hash('md5', disk)]);
+  assert.deepEqual(await sums('dynamips'), [hash('md5', IOS)]);
+  assert.deepEqual(await sums('iou'), [hash('md5', IOU)]);
 
   await to.post(`/v2/projects/${other}/open`);
   const nodes = await to.get(`/v2/projects/${other}/nodes`);

@@ -1,14 +1,14 @@
 // The script of the manifests for Kubernetes, as their pods run it: hosts form a cluster on a NATS that is already there.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { nkeys } from '@nats-io/transport-node';
 import { parse } from 'yaml';
 import { Nats } from '../cluster/nats.ts';
 import { freeTcpPort } from '../free-tcp-port.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { type Listed, noCluster } from './cluster-hosts.ts';
 import { type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
@@ -23,8 +23,7 @@ const skip = noCluster();
 const COMPUTE = 'labwire-0.example.org';
 
 test('the pods of the manifests join the cluster once, the first one as its controller', { skip }, async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-kubernetes-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory(t);
   const user = nkeys.createUser();
   const port = await freeTcpPort();
   writeFileSync(join(directory, 'lab.creds'), `${new TextDecoder().decode(user.getSeed())}\n`);

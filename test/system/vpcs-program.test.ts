@@ -2,20 +2,19 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Client } from '../consoles/harness.ts';
 import { judge, OtherLoad } from '../other-load.ts';
+import { scratchDirectory } from '../store/scratch.ts';
 import { DAEMON_HOMES, type Daemon, eventually, ownDaemon, startDaemon } from './daemon.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
 import { processesIn } from './processes.ts';
 
 /** A daemon whose vpcs is this shell script, or is not there. */
 async function daemonWith(t: TestContext, script: string | undefined): Promise<Daemon> {
-  const directory = mkdtempSync(join(tmpdir(), 'labwire-vpcs-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = await scratchDirectory(t);
   const path = join(directory, 'vpcs');
   if (script !== undefined) {
     writeFileSync(path, `#!/bin/sh\n${script}\n`);

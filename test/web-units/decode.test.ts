@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { decode } from '../../src/web/capture/decode/decode.ts';
+import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { CORPUS, pcapOf } from './corpus.ts';
 
@@ -75,22 +76,11 @@ test('what is in the frames is said, and fields lie where they were read', () =>
   }
 });
 
-/** Always the same numbers (mulberry32). */
-function chance(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test('no frame makes a decoder throw or go on for ever: cut off anywhere, changed anywhere, or nonsense', () => {
   const LINKS = [0, 1, 9, 50, 104, 107];
   for (const { link, bytes } of CORPUS)
     for (let end = 0; end <= bytes.length; end++) decode(bytes.subarray(0, end), link);
-  const next = chance(2257);
+  const next = seeded(2257);
   const pick = (count: number): number => Math.floor(next() * count);
   const began = process.cpuUsage().user;
   for (let round = 0; round < 40_000; round++) {

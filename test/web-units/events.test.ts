@@ -28,9 +28,11 @@ async function shown(t: TestContext, server: LabServer, id: string): Promise<{ l
 const names = (lab: Lab): string[] => [...lab.nodes.values()].map(({ name }) => name).sort();
 
 test('a lab that is found closed, without a word of its nodes, has none that runs: nothing asks for their consoles', async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project('closed unseen', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(
+    t,
+    { name: 'closed unseen', auto_close: false },
+    { 'VPCS.engine': 'built-in' },
+  );
   const pc = await server.expect(201, 'POST', `${path}/nodes`, { name: 'PC', node_type: 'vpcs', compute_id: 'local' });
   await server.expect(200, 'POST', `${path}/nodes/${pc.node_id}/start`);
   const { lab } = await shown(t, server, project.project_id);
@@ -44,9 +46,7 @@ test('a lab that is found closed, without a word of its nodes, has none that run
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('cut off', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { name: 'cut off', auto_close: false });
   const hub = await server.hub(project, 'Hub');
   const { lab, way } = await shown(t, server, project.project_id);
   way.cut();
@@ -64,8 +64,7 @@ test('changes of the time without a connection come in order, and are counted', 
 });
 
 test('a connection that breaks while missed events are sent loses nothing', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('cut twice', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { name: 'cut twice', auto_close: false });
   const { lab, way } = await shown(t, server, project.project_id);
   way.cut();
   await until(() => lab.events.connection.value === 'lost', 'the loss');
@@ -82,8 +81,7 @@ test('a connection that breaks while missed events are sent loses nothing', asyn
 });
 
 test('after more events than the server keeps, everything is read again', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('long away', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { name: 'long away', auto_close: false });
   const hub = await server.hub(project, 'Hub');
   const gone = await server.hub(project, 'Gone');
   const { lab, way } = await shown(t, server, project.project_id);
@@ -100,9 +98,7 @@ test('after more events than the server keeps, everything is read again', async 
 });
 
 test('a lab that is closed or deleted by others stays in sight with its time', async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('ends', { auto_close: false });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { name: 'ends', auto_close: false });
   await server.hub(project, 'Hub');
   const { lab } = await shown(t, server, project.project_id);
   await server.expect(204, 'POST', `${path}/close`);

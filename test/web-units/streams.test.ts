@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { findProgram } from '../../src/host/processes/program-path.ts';
 import { Ring } from '../../src/web/capture/ring.ts';
 import { Follower, type StreamObject } from '../../src/web/capture/streams/follower.ts';
+import { seeded } from '../seeded.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { pcapOf } from './corpus.ts';
 import { FIN, frameOf, RST, type Side, SYN, segment } from './tcp-stream.ts';
@@ -97,12 +98,7 @@ test('long streams are those of tshark in whatever order their segments come, al
   if ((await findProgram('tshark')) === undefined) return t.skip('tshark is not installed');
   const beginnings = { sequences: [0xffff_f000, 0xffff_ff00] as const };
   for (const seed of [1, 2, 3]) {
-    // Repeatable chance.
-    let state = seed;
-    const chance = (): number => {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-      return state / 2 ** 32;
-    };
+    const chance = seeded(seed);
     const frames = [
       segment({ side: 0, at: 0, flags: SYN }, beginnings),
       segment({ side: 1, at: 0, flags: SYN, acknowledged: 1 }, beginnings),

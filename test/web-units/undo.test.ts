@@ -3,15 +3,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type OtherName, otherNamesInWords } from '../../src/web/model/lab/taken-names.ts';
 import { History, type Requests } from '../../src/web/model/lab/undo.ts';
+import type { Body } from '../body.ts';
 import { LabServer } from '../controller/lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 /** @param keeps false: hosts keep no nodes, as those of other releases do not */
 async function setUp(t: TestContext, { keeps = true } = {}) {
-  const server = await LabServer.start(t);
-  const project = await server.project();
+  const { server, project } = await LabServer.withLab(t);
   const call = async (method: string, path: string, body?: object): Promise<Body> => {
     const { status, json } = await server.call(method, `/v2${path}`, body);
     if (status >= 400) throw Object.assign(new Error(json.message), { status });

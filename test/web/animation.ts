@@ -85,9 +85,11 @@ async function encode([code, frames, width, height]: readonly [string, readonly 
 }
 
 test('the animation of the README', async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project('Branch office');
-  const lab = `/v2/projects/${project.project_id}`;
+  const {
+    server,
+    project,
+    path: lab,
+  } = await LabServer.withLab(t, { name: 'Branch office' }, { 'VPCS.engine': 'built-in' });
   const browser = await startBrowser(t);
   const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
     viewport: { width: WIDTH, height: HEIGHT },

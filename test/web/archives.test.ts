@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { type Daemon, eventually } from '../system/daemon.ts';
 import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
@@ -17,9 +18,6 @@ import { SlowWay } from './slow-way.ts';
 const SIZE_MIB = Number(process.env['LABWIRE_ARCHIVE_MIB'] ?? 32);
 /** For a step that moves all of it. */
 const LONG_MS = PATIENCE_MS + SIZE_MIB * 200;
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 interface Content {
   nodes: string[];

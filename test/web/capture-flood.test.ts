@@ -1,10 +1,11 @@
 // A capture of more frames than the page can take.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Body } from '../body.ts';
 import { until } from '../controller/lab-server.ts';
 import { CORPUS } from '../web-units/corpus.ts';
 import { PATIENCE_MS, startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
-import { type Body, cells, pane, star } from './capture-star.ts';
+import { cells, pane, star } from './capture-star.ts';
 import { serveInside } from './served.ts';
 
 test('a flood leaves the page alive, and what was dropped is reported', { skip: WITHOUT_BROWSER }, async (t) => {

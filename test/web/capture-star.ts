@@ -1,11 +1,9 @@
 // A hub with others around it, whose links are captured, and the list of a capture as the page shows it.
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Body } from '../body.ts';
 import { frameSender } from '../controller/frame-sender.ts';
 import type { LabServer } from '../controller/lab-server.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-export type Body = any;
 
 export interface Star {
   server: LabServer;

@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Body } from '../body.ts';
 import { frameSender } from '../controller/frame-sender.ts';
 import { until } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 const cell = (page: Page, title: string, direction: number) =>
   page

@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Body } from '../body.ts';
 import { eventually, MANY_PORTS } from '../system/daemon.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { LINKS, makeLargeLab, NODES } from './large-lab.ts';
 import { serve } from './served.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 interface Drawn {
   [id: string]: { status: string; place: string };

@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
+import type { Body } from '../body.ts';
 import { type LabServer, until } from '../controller/lab-server.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, type VisitOptions, visit, WITHOUT_BROWSER } from './browser.ts';
 import { serveInside } from './served.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 interface Shown {
   server: LabServer;

@@ -76,9 +76,7 @@ test('a lab is made, wired, started and pinged in the browser', { skip: WITHOUT_
 });
 
 test('what others change is shown, and what a hand moves is kept', { skip: WITHOUT_BROWSER }, async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('shared', { snap_to_grid: true, grid_size: 25 });
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { name: 'shared', snap_to_grid: true, grid_size: 25 });
   const hub = await server.hub(project, 'Hub', { x: 0, y: 0 });
   const browser = await startBrowser(t);
   const { page, complaints } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {
@@ -140,8 +138,11 @@ test('what others change is shown, and what a hand moves is kept', { skip: WITHO
 test('a server that goes away is said to be away, and the page goes on where it was', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t, { port: String(40_000 + (process.pid % 20_000)) });
-  const project = await server.project('comes back', { auto_close: false });
+  const { server, project } = await LabServer.withLab(
+    t,
+    { name: 'comes back', auto_close: false },
+    { port: String(40_000 + (process.pid % 20_000)) },
+  );
   const hub = await server.hub(project, 'Before');
   const browser = await startBrowser(t);
   const { page } = await visit(browser, `http://127.0.0.1:${server.port}/labs/${project.project_id}`, {

@@ -24,9 +24,7 @@ const NODES: readonly [name: string, type: string, x: number, y: number, symbol:
 ];
 
 test('the picture of the page', async (t) => {
-  const server = await LabServer.start(t, { 'VPCS.engine': 'built-in' });
-  const project = await server.project('Office');
-  const path = `/v2/projects/${project.project_id}`;
+  const { server, project, path } = await LabServer.withLab(t, { name: 'Office' }, { 'VPCS.engine': 'built-in' });
   const ids = new Map<string, string>();
   for (const [name, node_type, x, y, symbol] of NODES) {
     const node = await server.expect(201, 'POST', `${path}/nodes`, {

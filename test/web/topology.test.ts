@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import type { Body } from '../body.ts';
 import { eventually } from '../system/daemon.ts';
 import { Lab } from '../system/lab.ts';
 import { accessibilityFaults, accessibilityFaultsInAll } from './accessibility.ts';
 import { visit, WITHOUT_BROWSER } from './browser.ts';
 import { servedAfar } from './served.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at member by member
-type Body = any;
 
 const map = (page: Page): Locator => page.getByRole('listbox', { name: 'Topology' });
 const option = (page: Page, name: string): Locator => page.getByRole('option', { name: new RegExp(`^${name}, `) });

@@ -7,8 +7,7 @@ import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 test('what is typed in a field stays when another user changes something, until it is sent or given up', {
   skip: WITHOUT_BROWSER,
 }, async (t) => {
-  const server = await LabServer.start(t);
-  const project = await server.project('typed', { auto_close: false });
+  const { server, project } = await LabServer.withLab(t, { name: 'typed', auto_close: false });
   const hub = await server.hub(project, 'A', { x: -130, y: 0 });
   const lab = `/v2/projects/${project.project_id}`;
   const svg = '<svg height="30" width="90"><text fill="#000000" font-size="12">one</text></svg>';

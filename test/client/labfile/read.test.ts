@@ -12,6 +12,7 @@ import { labSchemaText } from '../../../src/client/labfile/json-schema.ts';
 import { portMistakes, portsByFile } from '../../../src/client/labfile/link-ports.ts';
 import { parseLab, readLab } from '../../../src/client/labfile/read.ts';
 import { copiesOf, filled, literal } from '../../../src/client/labfile/substitution.ts';
+import { scratchDirectory } from '../../store/scratch.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'labfile-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -19,8 +20,7 @@ after(() => rmSync(directory, { recursive: true }));
 const lab = (lines: string) => parseLab(lines, 'lab.yaml', { directory, outside: false });
 
 test('files outside of the folder, by any way, are refused unless they are allowed, and only regular files are read', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'labfile-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = await scratchDirectory(t);
   const inside = join(folder, 'lab');
   mkdirSync(join(inside, 'cfg'), { recursive: true });
   writeFileSync(join(folder, 'secret'), 'secret');
