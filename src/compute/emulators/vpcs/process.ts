@@ -108,7 +108,7 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
   async start(): Promise<void> {
     const terminal = this.#terminal;
     const { promise: settled, resolve: settle } = Promise.withResolvers<Outcome>();
-    let timer = setTimeout(() => settle('silent'), SILENCE_MS);
+    let timer: NodeJS.Timeout | undefined;
     const phases = new Set<string>();
     const stopLooking = this.#look((outcome) => {
       if (outcome !== 'starting' && outcome !== 'settling') return settle(outcome);
@@ -126,6 +126,8 @@ export class VpcsProcess extends EventEmitter<VpcsProcessEvents> {
     terminal.once('exit', ended);
     try {
       await terminal.start();
+      // From here on: a busy host may need seconds to start the supervisor.
+      timer ??= setTimeout(() => settle('silent'), SILENCE_MS);
       const said = await settled;
       const outcome = over ?? said;
       if (outcome !== 'started') {
