@@ -6,7 +6,7 @@ import { STYLES, type Style } from '../../layout/style.ts';
 import type { LabContext } from '../lab-context.ts';
 import { type Point, snapped } from '../model/lab/geometry.ts';
 import type { NodeObject } from '../model/server/types.ts';
-import { startWorker } from '../model/server/workers.ts';
+import { type PageWorker, startWorker } from '../model/server/workers.ts';
 import { Button } from '../panels/button.tsx';
 import { WORDS } from '../words.ts';
 import type { ArrangeRequest, ArrangeResult } from './messages.ts';
@@ -18,7 +18,7 @@ type Choice = Style | Alignment;
 export function ArrangePanel({ context, ids }: { context: LabContext; ids: readonly string[] | 'all' }) {
   const { lab, arranging } = context;
   const form = useRef<HTMLFormElement>(null);
-  const worker = useRef<Worker | undefined>(undefined);
+  const worker = useRef<PageWorker<ArrangeRequest> | undefined>(undefined);
   const chosen = useSignal<Choice>('auto');
   const isBusy = useSignal(false);
 
@@ -40,7 +40,7 @@ export function ArrangePanel({ context, ids }: { context: LabContext; ids: reado
 
   const choose = (choice: Choice): void => {
     chosen.value = choice;
-    worker.current?.terminate();
+    worker.current?.stop();
     worker.current = undefined;
     const placed = nodes().map(({ node_id: key, name, x, y, width, height }) => ({ key, name, x, y, width, height }));
     if (isAlignment(choice)) {
@@ -48,20 +48,19 @@ export function ArrangePanel({ context, ids }: { context: LabContext; ids: reado
       return;
     }
     isBusy.value = true;
-    const started = startWorker('arrange');
+    const started = startWorker<ArrangeRequest, ArrangeResult>('arrange', ({ places }) => show(places));
     worker.current = started;
-    started.onmessage = ({ data }: MessageEvent<ArrangeResult>) => show(data.places);
     const links = [...lab.links.values()].map(
       ({ nodes: [one, other] }) => [one?.node_id ?? '', other?.node_id ?? ''] as const,
     );
-    started.postMessage({ nodes: placed, links, style: choice } satisfies ArrangeRequest);
+    started.post({ nodes: placed, links, style: choice });
   };
 
   useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input')?.focus(), []);
   useEffect(() => {
     choose('auto');
     return () => {
-      worker.current?.terminate();
+      worker.current?.stop();
       context.map?.endPreview();
     };
   }, []);

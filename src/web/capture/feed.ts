@@ -13,47 +13,39 @@ export class CaptureFeed {
   readonly frame = signal<FrameDetails | undefined>(undefined);
   /** The followed stream, as read so far. */
   readonly stream = signal<StreamObject | undefined>(undefined);
-  readonly #worker = startWorker('capture');
+  readonly #worker = startWorker<ToWorker, FromWorker>('capture', (message) => this.#received(message));
   #generation = 0;
-
-  constructor() {
-    this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.#received(data);
-  }
 
   /** Reads these captures into one list, sorted by time. Captures that are already open continue. */
   open(sources: readonly SourceAddress[]): void {
-    this.#send({ kind: 'open', sources });
+    this.#worker.post({ kind: 'open', sources });
   }
 
   stop(): void {
-    this.#worker.terminate();
+    this.#worker.stop();
   }
 
   filter(text: string): void {
-    this.#send({ kind: 'filter', text });
+    this.#worker.post({ kind: 'filter', text });
   }
 
   /** Requests rows; they arrive asynchronously in `rows`. */
   ask(from: number, count: number): void {
-    this.#send({ kind: 'rows', from, count });
+    this.#worker.post({ kind: 'rows', from, count });
   }
 
   choose(number: number): void {
-    this.#send({ kind: 'frame', number });
+    this.#worker.post({ kind: 'frame', number });
   }
 
   /** Reassembles the TCP stream that a frame belongs to. */
   follow(number: number): void {
-    this.#send({ kind: 'stream', number });
+    this.#worker.post({ kind: 'stream', number });
   }
 
   leaveStream(): void {
     this.stream.value = undefined;
-    this.#send({ kind: 'stream', number: undefined });
-  }
-
-  #send(message: ToWorker): void {
-    this.#worker.postMessage(message);
+    this.#worker.post({ kind: 'stream', number: undefined });
   }
 
   #received(message: FromWorker): void {

@@ -1,4 +1,5 @@
 // Starts the page's workers, whose addresses need the form that the Content Security Policy requires.
+import { pauseAfter, rested } from './backoff.ts';
 
 /** URLs of the workers' scripts, set by the bundler. */
 declare const CAPTURE_WORKER: string;
@@ -13,7 +14,7 @@ interface TrustedTypes {
 
 let policy: { createScriptURL(address: string): string } | undefined;
 
-export function startWorker(name: 'capture' | 'arrange'): Worker {
+function made(name: 'capture' | 'arrange'): Worker {
   const address = name === 'capture' ? CAPTURE_WORKER : ARRANGE_WORKER;
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('labwire', {
@@ -23,4 +24,42 @@ export function startWorker(name: 'capture' | 'arrange'): Worker {
     },
   });
   return new Worker(policy?.createScriptURL(address) ?? address, { type: 'module' });
+}
+
+export interface PageWorker<To> {
+  post(message: To): void;
+  stop(): void;
+}
+
+/** Starts a worker. Its script may not come while the network changes, as any part of the page: then another worker is started. */
+export function startWorker<To, From>(name: 'capture' | 'arrange', received: (message: From) => void): PageWorker<To> {
+  let posted: To[] | undefined = [];
+  let isStopped = false;
+  const start = (attempt: number): Worker => {
+    const started = made(name);
+    started.onmessage = ({ data }: MessageEvent<From>) => {
+      posted = undefined;
+      received(data);
+    };
+    started.onerror = async ({ message }) => {
+      // An error of a script that has come has a message.
+      if (message || !posted) return;
+      await rested(pauseAfter(attempt));
+      if (isStopped) return;
+      worker = start(attempt + 1);
+      for (const one of posted) worker.postMessage(one);
+    };
+    return started;
+  };
+  let worker = start(1);
+  return {
+    post: (message) => {
+      posted?.push(message);
+      worker.postMessage(message);
+    },
+    stop: () => {
+      isStopped = true;
+      worker.terminate();
+    },
+  };
 }
