@@ -115,8 +115,6 @@ export const ComputeObject = named('Compute', {
     version: v.nullable(v.string()),
     node_types: v.pipe(v.array(v.string()), v.readonly()),
     platform: v.exactOptional(v.string()),
-    /** The UDP port of links to other hosts by VXLAN; beyond the release. */
-    vxlan_port: v.exactOptional(Integer),
   }),
   last_error: v.nullable(v.string()),
   /** It takes no new nodes; beyond the release. */

@@ -10,7 +10,7 @@ import type { EventBus } from '../../events/bus.ts';
 import type { Operations } from '../../events/operations.ts';
 import { notFound } from '../../failures.ts';
 import type { LoadMeter } from '../../host/processes/host-statistics.ts';
-import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
+import { CONSOLE_HOST, VXLAN_PORT } from '../../http/app/compute-headers.ts';
 import { JsonText, type Route, routesOf } from '../../http/app/route.ts';
 import { socketStream } from '../../http/sockets/event-streams.ts';
 import { consoleHost } from '../ports/ports.ts';
@@ -55,13 +55,10 @@ export function serverRoutes({
     // Controllers offer the kinds of nodes in this list.
     route('GET /v2/compute/capabilities', () => {
       const vxlan = vxlanPort();
-      const capabilities = {
-        version,
-        platform: platform(),
-        node_types: nodeTypes,
-        ...(vxlan !== undefined && { vxlan_port: vxlan }),
-      };
-      return new JsonText(JSON.stringify(capabilities), { [CONSOLE_HOST]: consoleHost(config) });
+      return new JsonText(JSON.stringify({ version, platform: platform(), node_types: nodeTypes }), {
+        [CONSOLE_HOST]: consoleHost(config),
+        ...(vxlan !== undefined && { [VXLAN_PORT]: String(vxlan) }),
+      });
     }),
 
     route('GET /v2/compute/node_types/hindrances', unavailableKinds),

@@ -78,6 +78,8 @@ export class Compute {
   /** Undefined for computes that are in no cluster. */
   place: Place | undefined;
   capabilities: Capabilities = NOTHING;
+  /** The UDP port of its links to other hosts by VXLAN, if any. */
+  vxlanPort: number | undefined;
   #usage: { cpu: number | null; memory: number | null } = { cpu: null, memory: null };
   /** As reported by the compute; null if unknown. */
   #consolesListenOn: string | null = null;
@@ -165,8 +167,9 @@ export class Compute {
     this.#connection.stop();
   }
 
-  #joined({ capabilities, consoleHost }: Pick<Introduction, 'capabilities' | 'consoleHost'>): void {
+  #joined({ capabilities, consoleHost, vxlanPort }: Omit<Introduction, 'feed'>): void {
     this.capabilities = capabilities;
+    this.vxlanPort = vxlanPort;
     this.#consolesListenOn = consoleHost;
     this.lastError = null;
     this.#listener.changed(this);

@@ -8,7 +8,7 @@ import { type ComputeTransport, ComputeUnreachable } from './transport.ts';
 
 export interface ConnectionEvents {
   /** Connected; notifications follow. */
-  up(introduction: Pick<Introduction, 'capabilities' | 'consoleHost'>): void;
+  up(introduction: Omit<Introduction, 'feed'>): void;
   notification(message: Relayed): void;
   down(): void;
   failed(reason: string): void;

@@ -2,7 +2,7 @@
 import type { ComputeObject } from '../../api/objects.ts';
 import type { ComputeFeed } from '../../events/feed.ts';
 import { conflict, Failure } from '../../failures.ts';
-import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
+import { CONSOLE_HOST, VXLAN_PORT } from '../../http/app/compute-headers.ts';
 import { answerJson, ComputeRefusal } from './answers.ts';
 import { within } from './limits.ts';
 import { socketFeed } from './socket-feed.ts';
@@ -17,6 +17,8 @@ export interface Introduction {
   capabilities: Capabilities;
   /** The address that its consoles listen on, if reported. */
   consoleHost: string | null;
+  /** The UDP port of its links to other hosts by VXLAN, if any. */
+  vxlanPort: number | undefined;
   feed: ComputeFeed;
 }
 
@@ -30,12 +32,12 @@ export async function introduce(
 ): Promise<Introduction> {
   try {
     const call = 'GET /capabilities';
-    const { told, consoleHost } = await within(TIMEOUT_MS, call, async (signal) => {
+    const { told, headers } = await within(TIMEOUT_MS, call, async (signal) => {
       const answer = await transport.request('/v2/compute/capabilities', {
         headers: { 'Content-Type': 'application/json' },
         ...(signal ? { signal } : {}),
       });
-      return { told: await answerJson(answer, call), consoleHost: answer.headers.get(CONSOLE_HOST) };
+      return { told: await answerJson(answer, call), headers: answer.headers };
     });
     const capabilities = understood(told, name);
     mustBeOfRelease(capabilities.version, { name, version });
@@ -45,7 +47,13 @@ export async function introduce(
         // As a header: other computes may be strict about the query.
         socketFeed(await transport.openSocket('/v2/compute/notifications/ws', { 'X-Operations': 'yes' })),
       ));
-    return { capabilities, consoleHost, feed };
+    const vxlanPort = Number(headers.get(VXLAN_PORT) ?? 0);
+    return {
+      capabilities,
+      consoleHost: headers.get(CONSOLE_HOST),
+      vxlanPort: Number.isInteger(vxlanPort) && vxlanPort > 0 ? vxlanPort : undefined,
+      feed,
+    };
   } catch (error) {
     throw error instanceof ComputeRefusal ? notAServer(name, error) : error;
   }
@@ -103,7 +111,7 @@ function notAServer(name: string, refusal: ComputeRefusal): Failure {
 
 /** Keeps only the members that clients may see; others would break their list of computes. */
 function understood(told: unknown, name: string): Capabilities {
-  const { version, node_types: types, platform, vxlan_port: vxlanPort } = (told ?? {}) as Record<string, unknown>;
+  const { version, node_types: types, platform } = (told ?? {}) as Record<string, unknown>;
   if (typeof version !== 'string' || version === '') {
     throw conflict(`No compatible server answers at the address of compute ${name}: the answer has no version.`);
   }
@@ -111,7 +119,6 @@ function understood(told: unknown, name: string): Capabilities {
     version,
     node_types: Array.isArray(types) ? types.filter((type) => typeof type === 'string') : [],
     ...(typeof platform === 'string' ? { platform } : {}),
-    ...(Number.isInteger(vxlanPort) ? { vxlan_port: vxlanPort as number } : {}),
   };
 }
 

@@ -14,7 +14,7 @@ import { Failure, messageOf, systemCode, timedOut } from '../../failures.ts';
 import { type Dial, dialing } from '../../host/network/dialing.ts';
 import { basicHeader, type Credentials } from '../../http/access/authentication.ts';
 import type { RequestOptions } from '../../http/app/app.ts';
-import { CONSOLE_HOST } from '../../http/app/console-host-header.ts';
+import { CONSOLE_HOST, VXLAN_PORT } from '../../http/app/compute-headers.ts';
 import type { MessageSocket } from '../../http/sockets/message-socket.ts';
 import { type ComputeAddress, originOf, reachableHost } from './address.ts';
 import { openRemoteSocket } from './remote-socket.ts';
@@ -184,6 +184,7 @@ const PASSED_ON = [
   'last-modified',
   'retry-after',
   CONSOLE_HOST.toLowerCase(),
+  VXLAN_PORT.toLowerCase(),
 ] as const;
 
 /** Status, headers and body of an answer; the body arrives at the reader's pace. */

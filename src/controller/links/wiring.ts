@@ -51,9 +51,8 @@ function portsPath(node: Node): string {
 
 /** Whether two hosts make links by VXLAN, and the kernel of each may forward frames of the node. */
 function maySendByVxlan(one: Node, other: Node): boolean {
-  const port = one.compute.capabilities.vxlan_port;
-  if (one.compute === other.compute || port === undefined || other.compute.capabilities.vxlan_port !== port)
-    return false;
+  const port = one.compute.vxlanPort;
+  if (one.compute === other.compute || port === undefined || other.compute.vxlanPort !== port) return false;
   return [one, other].every(({ type }) => nodeKind(type).kernelForwards === true);
 }
 
