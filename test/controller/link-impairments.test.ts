@@ -213,6 +213,28 @@ test('a schedule runs, is seen, and ends: when cancelled, and with a change', as
   assert.match(message, /period: is required/);
 });
 
+test('a suspended link between hubs passes nothing until it is resumed, whatever its impairments and schedule', async (t) => {
+  const made = await pair(t, { suspend: true });
+  const { server, link, nodes } = made;
+  const send = await sender(t, made, nodes[0]);
+  const seen = async (): Promise<Body> => (await server.expect(200, 'GET', `${link}/statistics`)).forward;
+  const arrives = async (what: string, passed: number, dropped: number): Promise<void> => {
+    await send(5);
+    await until(async () => {
+      const { delivered, dropped: reasons } = await seen();
+      return delivered.frames === passed && (reasons.frequency_drop ?? 0) === dropped;
+    }, `${what}: ${passed} frames passed and ${dropped} dropped`);
+  };
+  await arrives('at creation', 0, 5);
+  await server.expect(201, 'PUT', link, { suspend: false });
+  await arrives('resumed', 5, 5);
+  await server.expect(201, 'PUT', link, { suspend: true });
+  await server.expect(201, 'PUT', link, { impairments: { both: { delay: { ms: 1 } } } });
+  await server.expect(201, 'POST', `${link}/schedule`, { steps: [{ at: 0, both: { delay: { ms: 2 } } }] });
+  await arrives('suspended and impaired', 5, 10);
+  assert.equal((await server.expect(200, 'POST', `${link}/reset`)).suspend, true);
+});
+
 test('a compute of another make leaves it to the other end; without one it is refused, and nothing changes', async (t) => {
   const server = await LabServer.start(t);
   let port = 20_000;

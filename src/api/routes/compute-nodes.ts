@@ -49,6 +49,8 @@ export const Nio = v.variant('type', [
 
 export type Nio = v.InferOutput<typeof Nio>;
 
+export const PortSuspension = v.strictObject({ suspend: v.boolean() });
+
 /** `outgoing` are the frames that the node sends into the cable. */
 export const PortImpairments = v.strictObject({
   outgoing: v.optional(DirectionImpairments),
@@ -155,6 +157,8 @@ export const COMPUTE_NODE_ROUTES = {
       errors: [409], query: LAST_QUERY },
   'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/impairments':
     { body: PortImpairments, answer: answers<object>(), summary: 'Impair each direction of the cable (an extension)' },
+  'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/suspension':
+    { body: PortSuspension, status: 204, summary: 'Suspend the cable of a port whose NIO has no update, or end that (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics':
     { concurrent: true, answer: answers<object>(PortCounters), summary: 'What was seen of the cable (an extension)', errors: [409] },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':

@@ -10,7 +10,7 @@ import { CAPTURES_DIRECTORY } from '../../store/captures.ts';
 import { ComputeRefusal, refusalOf } from '../computes/answers.ts';
 import { capturingEnd, defaultFileName, extensionMembers, followingName } from '../links/capturing.ts';
 import { keptLink, type Link, type LinkEnd } from '../links/link.ts';
-import { capturePath } from '../links/wiring.ts';
+import { portPath } from '../links/wiring.ts';
 import type { Node } from '../nodes/node.ts';
 import { changeLink, type LinkRecords } from './link-changes.ts';
 import type { Project } from './project.ts';
@@ -36,14 +36,14 @@ export class LinkCaptures {
     const fileName = capture_file_name || defaultFileName(link, extensions);
     const request = { ...given, capture_file_name: fileName };
     try {
-      await end.node.compute.post(capturePath(end, 'start_capture'), {
+      await end.node.compute.post(portPath(end, 'start_capture'), {
         body: { capture_file_name: fileName, data_link_type, ...extensionMembers(link, end, extensions) },
       });
       await this.#records.keep(project, keptLink(link.record, request));
     } catch (error) {
       // Unless the compute rejected it, the capture may have begun.
       if (!(error instanceof ComputeRefusal)) {
-        await end.node.compute.post(capturePath(end, 'stop_capture'), { connect: false }).catch(ignore);
+        await end.node.compute.post(portPath(end, 'stop_capture'), { connect: false }).catch(ignore);
       }
       throw error;
     }
@@ -59,7 +59,7 @@ export class LinkCaptures {
     if (!capture?.end) return;
     link.formerCapture = capture.request;
     if (!lost.has(capture.end.node)) {
-      await capture.end.node.compute.post(capturePath(capture.end, 'stop_capture')).catch(ignore);
+      await capture.end.node.compute.post(portPath(capture.end, 'stop_capture')).catch(ignore);
     }
     link.capture = { ...capture, end: undefined };
     this.#records.announce('link.updated', link);
@@ -93,7 +93,7 @@ export class LinkCaptures {
       await this.#records.keep(project, keptLink(link.record, undefined));
       try {
         const { compute } = end.node;
-        await compute.retryOnce((connect) => compute.post(capturePath(end, 'stop_capture'), { connect }));
+        await compute.retryOnce((connect) => compute.post(portPath(end, 'stop_capture'), { connect }));
       } catch (error) {
         // A rejection means that the compute has no such capture (any more).
         if (!(error instanceof ComputeRefusal)) {
@@ -114,7 +114,7 @@ export class LinkCaptures {
   async pcap(link: Link, signal: AbortSignal, last?: number): Promise<Response> {
     const end = capturedEnd(link);
     // No time limit: an emulator may send nothing before the first frame.
-    const answer = await end.node.compute.pass('GET', capturePath(end, 'pcap') + lastQuery(last), { signal, limit: 0 });
+    const answer = await end.node.compute.pass('GET', portPath(end, 'pcap') + lastQuery(last), { signal, limit: 0 });
     if (answer.status >= 300) throw refusalOf(answer.status, await answer.text(), 'GET pcap');
     return answer;
   }
@@ -124,7 +124,7 @@ export class LinkCaptures {
     const end = capturedEnd(link);
     const { compute } = end.node;
     if (compute.id === 'local') {
-      const near = await compute.openSocket(capturePath(end, 'pcap/ws') + lastQuery(last));
+      const near = await compute.openSocket(portPath(end, 'pcap/ws') + lastQuery(last));
       return (socket) => joinSockets(socket, near);
     }
     // From other hosts over HTTP, which has backpressure: their WebSockets cannot be slowed down to the client's speed.

@@ -5,7 +5,7 @@ import type { CaptureExtensions } from '../../api/captures.ts';
 import { conflict } from '../../failures.ts';
 import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { Link, LinkEnd } from './link.ts';
-import { capturePath } from './wiring.ts';
+import { portPath } from './wiring.ts';
 
 function isExtended(extensions: CaptureExtensions): boolean {
   return Object.values(extensions).some((value) => value !== undefined);
@@ -36,7 +36,7 @@ export async function capturingEnd(link: Link, extensions: CaptureExtensions): P
 async function knowsExtensions(end: LinkEnd): Promise<boolean> {
   if (end.node.compute.id === 'local') return true;
   try {
-    await end.node.compute.get(capturePath(end, 'statistics'));
+    await end.node.compute.get(portPath(end, 'statistics'));
     return true;
   } catch (error) {
     if (!(error instanceof ComputeRefusal)) throw error;

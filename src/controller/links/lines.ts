@@ -6,6 +6,7 @@ import { ComputeRefusal, lacksRoute, mustBeObject } from '../computes/answers.ts
 import type { CallOptions } from '../computes/compute.ts';
 import { changesOf, impairs, type LinkImpairments } from './impairments.ts';
 import type { Link, LinkEnd } from './link.ts';
+import { portPath } from './wiring.ts';
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 type Directions<Value> = { forward: Value; backward: Value };
@@ -21,8 +22,7 @@ function directionsOf<Value>({ ends }: Link, end: LinkEnd, { outgoing, incoming 
 }
 
 async function ask(end: LinkEnd, method: Method, path: string, options?: CallOptions): Promise<unknown> {
-  const { adapter_number: adapter, port_number: port } = end.port;
-  return end.node.compute[method](`${end.node.path}/adapters/${adapter}/ports/${port}/${path}`, options);
+  return end.node.compute[method](portPath(end, path), options);
 }
 
 /** The possible ends, best first: the present one, the one on this host, the filtering end. */

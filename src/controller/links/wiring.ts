@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import { MOST_VNI } from '../../api/routes/compute-nodes.ts';
 import { conflict, ignore } from '../../failures.ts';
-import { ComputeRefusal } from '../computes/answers.ts';
+import { ComputeRefusal, lacksRoute } from '../computes/answers.ts';
 import type { Node } from '../nodes/node.ts';
 import { commonAddresses } from './addresses.ts';
 import { activeFilters, type Link, type LinkEnd, type LinkSettings } from './link.ts';
@@ -15,8 +15,13 @@ const NO_SUCH_METHOD = 405;
 /** Time limit (ms) for an update of the second end, as in the release. */
 const SECOND_UPDATE_LIMIT_MS = 221_000;
 
-export function nioPath({ node, port }: LinkEnd): string {
-  return `${node.path}/adapters/${port.adapter_number}/ports/${port.port_number}/nio`;
+/** Path of a route of an end's port on its compute. */
+export function portPath({ node, port }: LinkEnd, route: string): string {
+  return `${node.path}/adapters/${port.adapter_number}/ports/${port.port_number}/${route}`;
+}
+
+export function nioPath(end: LinkEnd): string {
+  return portPath(end, 'nio');
 }
 
 /** The NIO for one end's compute: the other end's address and, at the filtering end, the filters. */
@@ -104,6 +109,7 @@ export async function wire(link: Link): Promise<void> {
     }
     undo.defer(() => removeNio(end, { connect: false }).catch(ignore));
   }
+  if (link.settings.suspended) await suspendFixed(link, true);
   undo.move();
 }
 
@@ -121,6 +127,23 @@ export async function rewire(link: Link, settings: LinkSettings): Promise<void> 
   if (!one?.wire || !other?.wire) return;
   await changeNio(one, { body: nio(link, one, other, settings) });
   await changeNio(other, { body: nio(link, other, one, settings), limit: SECOND_UPDATE_LIMIT_MS });
+  await suspendFixed(link, settings.suspended);
+}
+
+/**
+ * Suspends a link between hubs and switches, whose NIOs cannot be changed, or ends that. A compute of the release has no such
+ * route and passes frames on.
+ */
+async function suspendFixed({ ends }: Link, suspend: boolean): Promise<void> {
+  const [one, other] = ends as [LinkEnd, LinkEnd];
+  if (![one, other].every(({ node }) => nodeKind(node.type).fixedNios)) return;
+  for (const end of [one, other]) {
+    try {
+      await end.node.compute.put(portPath(end, 'suspension'), { body: { suspend } });
+    } catch (error) {
+      if (!lacksRoute(error)) throw error;
+    }
+  }
 }
 
 async function changeNio(end: LinkEnd, options: { body: object; limit?: number }): Promise<void> {
@@ -183,12 +206,4 @@ export async function hasMoved({ ends: [one, other] }: Link): Promise<boolean> {
   if (!one?.wire || !other?.wire || one.node.compute === other.node.compute) return false;
   const [host, otherHost] = await commonAddresses(one.node.compute, other.node.compute);
   return host !== one.wire.host || otherHost !== other.wire.host;
-}
-
-/** Path of an end's routes for captures and counters on its compute. */
-export function capturePath(
-  end: LinkEnd,
-  action: 'start_capture' | 'stop_capture' | 'pcap' | 'pcap/ws' | 'statistics',
-): string {
-  return `${end.node.path}/adapters/${end.port.adapter_number}/ports/${end.port.port_number}/${action}`;
 }

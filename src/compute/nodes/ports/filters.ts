@@ -22,6 +22,9 @@ const IMPAIR: Readonly<Record<keyof typeof FILTER_VALUES, Impair>> = {
   },
 };
 
+/** Drops every frame. */
+export const SUSPENDED: Impairments = { frequencyDrop: -1 };
+
 function isKnown(type: string): type is keyof typeof FILTER_VALUES {
   return Object.hasOwn(FILTER_VALUES, type);
 }
@@ -44,7 +47,7 @@ export async function impairmentsOf(nio: PluggableNio): Promise<Impairments> {
     if (!isKnown(type)) throw unknownFilter(type);
     IMPAIR[type](impairments, checked(type, FILTER_VALUES[type], given));
   }
-  return nio.suspend ? { frequencyDrop: -1 } : impairments;
+  return nio.suspend ? SUSPENDED : impairments;
 }
 
 function checked(type: string, values: readonly FilterValue[], given: unknown): number[] {

@@ -10,6 +10,7 @@ import type {
   PortStatistics,
   TunnelNotice,
 } from '../../../fabric/fabric.ts';
+import type { Impairments } from '../../../fabric/model.ts';
 import { conflict, type Failure, ignore } from '../../../failures.ts';
 import { shortHash, tunnelName } from '../../../host/network/interfaces.ts';
 import { KeyedLock } from '../../../host/values/keyed-lock.ts';
@@ -17,7 +18,7 @@ import type { Services } from '../../services.ts';
 import { withExceptionName } from '../exception-name.ts';
 import type { PortOwner } from '../owner.ts';
 import type { Capture } from './captures.ts';
-import { impairmentsOf } from './filters.ts';
+import { impairmentsOf, SUSPENDED } from './filters.ts';
 import {
   cableImpairments,
   planOf,
@@ -38,6 +39,10 @@ export interface PortRules {
 interface Attached {
   readonly nio: PluggableNio;
   readonly port: FabricPort;
+  /** Those of the NIO. */
+  impairments: Impairments;
+  /** Suspended besides the NIO, whatever that says. */
+  suspended: boolean;
   /** Impairments by direction, without the schedule. */
   directions: CableImpairments;
   schedule?: Started;
@@ -117,7 +122,7 @@ export class NodePort {
         await port.connect(cable, impairments);
         if (this.#closed) throw this.#refusal('was removed meanwhile');
         undo.move();
-        this.#attached = { nio, port, directions: cableImpairments({}) };
+        this.#attached = { nio, port, impairments, suspended: false, directions: cableImpairments({}) };
       });
     });
   }
@@ -125,10 +130,18 @@ export class NodePort {
   /** Changes suspension and filters; the cable stays. */
   async update(wanted: Nio): Promise<void> {
     const impairments = await impairmentsOf(mustBePluggable(wanted, this.#rules.nios));
-    await this.#inTurn(async () => {
-      const { port } = this.#connection();
-      await withExceptionName(this.#rules.exception, () => port.impair(impairments));
-    });
+    await this.#inTurn(() => this.#impair({ ...this.#connection(), impairments }));
+  }
+
+  /** Stops all frames, or ends that, where the release has no update of a NIO. */
+  suspend(suspended: boolean): Promise<void> {
+    return this.#inTurn(() => this.#impair({ ...this.#connection(), suspended }));
+  }
+
+  async #impair(wanted: Attached): Promise<void> {
+    const { port, impairments, suspended } = wanted;
+    await withExceptionName(this.#rules.exception, () => port.impair(suspended ? SUSPENDED : impairments));
+    this.#attached = wanted;
   }
 
   /** Replaces the impairments by direction, besides the NIO's filters, and ends the schedule. Returns the result. */
