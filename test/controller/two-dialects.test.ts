@@ -14,6 +14,25 @@ async function v3(server: LabServer, method: string, path: string, body?: object
   return { status: answer.status, json: answered === '' ? undefined : JSON.parse(answered) };
 }
 
+test('a client of release 3.0.6 draws a picture of two megabytes', async (t) => {
+  const server = await LabServer.start(t);
+  const project = await server.project('pictures', { auto_close: false });
+  const drawings = `/projects/${project.project_id}/drawings`;
+  const picture = (size: number): string =>
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9"><image width="9" height="9" xlink:href="data:image/png;base64,${Buffer.alloc(size, 0xa5).toString('base64')}"/></svg>`;
+  const made = await v3(server, 'POST', drawings, { svg: picture(2_000_000) });
+  assert.equal(made.status, 201, made.json?.message);
+  assert.equal(
+    (await v3(server, 'PUT', `${drawings}/${made.json.drawing_id}`, { svg: picture(3_000_000) })).status,
+    200,
+  );
+  const { status, json } = await v3(server, 'POST', drawings, { svg: picture(30_000_000) });
+  assert.deepEqual(
+    [status, json.message],
+    [413, 'The body is larger than 33554432 bytes; send files to a files or images route.'],
+  );
+});
+
 test('one lab, watched in both dialects while clients of each change it: both streams tell the same', async (t) => {
   const { server, project } = await LabServer.withLab(t, { name: 'shared', auto_close: false });
   const lab = `/projects/${project.project_id}`;

@@ -42,6 +42,8 @@ const LAB = '/projects/{project_id}';
 const NODE = `${LAB}/nodes/{node_id}`;
 const LINK = `${LAB}/links/{link_id}`;
 const DISK = `${NODE}/disks/{disk_name}`;
+/** Clients send pictures within a drawing; release 3.0.6 has no limit. */
+const DRAWING_BYTES = 32 * 1024 * 1024;
 
 const listOf =
   (one: (value: Members) => Members) =>
@@ -170,9 +172,9 @@ function differences(
     [`GET ${LINK}/capture/stream`]: { as: `GET ${LINK}/pcap` },
 
     [`GET ${LAB}/drawings`]: {},
-    [`POST ${LAB}/drawings`]: {},
+    [`POST ${LAB}/drawings`]: { limitBytes: DRAWING_BYTES },
     [`GET ${LAB}/drawings/{drawing_id}`]: {},
-    [`PUT ${LAB}/drawings/{drawing_id}`]: { status: 200 },
+    [`PUT ${LAB}/drawings/{drawing_id}`]: { status: 200, limitBytes: DRAWING_BYTES },
     [`DELETE ${LAB}/drawings/{drawing_id}`]: {},
 
     [`GET ${LAB}/snapshots`]: {},

@@ -60,7 +60,7 @@ class Chunks {
   }
 }
 
-async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> {
+async function readBounded(stream: ReadableStream<Uint8Array>, limitBytes = BODY_LIMIT_BYTES): Promise<string> {
   const reader = stream.getReader();
   const chunks = new Chunks();
   let late = false;
@@ -74,8 +74,8 @@ async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> 
       if (late) throw timedOut(`The body did not arrive within ${BODY_TIMEOUT_MS / 1000} s.`);
       if (done) return chunks.text();
       chunks.add(value);
-      if (chunks.size > BODY_LIMIT_BYTES) {
-        throw tooLarge(`The body is larger than ${BODY_LIMIT_BYTES} bytes; send files to a files or images route.`);
+      if (chunks.size > limitBytes) {
+        throw tooLarge(`The body is larger than ${limitBytes} bytes; send files to a files or images route.`);
       }
     }
   } catch (error) {

@@ -22,6 +22,8 @@ export interface Difference {
   status?: number;
   /** Whether a body must be sent. */
   needsBody?: boolean;
+  /** The most bytes of a body, where 1 MiB is too little. */
+  limitBytes?: number;
   /** The body for the route of 2.2.57. */
   body?: (sent: Members, params: Readonly<Record<string, string>>) => unknown;
   /** The query for the route of 2.2.57; by default none, as the query is no part of a body. */
@@ -122,12 +124,12 @@ function definitionOf({ method, definition: twin }: HttpRoute, difference: Diffe
 }
 
 /** The body as it was sent. @throws Failure */
-async function sentIn(request: RouteRequest, { needsBody = false }: Difference): Promise<Members> {
+async function sentIn(request: RouteRequest, { needsBody = false, limitBytes }: Difference): Promise<Members> {
   const { headers, stream } = request;
   const isMissing = (headers.get('content-length') ?? '0') === '0' && !headers.has('transfer-encoding');
   if (needsBody && (stream === null || isMissing))
     throw invalid('Invalid request: a JSON body is required, {} at least.');
-  return readObject(request, false);
+  return readObject(request, false, limitBytes);
 }
 
 function bodyOf(

@@ -63,14 +63,16 @@ function refuseIdentifier(name: string, text: string): never {
 /**
  * The body, an object. Without a type it is JSON; `fetch` names text/plain for a string.
  * @param isTyped whether the type of an empty body counts, too
+ * @param limitBytes of the body, if not the usual one
  * @throws Failure `invalid`, `too-large`
  */
 export async function readObject(
   { headers, stream }: Pick<RouteRequest, 'headers' | 'stream'>,
   isTyped = true,
+  limitBytes?: number,
 ): Promise<Record<string, unknown>> {
   const type = headers.get('content-type') ?? '';
-  const body = await readJsonBody(stream);
+  const body = await readJsonBody(stream, limitBytes);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid('Invalid request: body: expected an object.');
   const counts = isTyped || Object.keys(body).length > 0;
