@@ -8,7 +8,7 @@ export const Uuid = v.pipe(
   v.regex(/^[a-fA-F0-9]{8}-[a-fA-F0-9]{4}-[a-fA-F0-9]{4}-[a-fA-F0-9]{4}-[a-fA-F0-9]{12}$/, 'must be a UUID'),
 );
 
-export const Integer = v.pipe(v.number(), v.safeInteger());
+export const Integer = v.pipe(v.number(), v.safeInteger('a whole number, at most 2^53'));
 
 /** ISO 8601, UTC. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp());
@@ -88,7 +88,7 @@ export type CustomAdapter = v.InferOutput<typeof CustomAdapter>;
 export const AnyObject = v.pipe(
   v.custom<Record<string, unknown>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
+    'an object',
   ),
 );
 

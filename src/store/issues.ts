@@ -11,5 +11,8 @@ export function describeIssue(issue: v.BaseIssue<unknown>, root: string): string
   if (issue.expected === 'never') return `${place}: is not a member of this object; remove it`;
   if (issue.received === 'undefined') return `${place}: is required (${issue.expected})`;
   const pattern = issue.requirement instanceof RegExp ? ` (must match ${issue.requirement})` : '';
-  return `${place}: expected ${issue.expected ?? issue.message}, received ${issue.received}${pattern}`;
+  const rule = issue.type === 'custom' ? issue.message : (issue.expected ?? issue.message);
+  // Valibot's own words for a rule without ours.
+  const expected = rule.replace(/^Invalid ([\w -]+): Received .*$/s, 'a valid $1');
+  return `${place}: expected ${expected}, received ${issue.received}${pattern}`;
 }

@@ -14,26 +14,30 @@ export interface JsonBounds {
   maxContainers: number;
   /** Values of any kind, objects and lists included. */
   maxValues: number;
+  /** Whether half of a surrogate pair is refused, which no file, database or address can hold. */
+  wellFormed: boolean;
 }
 
 /**
  * Levels: far more than a document of the API or a topology file needs (a dozen), far fewer than exhaust the stack. The
  * others: a lab of 10,000 nodes and as many links has 130,000 objects and lists, and 700,000 values.
  */
-const DEFAULT_BOUNDS: JsonBounds = { maxDepth: 100, maxContainers: 200_000, maxValues: 1_000_000 };
+const DEFAULT_BOUNDS: JsonBounds = { maxDepth: 100, maxContainers: 200_000, maxValues: 1_000_000, wellFormed: false };
 
 /**
  * Parses untrusted JSON text; exceeded limits and members named `__proto__` are rejected. Throws `Failure('invalid')`
  * whose message begins with the mistake.
  */
 export function parseJsonBounded(text: string, options: Partial<JsonBounds> = {}): unknown {
-  const excess = excessOf(text, { ...DEFAULT_BOUNDS, ...options });
+  const bounds = { ...DEFAULT_BOUNDS, ...options };
+  const excess = excessOf(text, bounds);
   if (excess !== undefined) throw invalid(excess);
   try {
     // A reviver multiplies the cost of parsing: it is only used if the text can contain such a member (plain or with
     // escaped letters).
-    const suspect = /__proto__|\\u00[567]/i.test(text);
-    return JSON.parse(text, suspect ? refusePrototype : undefined);
+    const mayHalve = bounds.wellFormed && /\\ud[89a-f]/i.test(text);
+    const suspect = mayHalve || /__proto__|\\u00[567]/i.test(text);
+    return JSON.parse(text, suspect ? refusing(mayHalve) : undefined);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
     throw invalid(`not valid JSON: ${messageOf(thrown)}`);
@@ -71,10 +75,14 @@ export function formatJson(value: unknown): string {
   return JSON.stringify(sorted(value), undefined, 4);
 }
 
-function refusePrototype(name: string, value: unknown): unknown {
-  if (name === '__proto__') throw invalid("a member named '__proto__' is not allowed; leave it out");
-  return value;
-}
+const refusing =
+  (halves: boolean) =>
+  (name: string, value: unknown): unknown => {
+    if (name === '__proto__') throw invalid("a member named '__proto__' is not allowed; leave it out");
+    if (halves && !(name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed())))
+      throw invalid('a text has half of a surrogate pair (\\ud800 to \\udfff), which is no character');
+    return value;
+  };
 
 /**
  * The limit that a text exceeds. One pass that skips strings; malformed text may be misjudged, but the parser rejects

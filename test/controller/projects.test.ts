@@ -8,6 +8,26 @@ import { LabServer, until } from './lab-server.ts';
 
 const UNKNOWN = '11111111-2222-4333-8444-555555555555';
 
+test('values that no file, address or scene can have are refused by name', async (t) => {
+  const server = await LabServer.start(t);
+  const { project_id: id } = await server.project('lab', { auto_close: false });
+  const compute = { protocol: 'http', host: '127.0.0.1', port: 1 };
+  for (const [method, path, body, reason] of [
+    ['POST', '/v2/projects/load', { path: 'a\0b' }, /path: expected a path without NUL/],
+    ['PUT', `/v2/projects/${id}`, { zoom: 1.5 }, /zoom: expected a whole number, at most 2\^53, received 1\.5/],
+    ['PUT', `/v2/projects/${id}`, { name: '\ud800' }, /half of a surrogate pair/],
+    ['POST', '/v2/computes', { ...compute, compute_id: '\ud800' }, /half of a surrogate pair/],
+    ['POST', '/v2/computes', { ...compute, compute_id: '' }, /compute_id: "" cannot be part of an address/],
+    [
+      'POST',
+      `/v2/projects/${id}/nodes`,
+      { name: 'x', node_type: 'vpcs', compute_id: 'local', properties: [] },
+      /properties: expected an object/,
+    ],
+  ] as const)
+    assert.match((await server.expect(400, method, path, body)).message, reason);
+});
+
 test('a lab is as it was after closing and opening, and after a restart of the server', async (t) => {
   const { server, project, path } = await LabServer.withLab(t, {
     zoom: 80,

@@ -36,6 +36,14 @@ test('values are counted as what they can be at most, and commas inside of strin
   assert.throws(() => parseJsonBounded('[1,2,3,4,5]', bounds), failure('invalid', /more than 5 values/));
 });
 
+test('half of a surrogate pair is refused where that is asked for, and whole pairs are not', () => {
+  const [bounds, refused] = [{ wellFormed: true }, failure('invalid', /half of a surrogate pair/)];
+  assert.deepEqual(parseJsonBounded('{"a":["\\ud83d\\ude00","\\\\ud800"]}', bounds), { a: ['😀', '\\ud800'] });
+  for (const text of ['"\\ud800"', '["\\uDFFFx"]', '{"\\ud83d":1}', '{"a":{"b":"\\ude00\\ud83d"}}'])
+    assert.throws(() => parseJsonBounded(text, bounds), refused, text);
+  assert.equal(parseJsonBounded('"\\ud800"'), '\ud800');
+});
+
 test('depth is counted exactly, and brackets inside of strings do not count', () => {
   assert.deepEqual(parseJsonBounded('[[1]]', { maxDepth: 2 }), [[1]]);
   assert.throws(() => parseJsonBounded('[[[1]]]', { maxDepth: 2 }), failure('invalid', /deeper than 2 levels/));

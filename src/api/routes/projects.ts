@@ -24,7 +24,12 @@ export const ProjectUpdate = v.strictObject({
 });
 export type ProjectUpdate = v.InferOutput<typeof ProjectUpdate>;
 
-export const ProjectLoad = v.strictObject({ path: Text });
+export const ProjectLoad = v.strictObject({
+  path: v.pipe(
+    Text,
+    v.check((path) => !path.includes('\0'), 'a path without NUL'),
+  ),
+});
 
 export const Notes = v.strictObject({ text: v.string() });
 export type Notes = v.InferOutput<typeof Notes>;

@@ -92,11 +92,11 @@ async function readBounded(stream: ReadableStream<Uint8Array>, limitBytes = BODY
  * The parsed body; an empty one is an empty object.
  * @throws Failure `too-large`, MalformedBody
  */
-export async function readJsonBody(stream: ReadableStream<Uint8Array> | null): Promise<unknown> {
-  const text = stream === null ? '' : await readBounded(stream);
+export async function readJsonBody(stream: ReadableStream<Uint8Array> | null, limitBytes?: number): Promise<unknown> {
+  const text = stream === null ? '' : await readBounded(stream, limitBytes);
   if (text === '') return {};
   try {
-    return parseJsonBounded(text, BOUNDS);
+    return parseJsonBounded(text, { ...BOUNDS, wellFormed: true });
   } catch (error) {
     throw new MalformedBody(error instanceof Error ? error.message : String(error), text);
   }
