@@ -11,7 +11,7 @@ import { cpuMilliseconds, isShort, mean, median, table } from './measure.ts';
 const run = promisify(execFile);
 const ROUNDS = isShort ? 1 : 3;
 const SECONDS = isShort ? 1 : 3;
-const PINGS = isShort ? 20 : 150;
+const PINGS = isShort ? 20 : 100;
 
 export type Undo = () => Promise<unknown>;
 
