@@ -1,13 +1,31 @@
 // SQLite as promises: one connection, one queue, group commit, forward-only migrations.
 import { statfsSync } from 'node:fs';
-import { open as openFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { open as openFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import sqlite3 from 'sqlite3';
-import { conflict, Failure, type FailureCode, messageOf, systemCode, temporary, unavailable } from '../failures.ts';
+import {
+  conflict,
+  Failure,
+  type FailureCode,
+  messageOf,
+  outOfSpace,
+  systemCode,
+  temporary,
+  unavailable,
+} from '../failures.ts';
+import { exists } from '../host/files/exists.ts';
+import { IDENTITY } from './other-states.ts';
 import type { Reserve } from './reserve.ts';
 
 export type SqlValue = string | number | null;
 
+/** Size in bytes of the smallest database. */
+export const LEAST_BYTES = 512;
+const EMPTY = 'it is empty';
+const PAGE_BYTES = 4096;
+/** A part of the file `-shm`, and the pages of the log that it indexes. */
+const INDEX_BYTES = 32_768;
+const INDEX_FRAMES = 4_062;
 const NO_SPACE = 'cannot grow: no space is left for the change; free some and try again';
 /** Also compares indexes with their tables: a damaged index hides rows. */
 export const CHECK = 'PRAGMA integrity_check(1)';
@@ -88,10 +106,10 @@ export class Database implements AsyncDisposable {
    * unchanged. Changes that free space can use the `reserve`.
    */
   static async open(path: string, migrations: readonly string[], reserve?: Reserve): Promise<Database> {
-    await createPrivately(path);
+    const isUsed = await createPrivately(path);
     const database = new Database(path, await connect(path), reserve);
     try {
-      await database.#prepare(migrations);
+      await database.#prepare(migrations, isUsed);
     } catch (thrown) {
       await database.close();
       throw thrown;
@@ -282,14 +300,16 @@ export class Database implements AsyncDisposable {
     return statement;
   }
 
-  async #prepare(migrations: readonly string[]): Promise<void> {
+  /** @param isUsed whether it was there at an earlier start, and so must have tables */
+  async #prepare(migrations: readonly string[], isUsed: boolean): Promise<void> {
     const { get, all } = this.#transaction;
     let version: number;
     try {
       // Nothing is written before the file is checked.
       const found = (await all<{ integrity_check: string }>(CHECK)).map((row) => row.integrity_check);
-      if (found.join() !== 'ok') throw this.#damaged(found.join());
+      if (found.join() !== 'ok') throw damaged(this.#path, found.join());
       version = (await get<{ user_version: number }>('PRAGMA user_version'))?.user_version ?? 0;
+      if (version === 0 && isUsed) throw damaged(this.#path, EMPTY);
     } catch (thrown) {
       throw this.#failure(thrown);
     }
@@ -343,19 +363,19 @@ export class Database implements AsyncDisposable {
         return failed('unavailable', 'is held by another program: end that and try again');
       case 'SQLITE_CORRUPT':
       case 'SQLITE_NOTADB':
-        return this.#damaged(reason, thrown);
+        return damaged(this.#path, reason, thrown);
       default:
         return thrown;
     }
   }
+}
 
-  #damaged(reason: string, cause?: unknown): Failure {
-    return conflict(
-      `${this.#path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or run "labwired recover", which rebuilds it from what can ` +
-        'be read of it and from the .gns3 files of the projects',
-      { cause },
-    );
-  }
+function damaged(path: string, reason: string, cause?: unknown): Failure {
+  return conflict(
+    `${path} is damaged (${reason.replaceAll(/\s+/g, ' ')}) and was left as it is: put back a copy of it, or run "labwired recover", which rebuilds it from what can ` +
+      'be read of it and from the .gns3 files of the projects',
+    { cause },
+  );
 }
 
 function isFull(path: string): boolean {
@@ -366,19 +386,55 @@ function isFull(path: string): boolean {
 /**
  * The file contains passwords of computes: only the owner may read it and SQLite's files beside it, which inherit its
  * permissions.
+ * @returns whether it was there, in a directory that a server has used
  */
-async function createPrivately(path: string): Promise<void> {
+async function createPrivately(path: string): Promise<boolean> {
+  await requireRegularFiles(`${path}-journal`, `${path}-wal`, `${path}-shm`);
   const found = await stat(path).catch(() => undefined);
-  // Opening a pipe would wait for ever.
   if (found && !found.isFile()) {
     throw conflict(`${path} is not a regular file: move it away, and put the database back in its place`);
   }
+  const isUsed = found !== undefined && (await exists(join(dirname(path), IDENTITY)));
+  // SQLite would take it for a new one, and delete the log beside it.
+  if (found && found.size < LEAST_BYTES && (isUsed || found.size > 0)) throw damaged(path, EMPTY);
   try {
     await (await openFile(path, 'a', 0o600)).close();
   } catch (thrown) {
     throw conflict(`${path} cannot be opened (${messageOf(thrown)}): ${MAKE_WRITABLE}`, {
       cause: thrown,
     });
+  }
+  await requireRoom(path);
+  return isUsed;
+}
+
+/**
+ * SQLite maps the file `-shm` into memory after writing one byte to each page of it. Where blocks are smaller than
+ * pages, such as in ext4 of less than 512 MiB, that leaves holes, and a full disk would end the process by SIGBUS.
+ * @throws Failure `out-of-space`
+ */
+async function requireRoom(path: string): Promise<void> {
+  if (statfsSync(dirname(path)).bsize >= PAGE_BYTES) return;
+  const frames = ((await stat(`${path}-wal`).catch(() => undefined))?.size ?? 0) / PAGE_BYTES;
+  const room = `${path}.room`;
+  try {
+    await writeFile(room, Buffer.alloc(2 * INDEX_BYTES * (1 + Math.ceil(frames / INDEX_FRAMES))), { flush: true });
+  } catch (thrown) {
+    if (systemCode(thrown) === 'ENOSPC' || systemCode(thrown) === 'EDQUOT')
+      throw outOfSpace(`${path} ${NO_SPACE}`, { cause: thrown });
+    throw thrown;
+  } finally {
+    await rm(room, { force: true });
+  }
+  await using directory = await openFile(dirname(path), 'r');
+  await directory.sync(); // only now are its blocks free
+}
+
+/** Opening a pipe would wait for ever. @throws Failure `conflict` for anything but a file or nothing */
+export async function requireRegularFiles(...paths: string[]): Promise<void> {
+  for (const path of paths) {
+    const found = await stat(path).catch(() => undefined);
+    if (found && !found.isFile()) throw conflict(`${path} is not a regular file: move it away`);
   }
 }
 

@@ -1,6 +1,7 @@
 // The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Failure, messageOf } from '../failures.ts';
 import { exists } from '../host/files/exists.ts';
 import { connect, type Database, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
@@ -48,7 +49,10 @@ export async function becomeLocal(database: Database, id: string): Promise<void>
   });
 }
 
-/** After the end of a cluster its labs are those of the host where it began; they replace what the host had before. */
+/**
+ * After the end of a cluster its labs are those of the host where it began; they replace what the host had before.
+ * @throws Failure `conflict` if they cannot be read
+ */
 export async function adoptLeftLabs(state: string, database: string): Promise<void> {
   const left = join(state, LEFT_LABS);
   const path = join(left, DATABASE);
@@ -56,11 +60,20 @@ export async function adoptLeftLabs(state: string, database: string): Promise<vo
   const connection = await connect(path);
   const ended = `DELETE FROM setting WHERE name IN ('${LOCAL_HOST}', 'log-position');
     DELETE FROM document WHERE kind IN ('cluster-hosts', 'files', 'running-nodes')`;
-  // Afterwards one file has all of it.
-  await settle((done) =>
-    connection.exec(`${ended}; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE`, done),
-  );
-  await settle((done) => connection.close(done));
+  try {
+    // Afterwards one file has all of it.
+    await settle((done) =>
+      connection.exec(`${ended}; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE`, done),
+    );
+  } catch (thrown) {
+    throw new Failure(
+      'conflict',
+      `${path}, which has the labs of the cluster that this host left, cannot be used (${messageOf(thrown)}): put back a copy of it, or move ${left} away to start without them`,
+      { cause: thrown },
+    );
+  } finally {
+    await settle((done) => connection.close(done));
+  }
   for (const suffix of ['-wal', '-shm']) await rm(`${database}${suffix}`, { force: true });
   await rename(path, database);
   await rm(left, { recursive: true, force: true });

@@ -1,19 +1,26 @@
 // The identity of an installation, which its running programs carry. A copied state directory gets a new one; otherwise
 // it would end the original's programs.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { messageOf } from '../failures.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, systemCode } from '../failures.ts';
 import { writeFileAtomically } from '../host/files/atomic-file.ts';
 import { readRegularFile } from '../host/files/regular-file.ts';
 import { log } from '../host/log.ts';
+import { ownUser } from '../host/processes/own-user.ts';
+import { peerUser } from '../host/processes/peer-user.ts';
 import type { Database } from './database.ts';
+import { IDENTITY } from './other-states.ts';
 import type { StatePaths } from './state-paths.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The largest size in bytes of the file with the identity. */
 const LARGEST_INSTANCE_BYTES = 64;
-const FILE = 'instance';
+/** How long (ms) a killed server may need to give its identity back: the kernel first removes its interfaces. */
+const PATIENCE_MS = 5_000;
 
 const PUT_SETTING = 'INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
 
@@ -24,21 +31,40 @@ interface Place {
   file: string;
 }
 
+export interface Identity {
+  instance: string;
+  /** No other server on this host has the identity until this is disposed of. */
+  claim: AsyncDisposable;
+}
+
 /**
  * The identity from the database. A file beside it has it, too: after the loss of the database the running programs
  * must still be recognized.
  * @param others state directories of projects in the database
  */
-export async function identityOf(database: Database, paths: StatePaths, others: ReadonlySet<string>): Promise<string> {
-  const path = join(paths.directory, FILE);
+export async function identityOf(
+  database: Database,
+  paths: StatePaths,
+  others: ReadonlySet<string>,
+): Promise<Identity> {
+  const path = join(paths.directory, IDENTITY);
   const noted = await notedIn(paths.directory);
   const settings = await database.all<{ name: string; value: string }>('SELECT name, value FROM setting');
   const setting = (wanted: string): string | undefined => settings.find(({ name }) => name === wanted)?.value;
+  if (noted !== undefined && setting('instance') === undefined)
+    log.warn('the database is new: labs are found by their files, and whatever else it had is gone', {
+      state: paths.directory,
+    });
   const { dev, ino } = await stat(paths.real);
   const here: Place = { path: paths.real, file: `${dev}:${ino}` };
   const known = setting('instance') ?? noted;
-  const isCopy = known !== undefined && (await wasCopied(known, placeOf(setting('place')), here, others));
-  const instance = known === undefined || isCopy ? randomUUID() : known;
+  await using undo = new AsyncDisposableStack();
+  // Neither place nor inode tells the original from a copy that was put in its place.
+  const isOriginal = known !== undefined && !(await wasCopied(known, placeOf(setting('place')), here, others));
+  const claim = isOriginal ? await claimOf(known) : undefined;
+  const isCopy = known !== undefined && claim === undefined;
+  const instance = claim === undefined ? randomUUID() : (known as string);
+  undo.use(claim ?? (await claimOf(instance)));
   if (isCopy) {
     log.warn('state directory is a copy: it gets an identity of its own', { state: paths.directory });
     await leaveToOriginal(database);
@@ -51,11 +77,46 @@ export async function identityOf(database: Database, paths: StatePaths, others: 
       log.debug('the identity of the installation is in its database alone', { path, error: messageOf(error) }),
     );
   }
-  return instance;
+  return { instance, claim: undo.move() };
+}
+
+/** Undefined if another server has the identity. The claim is an abstract socket, which ends with the process. */
+async function claimOf(instance: string): Promise<AsyncDisposable | undefined> {
+  const path = `\0labwire-${instance}`;
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const server = createServer((socket) => socket.destroy()).unref();
+    try {
+      await once(server.listen(path), 'listening');
+      return server;
+    } catch (thrown) {
+      if (systemCode(thrown) !== 'EADDRINUSE') {
+        log.warn('copies of the state directory that run at the same time are not noticed', {
+          error: messageOf(thrown),
+        });
+        return server;
+      }
+    }
+    if (performance.now() > deadline) return (await isOfStranger(path)) ? server : undefined;
+    await sleep(20);
+  }
+}
+
+/** Whether a user without access to this server's programs has taken the socket, whose name the kernel shows to all. */
+async function isOfStranger(path: string): Promise<boolean> {
+  const socket = connect({ path });
+  try {
+    await once(socket, 'connect');
+    return ![0, ownUser()].includes(peerUser((socket as unknown as { _handle: { fd: number } })._handle.fd));
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function notedIn(directory: string): Promise<string | undefined> {
-  const bytes = await readRegularFile(join(directory, FILE), LARGEST_INSTANCE_BYTES).catch(() => undefined);
+  const bytes = await readRegularFile(join(directory, IDENTITY), LARGEST_INSTANCE_BYTES).catch(() => undefined);
   const text = bytes?.toString().trim();
   return text !== undefined && UUID.test(text) ? text : undefined;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { conflict, Failure, messageOf, outOfSpace, systemCode } from '../failures.ts';
 import { throwFileFailure } from '../host/files/atomic-file.ts';
-import { connect, settle } from './database.ts';
+import { connect, requireRegularFiles, settle } from './database.ts';
 import { LOCK } from './other-states.ts';
 
 /** How long (ms) to wait for a daemon that is just ending. */
@@ -21,6 +21,7 @@ const PATIENCE_MS = 300;
 export async function lockStateDirectory(directory: string): Promise<AsyncDisposable> {
   const pidFile = join(directory, 'labwired.pid');
   const path = join(directory, LOCK);
+  await requireRegularFiles(path, `${path}-journal`, pidFile);
   const connection = await connect(path, PATIENCE_MS).catch((thrown: unknown) => {
     throw unusable(directory, thrown);
   });
@@ -31,6 +32,8 @@ export async function lockStateDirectory(directory: string): Promise<AsyncDispos
   } catch (thrown) {
     await close();
     if (systemCode(thrown) === 'SQLITE_BUSY') throw await heldByAnother(directory, pidFile);
+    if (['SQLITE_NOTADB', 'SQLITE_CORRUPT'].includes(systemCode(thrown) ?? ''))
+      throw new Failure('conflict', `${path} is damaged: delete it, it has nothing to keep`, { cause: thrown });
     throw thrown instanceof Failure ? thrown : unusable(directory, thrown);
   }
   return {

@@ -6,6 +6,8 @@ import { lockHolder } from '../host/system-calls.ts';
 
 export const DATABASE = 'labwire.db';
 export const LOCK = 'labwired.lock';
+/** Written by the first start. */
+export const IDENTITY = 'instance';
 
 /** The state directory that contains a path, unless that is `own` (links resolved). */
 export async function otherStateAround(path: string, own: string): Promise<string | undefined> {

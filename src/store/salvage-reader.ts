@@ -1,8 +1,8 @@
 // Reads what it can of a damaged database: row by row, from both ends of each table, with the help of its indexes and,
 // if the first page is destroyed, with that of a new database.
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type sqlite3 from 'sqlite3';
-import { connect, settle } from './database.ts';
+import { connect, LEAST_BYTES, settle } from './database.ts';
 
 export type Row = Record<string, string | number | null>;
 
@@ -56,7 +56,8 @@ const BLIND_ROWS = 500;
  * creates them
  */
 export async function readDamaged(path: string, sound: string): Promise<Found> {
-  if (!(await hasTables(path))) await copyFirstPage(sound, path);
+  // SQLite deletes the log of an empty file, which may have everything.
+  if ((await stat(path)).size < LEAST_BYTES || !(await hasTables(path))) await copyFirstPage(sound, path);
   const connection = await connect(path);
   try {
     // Otherwise SQLite does not read a file that is shorter than its header says.

@@ -85,10 +85,11 @@ export class Store implements AsyncDisposable {
     const paths = await StatePaths.of(directory);
     await adoptLeftLabs(directory, path);
     const database = opened.use(await reserve.use(() => Database.open(path, MIGRATIONS, reserve)));
-    const instance = await reserve.use(async () => {
+    const { instance, claim } = await reserve.use(async () => {
       const others = await relocateProjects(database, paths, projects);
       return identityOf(database, paths, others);
     });
+    opened.use(claim);
     const locks = opened.use(new ProjectLocks(paths));
     return new Store(database, opened.move(), { instance, locks, paths, reserve });
   }

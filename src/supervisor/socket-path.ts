@@ -1,7 +1,7 @@
 // The supervisor's socket, in a directory of the state directory that only its owner can enter.
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { conflict } from '../failures.ts';
+import { conflict, Failure, systemCode } from '../failures.ts';
 import { ownUser } from '../host/processes/own-user.ts';
 
 const DIRECTORY = 'supervisor';
@@ -14,12 +14,18 @@ const PATH_BYTES = 107;
 /**
  * The supervisor's directory, created if missing. The directory of an earlier release is renamed: a socket stays
  * reachable by its directory's new name while its process runs.
+ * @throws Failure `conflict`
  */
 export function supervisorDirectory(state: string): string {
   const directory = join(state, DIRECTORY);
   const former = join(state, FORMER_DIRECTORY);
   if (!existsSync(directory) && existsSync(former)) renameSync(former, directory);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'EEXIST') throw thrown;
+    throw new Failure('conflict', `${directory}: something else is in the place of this directory; move it away`);
+  }
   return directory;
 }
 

@@ -1,7 +1,8 @@
 // A state directory in which something else is where the server's own files should be: said in one sentence, never waited for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, stat, truncate, writeFile } from 'node:fs/promises';
+
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CustomFolder } from '../../src/controller/symbols/custom-folder.ts';
@@ -27,6 +28,67 @@ test('a database that is a pipe or a directory is reported at once, at the start
     await assert.rejects(salvageDatabase(stateDirectory), failure('conflict', /labwire\.db is not a regular file/));
   }
 });
+
+test('pipes and directories in the place of other files of the database and the lock are reported at once', async (t) => {
+  for (const name of ['labwire.db-journal', 'labwire.db-wal', 'labwire.db-shm', 'labwired.lock', 'labwired.pid']) {
+    for (const make of [(path: string) => void execFileSync('mkfifo', [path]), (path: string) => mkdir(path)]) {
+      const stateDirectory = await scratchDirectory(t);
+      await make(join(stateDirectory, name));
+      const reason = new RegExp(`/${name} is not a regular file: move it away$`);
+      await assert.rejects(Store.open({ stateDirectory }), failure('conflict', reason), name);
+    }
+  }
+});
+
+test('a lock file that is no lock is reported with the fix', async (t) => {
+  const stateDirectory = await scratchDirectory(t);
+  await writeFile(join(stateDirectory, 'labwired.lock'), Buffer.alloc(5_000, 200));
+  await assert.rejects(Store.open({ stateDirectory }), failure('conflict', /labwired\.lock is damaged: delete it/));
+});
+
+test('an emptied database is damaged, not new, and its log is kept for recover', async (t) => {
+  for (const size of [0, 1, 511]) {
+    const stateDirectory = await scratchDirectory(t);
+    const [database, aside] = [join(stateDirectory, 'labwire.db'), await scratchDirectory(t)];
+    {
+      await using store = await Store.open({ stateDirectory });
+      await store.documents.put('templates', 'x', { x: 1 });
+      for (const suffix of ['', '-wal']) await cp(database + suffix, join(aside, `labwire.db${suffix}`));
+    }
+    // As after a kill, when the log has all that there is.
+    for (const suffix of ['', '-wal']) await cp(join(aside, `labwire.db${suffix}`), database + suffix);
+    await truncate(database, size);
+    await assert.rejects(Store.open({ stateDirectory }), failure('conflict', /is damaged \(it is empty\)/), `${size}`);
+    assert.ok((await stat(`${database}-wal`)).size > 0);
+    assert.ok(await salvageDatabase(stateDirectory));
+    await using store = await Store.open({ stateDirectory });
+    assert.deepEqual(await store.documents.list('templates'), [{ id: 'x', body: { x: 1 } }]);
+  }
+  // A first start that was killed leaves an empty one.
+  const stateDirectory = await scratchDirectory(t);
+  await writeFile(join(stateDirectory, 'labwire.db'), '');
+  await openedAndClosed(stateDirectory);
+});
+
+test('two directories with one identity are told apart while both are in use, whatever their places and inodes say', async (t) => {
+  const [stateDirectory, aside] = [join(await scratchDirectory(t), 'state'), join(await scratchDirectory(t), 'aside')];
+  const { instance } = await openedAndClosed(stateDirectory);
+  await rename(stateDirectory, aside);
+  await cp(aside, stateDirectory, { recursive: true });
+  const original = await Store.open({ stateDirectory: aside });
+  assert.equal(original.instance, instance);
+  await using copy = await Store.open({ stateDirectory });
+  assert.notEqual(copy.instance, instance);
+  await original.close();
+  assert.equal((await openedAndClosed(aside)).instance, instance);
+});
+
+/** A store that was open for a moment. */
+async function openedAndClosed(stateDirectory: string): Promise<Store> {
+  const store = await Store.open({ stateDirectory });
+  await store.close();
+  return store;
+}
 
 test('a pipe in the place of the reserved space blocks no start', async (t) => {
   const stateDirectory = await scratchDirectory(t);
