@@ -1,6 +1,6 @@
 // A state directory in which something else is where the server's own files should be: said in one sentence, never waited for.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cp, mkdir, rename, stat, truncate, writeFile } from 'node:fs/promises';
 
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { Database } from '../../src/store/database.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
 import { salvageDatabase } from '../../src/store/salvage.ts';
 import { Store } from '../../src/store/store.ts';
-import { failure, scratchDirectory } from './scratch.ts';
+import { failure, fill, scratchDirectory } from './scratch.ts';
 
 test('a database that is a pipe or a directory is reported at once, at the start and to recover', async (t) => {
   for (const make of [
@@ -163,4 +163,35 @@ test('records that are no JSON are left out, one by one, and what the file of a 
     assert.deepEqual(lab.damaged, isObject ? [] : [{ kind: 'node', id: 'a' }]);
   }
   assert.equal(await salvageDatabase(stateDirectory), undefined);
+});
+
+test('a killed server starts on a full disk whose blocks are smaller than pages of the database', async (t) => {
+  const [image, disk] = [join(await scratchDirectory(t), 'image'), await scratchDirectory(t)];
+  try {
+    execFileSync('truncate', ['--size=5M', image]);
+    execFileSync('mkfs.ext4', ['-q', '-b', '1024', image], { stdio: 'pipe' });
+    execFileSync('mount', ['-o', 'loop', image, disk], { stdio: 'pipe' });
+  } catch (error) {
+    return t.skip(`no small ext4 can be mounted here (${String(error)})`);
+  }
+  // Before the directory is removed.
+  using mounted = new DisposableStack();
+  mounted.defer(() => execFileSync('umount', ['--lazy', disk]));
+  const stateDirectory = join(disk, 'state');
+  const store = new URL('../../src/store/store.ts', import.meta.url).href;
+  const run = (then: string) =>
+    spawnSync(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `const { Store } = await import('${store}');
+       const store = await Store.open({ stateDirectory: '${stateDirectory}' });
+       ${then}; process.kill(process.pid, 'SIGKILL')`,
+    ]);
+  const put = `store.reserveSpace(); await new Promise((done) => setTimeout(done, 1000));
+    for (let n = 0; n < 50; n++) await store.documents.put('templates', String(n), { text: 'x'.repeat(3000) })`;
+  assert.equal(run(put).signal, 'SIGKILL');
+  fill(join(disk, 'ballast'));
+  const { signal, stderr } = run('');
+  // Without room it was SIGBUS.
+  assert.equal(signal, 'SIGKILL', String(stderr));
 });
