@@ -1,7 +1,7 @@
 // The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure, messageOf } from '../failures.ts';
+import { conflict, Failure, messageOf } from '../failures.ts';
 import { exists } from '../host/files/exists.ts';
 import { connect, type Database, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
@@ -66,8 +66,7 @@ export async function adoptLeftLabs(state: string, database: string): Promise<vo
       connection.exec(`${ended}; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE`, done),
     );
   } catch (thrown) {
-    throw new Failure(
-      'conflict',
+    throw conflict(
       `${path}, which has the labs of the cluster that this host left, cannot be used (${messageOf(thrown)}): put back a copy of it, or move ${left} away to start without them`,
       { cause: thrown },
     );

@@ -33,7 +33,7 @@ export async function lockStateDirectory(directory: string): Promise<AsyncDispos
     await close();
     if (systemCode(thrown) === 'SQLITE_BUSY') throw await heldByAnother(directory, pidFile);
     if (['SQLITE_NOTADB', 'SQLITE_CORRUPT'].includes(systemCode(thrown) ?? ''))
-      throw new Failure('conflict', `${path} is damaged: delete it, it has nothing to keep`, { cause: thrown });
+      throw conflict(`${path} is damaged: delete it, it has nothing to keep`, { cause: thrown });
     throw thrown instanceof Failure ? thrown : unusable(directory, thrown);
   }
   return {

@@ -24,7 +24,7 @@ export function supervisorDirectory(state: string): string {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (thrown) {
     if (systemCode(thrown) !== 'EEXIST') throw thrown;
-    throw new Failure('conflict', `${directory}: something else is in the place of this directory; move it away`);
+    throw conflict(`${directory}: something else is in the place of this directory; move it away`);
   }
   return directory;
 }

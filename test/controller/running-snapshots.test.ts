@@ -157,7 +157,7 @@ test('nodes that cannot be kept while they run are named: those of other program
 });
 
 test('a node that is stopped while the others of a snapshot start stays stopped', async (t) => {
-  const lab = await subject(t);
+  const lab = await LabServer.withLab(t, { auto_close: false }, { 'VPCS.engine': 'built-in' });
   const { server, path } = lab;
   const names = Array.from({ length: 40 }, (_, index) => `PC${index}`);
   for (const name of names) await start(lab, await node(lab, 'vpcs', name, {}, { console_type: 'none' }));
