@@ -1,7 +1,7 @@
 // The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { conflict, Failure, messageOf } from '../failures.ts';
+import { conflict, messageOf } from '../failures.ts';
 import { exists } from '../host/files/exists.ts';
 import { connect, type Database, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';

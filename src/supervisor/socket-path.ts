@@ -1,7 +1,7 @@
 // The supervisor's socket, in a directory of the state directory that only its owner can enter.
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { conflict, Failure, systemCode } from '../failures.ts';
+import { conflict, systemCode } from '../failures.ts';
 import { ownUser } from '../host/processes/own-user.ts';
 
 const DIRECTORY = 'supervisor';

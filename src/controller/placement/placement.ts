@@ -2,7 +2,7 @@
 import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { PlacementObject } from '../../api/objects.ts';
 import { AUTO_ID } from '../../api/placement.ts';
-import { conflict, Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Documents } from '../../store/documents.ts';

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SnapshotCreate } from '../../api/routes/snapshots.ts';
-import { conflict, Failure, notFound } from '../../failures.ts';
+import { conflict, notFound } from '../../failures.ts';
 import { removeContained, writeContained } from '../../host/files/contained-files.ts';
 import { namesIn } from '../../host/files/directories.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';

@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
-import { conflict, Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import type { Settings } from '../model.ts';
 import { type Attachment, MemoryDevice } from './memory-device.ts';
 import type { Sender } from './turn.ts';

@@ -5,9 +5,9 @@
 import {
   encodeStation,
   encodeStationKey,
+  type FrameTarget,
   heardOf,
   MOST_SWITCHES,
-  type FrameTarget,
   type SwitchSeat,
 } from '../../host/network/cable-programs.ts';
 import { type BpfMap, SystemError } from '../../host/system-calls.ts';

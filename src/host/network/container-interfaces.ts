@@ -1,6 +1,6 @@
 // Interfaces of containers, created by netlink from this process in the network namespace of another process: TAPs, or
 // pairs with an end on this host.
-import { conflict, Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { disableOffload, inNetworkOf, inNetworkOfAny, makeTap, SystemError } from '../system-calls.ts';
 import { keepFromHost } from './interface-programs.ts';
 import { guestTapName } from './interfaces.ts';

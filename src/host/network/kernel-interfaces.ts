@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
-import { conflict, Failure, invalid } from '../../failures.ts';
+import { conflict, invalid } from '../../failures.ts';
 import { NETLINK_HEADER_BYTES, netlinkRequestsElsewhere, SystemError } from '../system-calls.ts';
 import {
   attribute,

@@ -1,6 +1,6 @@
 // The system's libpcap, which compiles filter expressions (pcap-filter(7)). It runs in another thread, because
 // expressions may contain host names, and looking these up takes an unpredictable time.
-import { conflict, Failure } from '../../failures.ts';
+import { conflict } from '../../failures.ts';
 import { loadKoffi } from '../system-calls/koffi.ts';
 import { KeyedLock } from '../values/keyed-lock.ts';
 

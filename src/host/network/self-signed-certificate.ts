@@ -1,7 +1,7 @@
 // Creates certificates with the system's openssl. A self-signed one encrypts, but proves nothing about the server.
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { conflict, Failure, messageOf } from '../../failures.ts';
+import { conflict, messageOf } from '../../failures.ts';
 import { createTemporaryDirectory, writeFileAtomically } from '../files/atomic-file.ts';
 import { makeDirectory } from '../files/directories.ts';
 import { runProgram } from '../processes/run-program.ts';
