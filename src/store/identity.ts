@@ -59,7 +59,7 @@ export async function identityOf(
   const here: Place = { path: paths.real, file: `${dev}:${ino}` };
   const known = setting('instance') ?? noted;
   await using undo = new AsyncDisposableStack();
-  // Neither place nor inode tells the original from a copy that was put in its place.
+  // A copy that was put in the place of the original may have its path and its inode.
   const isOriginal = known !== undefined && !(await wasCopied(known, placeOf(setting('place')), here, others));
   const claim = isOriginal ? await claimOf(known) : undefined;
   const isCopy = known !== undefined && claim === undefined;

@@ -70,7 +70,7 @@ test('an emptied database is damaged, not new, and its log is kept for recover',
   await openedAndClosed(stateDirectory);
 });
 
-test('two directories with one identity are told apart while both are in use, whatever their places and inodes say', async (t) => {
+test('of two directories with one identity in use at once, the later one is a copy, whatever their places and inodes are', async (t) => {
   const [stateDirectory, aside] = [join(await scratchDirectory(t), 'state'), join(await scratchDirectory(t), 'aside')];
   const { instance } = await openedAndClosed(stateDirectory);
   await rename(stateDirectory, aside);
