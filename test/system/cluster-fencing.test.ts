@@ -161,14 +161,16 @@ test('frames of a host that is cut off, and comes back, do not enter the lab', {
     await a.post(`${link}/stop_capture`);
     return readFileSync(file).includes(Buffer.of(10, 0, 0, 77));
   };
-  const place = async (): Promise<string> =>
-    ((await lab.node(pc)) as unknown as { compute_id: string; status: string }).compute_id;
+  const place = async (): Promise<string> => {
+    const { compute_id: host, status } = (await lab.node(pc)) as unknown as { compute_id: string; status: string };
+    return `${status} on ${host}`;
+  };
   // What b sends arrives while b hears nothing; or nothing arrives until it is back.
   for (const how of ['input', 'both'] as const) {
     await lab.start(pc);
     assert.ok(await heard(() => sleep(3_000)));
     outside.cut(how);
-    await eventually('the PC on a', place, (host) => host === 'local');
+    await eventually('the PC on a', place, (text) => text === 'started on local');
     await a.post(`${lab.path}/nodes/${pc.node_id}/stop`);
     const address = `${b.url}/v2/compute/projects/${lab.project.project_id}/vpcs/nodes/${pc.node_id}`;
     assert.match(run(...inside, 'curl', '--silent', address), /"status": ?"started"/, 'its former copy sends');

@@ -63,5 +63,4 @@ test('a host that comes back while others begin to run its nodes leaves each nod
       await a.post(`${lab.path}/nodes/${node_id}/start`);
     }
   }
-  assert.ok(CUT_MS.length > 0);
 });
