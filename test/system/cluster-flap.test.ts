@@ -1,5 +1,4 @@
 // A host of a cluster that is cut off again and again, for about as long as others wait until they run its nodes.
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connected, joined, noCluster, run } from './cluster-hosts.ts';
