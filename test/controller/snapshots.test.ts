@@ -146,10 +146,10 @@ test('names that cannot be, or are taken, are refused and leave nothing', async 
   const lab = await LabServer.withLab(t, { auto_close: false });
   await taken(lab, 'one');
   const before = await readdir(join(lab.project.path, 'snapshots'));
-  for (const name of ['one', 'a/b', '../up', 'a\\b', 'x'.repeat(250), '\ud800']) {
+  for (const name of ['one', 'a/b', '../up', 'a\\b', 'x'.repeat(250)]) {
     await lab.server.expect(409, 'POST', `${lab.path}/snapshots`, { name });
   }
-  await lab.server.expect(400, 'POST', `${lab.path}/snapshots`, { name: 'nul\0' });
+  for (const name of ['nul\0', '\ud800']) await lab.server.expect(400, 'POST', `${lab.path}/snapshots`, { name });
   const both = await Promise.all([1, 2].map(() => lab.server.call('POST', `${lab.path}/snapshots`, { name: 'two' })));
   assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
   assert.equal((await readdir(join(lab.project.path, 'snapshots'))).length, before.length + 1);
