@@ -86,7 +86,7 @@ test('eight captures are one list by time, with their links; another joins; a st
   const line = (await pane(page).locator('.capture-line code').textContent())!;
   assert.match(line, /^wireshark -k( -i <\(curl -sN http:\/\/[^ ]+\/pcap\)){8}$/);
 
-  await pane(page).getByLabel('Link', { exact: true }).selectOption('Middle – H3');
+  await pane(page).getByRole('combobox', { name: 'Link' }).selectOption('Middle – H3');
   await until(async () => (await cells(page)).length === 9, 'the frames of one');
   assert.ok((await cells(page)).every((row) => row[LINK] === 'Middle – H3'));
   assert.equal(await page.getByLabel('Filter').inputValue(), 'link == "Middle – H3"');
