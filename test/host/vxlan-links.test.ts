@@ -135,7 +135,8 @@ test('the server works on while the kernel removes links, and makes one again on
   const [, again] = await Promise.all([links.remove(OTHER), links.add(OTHER, 'owner', link(3)), links.remove(NAME)]);
   isOver = true;
   t.diagnostic(`${turns} turns meanwhile`);
-  assert.ok(turns > 10);
+  // On a busy host there may be few; a removal by this thread leaves none.
+  assert.ok(turns > 0);
   assert.notEqual(again, undefined);
   assert.equal(network.find(NAME), undefined);
   assert.notEqual(network.find(OTHER), undefined);
