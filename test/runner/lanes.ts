@@ -49,7 +49,7 @@ const LONG = [
   'test/system/@(bfd|inodes|joint-survival|large-import|survival).test.ts',
   'test/@(compute|controller)/failing-awaits.test.ts',
   // a Docker Engine for each file; docker-containers.test.ts has what every change might break
-  'test/compute/docker-!(containers).test.ts',
+  'test/compute/docker-!(containers|tar-entries).test.ts',
   // a browser takes both processors: six files are left, for each way to use the page
   'test/web/!(captures|capture-flood|first-visit|page|quick-hands|topology).test.ts',
   // all that a command or a lab's file can say, one program after the other
