@@ -42,11 +42,10 @@ const ENGLISH = {
     partAwaited: 'Connection lost: a part of the page is loaded as soon as the server answers.',
     newVersion: 'A new version of the server is running. What you see may not work any more.',
     reload: 'Reload the page',
-    leftLab: (name: string, seconds: number) =>
-      seconds === 0
-        ? `${name} stops now because nobody has it open.`
-        : `${name} stops in ${plural(seconds, { one: '1 second', other: `${inNumbers(seconds)} seconds` })} because nobody has it open.`,
-    dropElsewhere: 'Drop labs on the screen Labs, images on the screen Images.',
+    leftLab: (name: string) => `${name} stops soon because it is not open anywhere.`,
+    secondsLeft: (seconds: number) =>
+      plural(seconds, { one: '1 second left.', other: `${inNumbers(seconds)} seconds left.` }),
+    dropElsewhere: 'Drop labs on the Labs screen and images on the Images screen.',
     keepLab: 'Keep it running',
     letClose: 'Let it stop',
   },
@@ -1028,7 +1027,7 @@ const ENGLISH = {
     title: 'Drawings',
     count: (count: number) => plural(count, { one: '1 drawing', other: `${inNumbers(count)} drawings` }),
     edit: 'Edit',
-    kinds: { rect: 'Rectangle', ellipse: 'Ellipse', line: 'Line', text: 'Text', picture: 'Picture' },
+    kinds: { rect: 'Rectangle', ellipse: 'Ellipse', group: 'Group', line: 'Line', text: 'Text', picture: 'Picture' },
     text: 'Text',
     font: 'Font',
     size: 'Size (points)',

@@ -126,7 +126,8 @@ test('a lab that closes when it is left says so, and can be kept', { skip: WITHO
     return visited;
   };
   const [{ page, complaints }, { page: other }] = [await open(), await open()];
-  const notice = (which: Page) => which.getByText(/Closes stops in \d+ seconds? because nobody has it open/);
+  const notice = (which: Page) =>
+    which.getByText(/Closes stops soon because it is not open anywhere\. \d+ seconds? left/);
   // What the server is asked in the seconds after the page has left.
   let asked = 0;
   page.on('response', (response) => {

@@ -61,6 +61,14 @@ test('list, filter, layers and bytes are right; the download is the file; the en
   await until(async () => (await shown()).length === said.length, 'all rows');
   assert.deepEqual(await shown(), said);
 
+  const edge = page.getByRole('separator', { name: 'Width of Source' });
+  const width = () => edge.getAttribute('aria-valuenow');
+  const first = await width();
+  await edge.press('End');
+  await until(async () => (await width()) === '600', 'the widest column');
+  await edge.dblclick();
+  await until(async () => (await width()) === first, 'the width of the style sheet');
+
   const filter = page.getByLabel('Filter');
   // Names are completed by keys alone.
   const offers = page.getByRole('listbox', { name: 'Protocols and fields' }).getByRole('option');

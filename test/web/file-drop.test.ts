@@ -80,7 +80,7 @@ test('archives that are dropped are imported, images uploaded; an observer reads
   await page.getByRole('link', { name: 'Hosts' }).first().click();
   await page.getByRole('heading', { name: 'Hosts' }).waitFor();
   await drop(page, { files: [two] }, undefined, ['dragEnter', 'dragOver']);
-  const elsewhere = page.getByText('Drop labs on the screen Labs, images on the screen Images.');
+  const elsewhere = page.getByText('Drop labs on the Labs screen and images on the Images screen.');
   await elsewhere.waitFor();
   await drop(page, { files: [two] });
   await page.getByRole('status').and(elsewhere).waitFor();

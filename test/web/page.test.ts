@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LabServer } from '../controller/lab-server.ts';
+import { freeTcpPort } from '../free-tcp-port.ts';
 import { accessibilityFaults } from './accessibility.ts';
 import { startBrowser, visit, WITHOUT_BROWSER } from './browser.ts';
 import { doubleClick } from './firefox.ts';
@@ -141,7 +142,7 @@ test('a server that goes away is said to be away, and the page goes on where it 
   const { server, project } = await LabServer.withLab(
     t,
     { name: 'comes back', auto_close: false },
-    { port: String(40_000 + (process.pid % 20_000)) },
+    { port: String(await freeTcpPort()) },
   );
   const hub = await server.hub(project, 'Before');
   const browser = await startBrowser(t);

@@ -66,14 +66,14 @@ test('packets are listed though the script of their worker did not come at first
   const [one, other] = [await server.hub(project, 'A'), await server.hub(project, 'B')];
   const { link_id } = await server.link(project, [one, 0], [other, 0]);
   const { page } = await visit(await startBrowser(t), 'about:blank', { credentials: null });
-  let failures = 0;
+  let requests = 0;
   await page.route('**/assets/capture-worker-*', (route) => {
-    failures += 1;
-    return failures > 2 ? route.continue() : route.abort('internetdisconnected');
+    requests += 1;
+    return requests > 2 ? route.continue() : route.abort('internetdisconnected');
   });
   await page.goto(`http://127.0.0.1:${server.port}/labs/${project.project_id}/links/${link_id}/capture`);
   await page.getByText('0 frames').waitFor();
-  assert.equal(failures, 3);
+  assert.equal(requests, 3);
 });
 
 const NOT_YET = 'The page has not arrived yet: the connection to the server is slow, or was lost.';

@@ -20,8 +20,11 @@ const COLUMNS_OF_SEVERAL = ['number', 'time', 'link', 'source', 'target', 'proto
 type Column = (typeof COLUMNS_OF_SEVERAL)[number];
 
 /** Widths in pixels that people have set; 0 for those of the style sheet. The last column takes the rest. */
-const widths = COLUMNS_OF_SEVERAL.filter((column) => column !== 'info').map(
-  (column) => [column, remembered<number>(`labwire.packets.${column}`, 0)] as const,
+const widths = new Map<Column, Signal<number>>(
+  COLUMNS_OF_SEVERAL.filter((column) => column !== 'info').map((column) => [
+    column,
+    remembered<number>(`labwire.packets.${column}`, 0),
+  ]),
 );
 
 interface PacketListProps {
@@ -101,12 +104,12 @@ export function PacketList({ feed, following, chosen, choose, isShown }: PacketL
       <table
         aria-rowcount={shown + 1}
         class={sources.length > 1 ? 'of-several' : undefined}
-        style={Object.fromEntries(widths.map(([column, { value }]) => [`--${column}`, value ? `${value}px` : '']))}
+        style={Object.fromEntries([...widths].map(([column, { value }]) => [`--${column}`, value ? `${value}px` : '']))}
       >
         <thead>
           <tr class="packet packets-head">
             {columns.map((column) => (
-              <th key={column} scope="col">
+              <th key={column} scope="col" aria-label={words.columns[column]}>
                 {words.columns[column]}
                 <ColumnEdge column={column} />
               </th>
@@ -136,7 +139,7 @@ function ColumnEdge({ column }: { column: Column }) {
   const edge = useRef<HTMLSpanElement>(null);
   /** As the style sheet has it. */
   const measured = useSignal(0);
-  const [, width] = widths.find(([each]) => each === column) ?? [];
+  const width = widths.get(column);
   const measure = (): void => {
     measured.value = Math.round(edge.current?.closest('th')?.clientWidth ?? 0);
   };

@@ -1,8 +1,8 @@
 // Files dropped anywhere on a screen. No screen leaves them to the browser, which would show them in the place of the page.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { pageNotice } from '../model/browser/page-notice.ts';
 import { setTo } from '../model/browser/signal-handlers.ts';
-import { labNotice } from '../model/lab/taken-names.ts';
 import { WORDS } from '../words.ts';
 
 interface Taker {
@@ -16,7 +16,7 @@ interface Taker {
 }
 
 /** What the shown screen does with files; undefined if it takes none. */
-const taker = signal<Taker | undefined>(undefined);
+const taker = signal<{ readonly current: Taker } | undefined>(undefined);
 /** Whether files are being dragged over the page. */
 const isOver = signal(false);
 
@@ -29,20 +29,14 @@ export function useFileDrop(now: Taker): void {
   const latest = useRef(now);
   latest.current = now;
   useEffect(() => {
-    const own: Taker = {
-      words: now.words,
-      why: () => latest.current.why(),
-      refuse: (why) => latest.current.refuse(why),
-      take: (files) => latest.current.take(files),
-    };
-    taker.value = own;
+    taker.value = latest;
     return () => {
-      if (taker.peek() === own) taker.value = undefined;
+      if (taker.peek() === latest) taker.value = undefined;
     };
-  }, [now.words]);
+  }, []);
 }
 
-/** Browsers send `dragover` several times a second; not all of them tell when the pointer leaves the window. */
+/** Browsers send `dragover` several times a second; some send no `dragleave` when the pointer leaves the window. */
 const LEFT_MS = 1_000;
 let leaving: ReturnType<typeof setTimeout> | undefined;
 
@@ -63,11 +57,11 @@ function drop(event: DragEvent): void {
   isOver.value = false;
   if (!hasFiles(event)) return;
   event.preventDefault();
-  const now = taker.peek();
+  const now = taker.peek()?.current;
   // The file list is cleared after the event.
   const files = [...(event.dataTransfer?.files ?? [])];
   if (!now) {
-    labNotice.value = WORDS.page.dropElsewhere;
+    pageNotice.value = WORDS.page.dropElsewhere;
     return;
   }
   const refused = now.why();
@@ -86,6 +80,6 @@ export function FileDrop() {
     return () => listeners.abort();
   }, []);
   if (!isOver.value) return null;
-  const now = taker.value;
+  const now = taker.value?.current;
   return <p class="drop-here">{now ? now.why() || now.words : WORDS.page.dropElsewhere}</p>;
 }

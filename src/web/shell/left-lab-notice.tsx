@@ -20,7 +20,7 @@ export function LeftLabNotice() {
     <div class="notice" role="status" hidden={!lab}>
       {lab && (
         <>
-          <Countdown until={lab.closesAt} words={(seconds) => words.leftLab(lab.name, seconds)} />{' '}
+          {words.leftLab(lab.name)} <Countdown until={lab.closesAt} words={words.secondsLeft} />{' '}
           <Button onClick={() => void attempted(message, () => keepOpen(lab))} text={words.keepLab} />{' '}
           <Button onClick={forgetLeft} text={words.letClose} /> <Message text={message.value} />
         </>

@@ -1,6 +1,6 @@
 // Notices of every screen, also shown in open dialogs.
 import { signal } from '@preact/signals';
-import { labNotice } from '../model/lab/taken-names.ts';
+import { pageNotice } from '../model/browser/page-notice.ts';
 import { BriefNotice } from '../panels/message.tsx';
 import { LateAnswer } from './late-answer.tsx';
 
@@ -20,7 +20,7 @@ export function Notices() {
   return (
     <>
       <LateAnswer />
-      <BriefNotice text={labNotice} />
+      <BriefNotice text={pageNotice} />
     </>
   );
 }

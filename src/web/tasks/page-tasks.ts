@@ -1,7 +1,8 @@
 // The tasks of this page: the server's operations, uploads, and operations started here.
 import type { OperationObject } from '../../api/objects.ts';
+import { pageNotice } from '../model/browser/page-notice.ts';
 import { randomId } from '../model/browser/uuid.ts';
-import { labNotice, otherNamesInWords } from '../model/lab/taken-names.ts';
+import { otherNamesInWords } from '../model/lab/taken-names.ts';
 import { api } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
@@ -95,7 +96,7 @@ function compareNames(task: Task, answer: unknown): void {
   const { name } = answer as ProjectObject;
   if (name === task.name) return;
   task.message = otherNamesInWords([[task.name, name]]);
-  labNotice.value = task.message;
+  pageNotice.value = task.message;
 }
 
 /** Imports a lab from an archive; returns its address. */

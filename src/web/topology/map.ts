@@ -105,9 +105,9 @@ export class TopologyMap implements LabMap {
     for (const id of links.keys()) this.#stage.mark('link', id);
   }
 
-  /** @param isWhole draws all that is marked, however long it takes */
+  /** @param isWhole draws all that is marked, however long it takes; the sides of names can wait */
   #flush(isWhole: boolean): void {
-    const until = isWhole ? Number.POSITIVE_INFINITY : performance.now() + DRAWING_MS;
+    const until = performance.now() + DRAWING_MS;
     // First, as what is drawn depends on the scale.
     if (!this.#fitted && !this.#isEmpty) {
       this.#fitted = true;
@@ -116,7 +116,7 @@ export class TopologyMap implements LabMap {
     const { dirty } = this.#stage;
     const links = new Set<string>();
     do this.#drawLot(links);
-    while (dirty.size > 0 && performance.now() < until);
+    while (dirty.size > 0 && (isWhole || performance.now() < until));
     this.#raise(links);
     const isDone = dirty.size === 0 && this.#nodes.spreadNames(false, this.#links.changes, until);
     if (!isDone) this.#stage.ask();
@@ -126,7 +126,7 @@ export class TopologyMap implements LabMap {
     this.#minimap.markNodes();
   }
 
-  /** Draws the first of what is marked; `drawn` gets their links. */
+  /** Draws the first `LOT` marked objects, and adds the links that it draws to `drawn`. */
   #drawLot(drawn: Set<string>): void {
     const { lab } = this.#context;
     const { dirty } = this.#stage;

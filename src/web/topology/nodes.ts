@@ -156,7 +156,8 @@ export class NodeLayer {
       if (this.#choosing.next().done) this.#choosing = undefined;
       else if (performance.now() > until) break;
     }
-    const isDone = this.#choosing === undefined;
+    // Nodes or links may have changed while the sides were chosen.
+    const isDone = !this.#choosing && this.#isSpread && this.#linkChanges === linkChanges;
     if ((isSpread && !isZoomed) || !(isDone || isZoomed)) return isDone;
     const size = camera.nameSize;
     if (!isSpread || this.#room.size !== size)

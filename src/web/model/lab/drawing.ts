@@ -235,10 +235,13 @@ function shapeOf(
   };
 }
 
+export const isGroup = (shape: Shape | undefined): shape is Filled =>
+  shape !== undefined && 'isGroup' in shape && shape.isGroup;
+
 /** Writes a shape as SVG. */
 export function writeShape(shape: Shape): string {
   const { width, height } = sizeOf(shape);
-  const group = 'isGroup' in shape && shape.isGroup ? ` class="${GROUP}"` : '';
+  const group = isGroup(shape) ? ` class="${GROUP}"` : '';
   return `<svg height="${height}" width="${width}"${group}>${inner(shape)}</svg>`;
 }
 

@@ -1,7 +1,7 @@
 // Groups: rectangles and ellipses that take what lies in them along when they are moved. Other clients see ordinary drawings.
 import { around, centreOf } from '../../../layout/rectangles.ts';
 import type { DrawingObject, NodeObject } from '../server/types.ts';
-import { type Filled, newShape, pictureSize, readShape } from './drawing.ts';
+import { type Filled, isGroup, newShape, pictureSize, readShape } from './drawing.ts';
 import { type MapThings, nodeTakes } from './free-place.ts';
 import type { Point } from './geometry.ts';
 import { GAP, NAME_HEIGHT } from './label-place.ts';
@@ -26,7 +26,7 @@ export function inGroups(
 ): { nodes: NodeObject[]; drawings: DrawingObject[] } {
   const shapes = groups.flatMap((group) => {
     const shape = readShape(group.svg);
-    return shape && 'isGroup' in shape && shape.isGroup && !group.locked ? [{ group, shape }] : [];
+    return isGroup(shape) && !group.locked ? [{ group, shape }] : [];
   });
   if (shapes.length === 0) return { nodes: [], drawings: [] };
   const hold = (points: readonly Point[], itself?: DrawingObject): boolean =>

@@ -31,7 +31,7 @@ export function noteLeaving(lab: Lab): void {
   if (isClosing) void follow({ id: lab.id, name: project.name });
 }
 
-/** Call when the screen of a lab is shown. */
+/** Call when the screen of a lab is shown, or when the lab does not close any more. */
 export function noteVisit(id: string): void {
   if (followed?.id === id) forgetLeft();
 }
@@ -45,7 +45,7 @@ export function forgetLeft(): void {
 /** Disables `auto_close`. @throws Refusal */
 export async function keepOpen({ id }: LeftLab): Promise<void> {
   await api.put(`/projects/${id}`, { auto_close: false });
-  forgetLeft();
+  noteVisit(id);
 }
 
 /** Asks until the lab is closed, or until it is clear that another client has it open. */
@@ -53,11 +53,12 @@ async function follow(lab: { id: string; name: string }): Promise<void> {
   followed = lab;
   const pauses = [...FIRST_PAUSES_MS];
   while (leftLab.peek() || pauses.length > 0) {
-    await rested(pauses.shift() ?? PAUSE_MS);
+    await rested(pauses[0] ?? PAUSE_MS);
     if (followed !== lab) return;
     const figures = await api.get<LabFigures[]>('/project-figures').catch(() => undefined);
     if (followed !== lab) return;
     if (!figures) continue;
+    pauses.shift();
     const seconds = figures.find(({ project_id: id }) => id === lab.id)?.closes_in_seconds ?? null;
     leftLab.value = seconds === null ? undefined : { ...lab, closesAt: Date.now() + seconds * 1000 };
   }

@@ -1,5 +1,4 @@
 // Names that were already taken, so that the server chose another one. The page says so.
-import { signal } from '@preact/signals';
 import { WORDS } from '../../words.ts';
 
 /** The requested name, and the server's choice. */
@@ -7,9 +6,6 @@ export type OtherName = readonly [wanted: string, given: string];
 
 /** Most sentences in a notice. */
 const MOST = 5;
-
-/** A notice about the last created lab, shown on every screen; it disappears automatically. */
-export const labNotice = signal('');
 
 /** Whether a node got another name than requested. The server strips spaces, and a placeholder requests a number. */
 export function isOtherName(wanted: string, given: string): boolean {

@@ -1,5 +1,5 @@
 // Starts the page's workers, whose addresses need the form that the Content Security Policy requires.
-import { pauseAfter, rested } from './backoff.ts';
+import { loadPart } from './lazy-load.ts';
 
 /** URLs of the workers' scripts, set by the bundler. */
 declare const CAPTURE_WORKER: string;
@@ -31,35 +31,36 @@ export interface PageWorker<To> {
   stop(): void;
 }
 
-/** Starts a worker. Its script may not come while the network changes, as any part of the page: then another worker is started. */
+/** Starts a worker. If its script does not load, it is started again, like any part of the page. */
 export function startWorker<To, From>(name: 'capture' | 'arrange', received: (message: From) => void): PageWorker<To> {
   let posted: To[] | undefined = [];
+  let worker: Worker | undefined;
   let isStopped = false;
-  const start = (attempt: number): Worker => {
-    const started = made(name);
-    started.onmessage = ({ data }: MessageEvent<From>) => {
-      posted = undefined;
-      received(data);
-    };
-    started.onerror = async ({ message }) => {
-      // An error of a script that has come has a message.
-      if (message || !posted) return;
-      await rested(pauseAfter(attempt));
-      if (isStopped) return;
-      worker = start(attempt + 1);
-      for (const one of posted) worker.postMessage(one);
-    };
-    return started;
-  };
-  let worker = start(1);
+  const start = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (isStopped) return resolve();
+      const started = made(name);
+      worker = started;
+      started.onmessage = ({ data }: MessageEvent<From>) => {
+        posted = undefined;
+        resolve();
+        received(data);
+      };
+      // If the script did not load, the error has no message.
+      started.onerror = ({ message }) => {
+        if (!message) reject(new Error(`The worker ${name} did not load.`));
+      };
+      for (const one of posted ?? []) started.postMessage(one);
+    });
+  void loadPart(start);
   return {
     post: (message) => {
       posted?.push(message);
-      worker.postMessage(message);
+      worker?.postMessage(message);
     },
     stop: () => {
       isStopped = true;
-      worker.terminate();
+      worker?.terminate();
     },
   };
 }

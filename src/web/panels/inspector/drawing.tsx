@@ -1,6 +1,14 @@
 // The editable properties of a drawing, by its shape.
 import { useEffect, useRef } from 'preact/hooks';
-import { type Filled, type Line, readShape, type Shape, type TextShape, writeShape } from '../../model/lab/drawing.ts';
+import {
+  type Filled,
+  isGroup,
+  type Line,
+  readShape,
+  type Shape,
+  type TextShape,
+  writeShape,
+} from '../../model/lab/drawing.ts';
 import type { Fields } from '../../model/lab/undo-fields.ts';
 import type { DrawingObject } from '../../model/server/types.ts';
 import { focusShown } from '../../shell/focus.ts';
@@ -36,9 +44,7 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
   }, [isEdited, editing, pane]);
   return (
     <>
-      <h2>
-        {shape && 'isGroup' in shape && shape.isGroup ? WORDS.nodes.group : words.kinds[shape?.kind ?? 'picture']}
-      </h2>
+      <h2>{words.kinds[isGroup(shape) ? 'group' : (shape?.kind ?? 'picture')]}</h2>
       <p class="tools">
         {['duplicate', 'raise', 'lower', 'lock', 'delete'].map((verb) => (
           <VerbButton key={verb} context={context} id={`drawing.${verb}`} />
