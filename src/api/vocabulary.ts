@@ -8,7 +8,7 @@ export const Uuid = v.pipe(
   v.regex(/^[a-fA-F0-9]{8}-[a-fA-F0-9]{4}-[a-fA-F0-9]{4}-[a-fA-F0-9]{4}-[a-fA-F0-9]{12}$/, 'must be a UUID'),
 );
 
-export const Integer = v.pipe(v.number(), v.safeInteger('a whole number, at most 2^53'));
+export const Integer = v.pipe(v.number(), v.safeInteger('a whole number below 2^53'));
 
 /** ISO 8601, UTC. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp());

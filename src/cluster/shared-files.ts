@@ -40,7 +40,7 @@ export interface Shared {
   most?: number;
 }
 
-export type FileListing = Pick<Documents, 'list' | 'change' | 'delete'>;
+export type FileListing = Pick<Documents, 'list' | 'change'>;
 
 export interface Restored {
   /** Files that are listed elsewhere belong to nothing any more. */
@@ -130,7 +130,6 @@ export class SharedFiles {
       if (!stored.has(sha256)) await objects.put(objectOf(sha256), content);
       stored.add(sha256);
       const entry: Entry = { sha256, size, modified: Math.trunc(mtimeMs), mode: mode & 0o777 };
-      known.set(path, entry);
       entries.set(path, entry);
     };
     const isLast = ([path]: [string, Stats]): boolean =>
@@ -141,18 +140,27 @@ export class SharedFiles {
       store,
     );
     await eachOf(changed.filter(isLast), AT_ONCE, store);
-    // At once: the next controller has a new lab as a whole, or not at all.
-    if (entries.size > 0) await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body })));
+    // In one change: the next controller has a new lab as a whole. After a failure it does not yet have the file that names the others.
+    if (entries.size > 0)
+      await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body }))).then(
+        () => {
+          for (const [path, entry] of entries) known.set(path, entry);
+        },
+        (error: unknown) => {
+          failure ??= error;
+        },
+      );
     // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
     const mayGo = (path: string): boolean =>
       failure === undefined || !shared.some((one) => one.last !== undefined && this.#covers(one, path));
+    const gone: string[] = [];
     for (const path of listed.keys()) {
       if (found.has(path) || !mayGo(path)) continue;
       // It may have been made again, and kept, while others were stored.
-      if ((await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) continue;
-      known.delete(path);
-      await listing.delete(KIND, path);
+      if (!(await lstat(this.#absolute(path)).catch(ignoreMissing))?.isFile()) gone.push(path);
     }
+    await remove(listing, gone);
+    for (const path of gone) known.delete(path);
     const used = contentsOf(known);
     for (const sha256 of stored) if (!used.has(sha256)) this.#unused.add(sha256);
     await this.#noteHere(known.keys());
@@ -169,10 +177,11 @@ export class SharedFiles {
     // Asked for after that: files of a new lab may just have been listed.
     const places = await shared();
     const gone = [...known].filter(([path]) => !this.#isIn(places, path));
-    for (const [path, { sha256 }] of gone) {
-      await listing.delete(KIND, path);
-      this.#unused.add(sha256);
-    }
+    await remove(
+      listing,
+      gone.map(([path]) => path),
+    );
+    for (const [, { sha256 }] of gone) this.#unused.add(sha256);
     await this.#removeUnused(objects, listing);
   }
 
@@ -307,4 +316,8 @@ async function entriesOf(listing: FileListing): Promise<Map<string, Entry>> {
 
 function ignoreMissing(error: unknown): undefined {
   if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') throw error;
+}
+
+async function remove(listing: FileListing, paths: readonly string[]): Promise<void> {
+  if (paths.length > 0) await listing.change(paths.map((id) => ({ kind: KIND, id, body: undefined })));
 }

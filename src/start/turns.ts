@@ -28,7 +28,7 @@ import {
 
 const NO_CONTROLLER =
   'The cluster cannot keep changes now. Labs run on, and can be read; try again when most servers of NATS are reached.';
-/** From the begin of the role to the first sweep of the object store, and between two of them. */
+/** From the beginning of the role to the first sweep of the object store, and between two of them. */
 const FIRST_SWEEP_MS = 60_000;
 const SWEPT_MS = 3_600_000;
 /** Copies of nodes leave the rest of what is kept to labs, accounts and symbols. */
@@ -182,7 +182,7 @@ class Turn implements Turns {
     try {
       if (await this.#cluster?.sweepFiles(this.#labs.documents)) this.#sweepAt = performance.now() + SWEPT_MS;
     } catch (error) {
-      log.debug('what no file of a lab has stays in NATS', { reason: messageOf(error) });
+      log.debug('unused files stay in NATS', { reason: messageOf(error) });
     }
   }
 
@@ -192,10 +192,8 @@ class Turn implements Turns {
     const open = await openIn(labs);
     const projects = (await labs.projects.list()).map((project) => filesOfProject(project, open));
     const others = [...this.#placesOf('accounts'), ...this.#placesOf('symbols'), { path: config.Server.configs_path }];
-    const checkpoints = {
-      ...{ path: joinPath(config.state, 'checkpoints'), last: 'manifest.json', most: MOST_COPIES_BYTES },
-    };
-    return [...projects, ...others, checkpoints];
+    const path = joinPath(config.state, 'checkpoints');
+    return [...projects, ...others, { path, last: 'manifest.json', most: MOST_COPIES_BYTES }];
   }
 
   #placesOf(files: 'accounts' | 'symbols'): Shared[] {

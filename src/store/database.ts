@@ -13,6 +13,7 @@ import {
   temporary,
   unavailable,
 } from '../failures.ts';
+import { createTemporaryDirectory, fileFailure } from '../host/files/atomic-file.ts';
 import { exists } from '../host/files/exists.ts';
 import { IDENTITY } from './other-states.ts';
 import type { Reserve } from './reserve.ts';
@@ -21,7 +22,8 @@ export type SqlValue = string | number | null;
 
 /** Size in bytes of the smallest database. */
 export const LEAST_BYTES = 512;
-const EMPTY = 'it is empty';
+const EMPTY = 'it has no tables';
+/** Size in bytes of a page, as this server makes them. */
 const PAGE_BYTES = 4096;
 /** A part of the file `-shm`, and the pages of the log that it indexes. */
 const INDEX_BYTES = 32_768;
@@ -106,15 +108,18 @@ export class Database implements AsyncDisposable {
    * unchanged. Changes that free space can use the `reserve`.
    */
   static async open(path: string, migrations: readonly string[], reserve?: Reserve): Promise<Database> {
-    const isUsed = await createPrivately(path);
-    const database = new Database(path, await connect(path), reserve);
+    const { isNew, isUsed } = await createPrivately(path);
+    let database: Database | undefined;
     try {
+      database = new Database(path, await connect(path), reserve);
       await database.#prepare(migrations, isUsed);
+      return database;
     } catch (thrown) {
-      await database.close();
+      await database?.close();
+      // The next attempt would take it for one that was emptied.
+      if (isNew) for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true });
       throw thrown;
     }
-    return database;
   }
 
   async run(sql: string, ...values: SqlValue[]): Promise<void> {
@@ -386,9 +391,9 @@ function isFull(path: string): boolean {
 /**
  * The file contains passwords of computes: only the owner may read it and SQLite's files beside it, which inherit its
  * permissions.
- * @returns whether it was there, in a directory that a server has used
+ * @returns whether it is new, and whether it was there in a directory that a server has used
  */
-async function createPrivately(path: string): Promise<boolean> {
+async function createPrivately(path: string): Promise<{ isNew: boolean; isUsed: boolean }> {
   await requireRegularFiles(`${path}-journal`, `${path}-wal`, `${path}-shm`);
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isFile()) {
@@ -397,6 +402,7 @@ async function createPrivately(path: string): Promise<boolean> {
   const isUsed = found !== undefined && (await exists(join(dirname(path), IDENTITY)));
   // SQLite would take it for a new one, and delete the log beside it.
   if (found && found.size < LEAST_BYTES && (isUsed || found.size > 0)) throw damaged(path, EMPTY);
+  await requireRoom(path);
   try {
     await (await openFile(path, 'a', 0o600)).close();
   } catch (thrown) {
@@ -404,8 +410,7 @@ async function createPrivately(path: string): Promise<boolean> {
       cause: thrown,
     });
   }
-  await requireRoom(path);
-  return isUsed;
+  return { isNew: found === undefined, isUsed };
 }
 
 /**
@@ -416,15 +421,16 @@ async function createPrivately(path: string): Promise<boolean> {
 async function requireRoom(path: string): Promise<void> {
   if (statfsSync(dirname(path)).bsize >= PAGE_BYTES) return;
   const frames = ((await stat(`${path}-wal`).catch(() => undefined))?.size ?? 0) / PAGE_BYTES;
-  const room = `${path}.room`;
+  // Twice as much: the log grows at the start, too.
+  const room = Buffer.alloc(2 * INDEX_BYTES * (1 + Math.ceil(frames / INDEX_FRAMES)));
   try {
-    await writeFile(room, Buffer.alloc(2 * INDEX_BYTES * (1 + Math.ceil(frames / INDEX_FRAMES))), { flush: true });
+    await using workshop = await createTemporaryDirectory(dirname(path));
+    await writeFile(join(workshop.path, 'room'), room, { flush: true });
   } catch (thrown) {
-    if (systemCode(thrown) === 'ENOSPC' || systemCode(thrown) === 'EDQUOT')
+    const failure = fileFailure(thrown, path);
+    if (failure instanceof Failure && failure.code === 'out-of-space')
       throw outOfSpace(`${path} ${NO_SPACE}`, { cause: thrown });
-    throw thrown;
-  } finally {
-    await rm(room, { force: true });
+    throw failure;
   }
   await using directory = await openFile(dirname(path), 'r');
   await directory.sync(); // only now are its blocks free

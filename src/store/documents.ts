@@ -61,7 +61,7 @@ export class Documents {
     await this.#database.makingRoom(() => this.#database.run(DELETE, kind, id));
   }
 
-  /** Makes all changes or none. A document without a body is removed. */
+  /** Makes all changes or none. A document without a body is removed; a missing one is ignored. */
   async change(changes: readonly { kind: DocumentKind; id: string; body: object | undefined }[]): Promise<void> {
     const work = (): Promise<void> =>
       this.#database.transaction(async ({ run }) => {

@@ -1,9 +1,9 @@
 // The database of a cluster's labs names its controller's own host `local`. When another host becomes the controller, its name changes.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { conflict, messageOf } from '../failures.ts';
+import { conflict, messageOf, outOfSpace, systemCode, unavailable } from '../failures.ts';
 import { exists } from '../host/files/exists.ts';
-import { connect, type Database, settle } from './database.ts';
+import { connect, type Database, requireRegularFiles, settle } from './database.ts';
 import { DATABASE } from './other-states.ts';
 import { LEFT_LABS } from './state-paths.ts';
 
@@ -51,12 +51,13 @@ export async function becomeLocal(database: Database, id: string): Promise<void>
 
 /**
  * After the end of a cluster its labs are those of the host where it began; they replace what the host had before.
- * @throws Failure `conflict` if they cannot be read
+ * @throws Failure `conflict` if they cannot be read, `out-of-space`, `unavailable` while another program has them
  */
 export async function adoptLeftLabs(state: string, database: string): Promise<void> {
   const left = join(state, LEFT_LABS);
   const path = join(left, DATABASE);
   if (!(await exists(path))) return;
+  await requireRegularFiles(path, `${path}-journal`, `${path}-wal`, `${path}-shm`);
   const connection = await connect(path);
   const ended = `DELETE FROM setting WHERE name IN ('${LOCAL_HOST}', 'log-position');
     DELETE FROM document WHERE kind IN ('cluster-hosts', 'files', 'running-nodes')`;
@@ -66,9 +67,15 @@ export async function adoptLeftLabs(state: string, database: string): Promise<vo
       connection.exec(`${ended}; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE`, done),
     );
   } catch (thrown) {
+    const what = `${path}, which has the labs of the cluster that this host left,`;
+    const cause = { cause: thrown };
+    if (systemCode(thrown) === 'SQLITE_FULL')
+      throw outOfSpace(`${what} cannot be taken over: no space is left; free some and try again`, cause);
+    if (systemCode(thrown) === 'SQLITE_BUSY')
+      throw unavailable(`${what} is held by another program: end that and try again`, cause);
     throw conflict(
-      `${path}, which has the labs of the cluster that this host left, cannot be used (${messageOf(thrown)}): put back a copy of it, or move ${left} away to start without them`,
-      { cause: thrown },
+      `${what} cannot be used (${messageOf(thrown)}): put back a copy of it, or move ${left} away to start without them`,
+      cause,
     );
   } finally {
     await settle((done) => connection.close(done));

@@ -90,16 +90,18 @@ async function claimOf(instance: string): Promise<AsyncDisposable | undefined> {
       await once(server.listen(path), 'listening');
       return server;
     } catch (thrown) {
-      if (systemCode(thrown) !== 'EADDRINUSE') {
-        log.warn('copies of the state directory that run at the same time are not noticed', {
-          error: messageOf(thrown),
-        });
-        return server;
-      }
+      if (systemCode(thrown) !== 'EADDRINUSE') return unclaimed(messageOf(thrown));
     }
-    if (performance.now() > deadline) return (await isOfStranger(path)) ? server : undefined;
+    if (performance.now() > deadline)
+      return (await isOfStranger(path)) ? unclaimed('another user has its socket') : undefined;
     await sleep(20);
   }
+}
+
+/** In the place of a claim that cannot be made. */
+function unclaimed(reason: string): AsyncDisposable {
+  log.warn('copies of the state directory that run at the same time are not noticed', { reason });
+  return new AsyncDisposableStack();
 }
 
 /** Whether a user without access to this server's programs has taken the socket, whose name the kernel shows to all. */
@@ -107,7 +109,7 @@ async function isOfStranger(path: string): Promise<boolean> {
   const socket = connect({ path });
   try {
     await once(socket, 'connect');
-    return ![0, ownUser()].includes(peerUser((socket as unknown as { _handle: { fd: number } })._handle.fd));
+    return ![0, ownUser()].includes(peerUser(socket));
   } catch {
     return false;
   } finally {

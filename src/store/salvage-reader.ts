@@ -6,6 +6,7 @@ import { connect, LEAST_BYTES, settle } from './database.ts';
 
 export type Row = Record<string, string | number | null>;
 
+/** An open lab: closed ones have no rows. */
 export interface FoundLab {
   project_id: string;
   /** Its row of the table of labs; undefined if unreadable. */

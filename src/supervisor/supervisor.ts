@@ -68,8 +68,7 @@ export class Supervisor {
 
   #welcome(socket: Socket): void {
     socket.on('error', () => {}); // 'close' follows
-    const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
-    if (peerUser(fd) !== ownUser()) {
+    if (peerUser(socket) !== ownUser()) {
       socket.destroy();
       return;
     }

@@ -108,7 +108,6 @@ test('a content stays while a file with it is being kept', { skip: missing('nats
   await writeFile(join(copies, 'manifest.json'), 'a content that two files have in turn');
   const meanwhile: FileListing = {
     list: (kind) => listing.list(kind),
-    delete: (kind, id) => listing.delete(kind, id),
     change: async (changes) => {
       await kept.keep(objects, listing, [{ path: lab }]);
       await listing.change(changes);
@@ -150,7 +149,7 @@ test('what a controller that died has left in the store is removed, and nothing 
   const sweep = (): Promise<boolean> => kept.sweep(objects, listing, () => true);
   // Not while a file is being stored, which is listed afterwards.
   const meanwhile: FileListing = {
-    ...{ list: (kind) => listing.list(kind), delete: (kind, id) => listing.delete(kind, id) },
+    list: (kind) => listing.list(kind),
     change: async (changes) => {
       assert.equal(await sweep(), false);
       await listing.change(changes);
@@ -177,7 +176,7 @@ test('the next controller has all files of a new lab, or none', {
   for (const name of ['lab.gns3', 'README.txt', 'notes']) await writeFile(join(lab, name), name);
   const changes: string[][] = [];
   const noted: FileListing = {
-    ...{ list: (kind) => listing.list(kind), delete: (kind, id) => listing.delete(kind, id) },
+    list: (kind) => listing.list(kind),
     change: async (changed) => void changes.push(changed.map(({ id }) => basename(id)).sort()),
   };
   await kept.keep(objects, noted, [{ path: lab, last: 'lab.gns3' }]);

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { BpfAssembler, DROP, REDIRECT, SKB } from '../../src/host/network/bpf-assembler.ts';
+import { BpfAssembler } from '../../src/host/network/bpf-assembler.ts';
+import { DROP, REDIRECT, SKB } from '../../src/host/network/bpf-frames.ts';
 import {
   encodeStation,
   encodeStationKey,

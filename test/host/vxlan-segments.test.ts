@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { closeSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { REDIRECT, SKB } from '../../src/host/network/bpf-assembler.ts';
+import { REDIRECT, SKB } from '../../src/host/network/bpf-frames.ts';
 import { nodeNetworkUnavailable } from '../../src/host/network/node-network.ts';
 import {
   decodeNote,

@@ -58,7 +58,11 @@ test('an emptied database is damaged, not new, and its log is kept for recover',
     // As after a kill, when the log has all that there is.
     for (const suffix of ['', '-wal']) await cp(join(aside, `labwire.db${suffix}`), database + suffix);
     await truncate(database, size);
-    await assert.rejects(Store.open({ stateDirectory }), failure('conflict', /is damaged \(it is empty\)/), `${size}`);
+    await assert.rejects(
+      Store.open({ stateDirectory }),
+      failure('conflict', /is damaged \(it has no tables\)/),
+      `${size}`,
+    );
     assert.ok((await stat(`${database}-wal`)).size > 0);
     assert.ok(await salvageDatabase(stateDirectory));
     await using store = await Store.open({ stateDirectory });

@@ -158,7 +158,7 @@ export const COMPUTE_NODE_ROUTES = {
   'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/impairments':
     { body: PortImpairments, answer: answers<object>(), summary: 'Impair each direction of the cable (an extension)' },
   'PUT /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/suspension':
-    { body: PortSuspension, status: 204, summary: 'Suspend the cable of a port whose NIO has no update, or end that (an extension)' },
+    { body: PortSuspension, status: 204, summary: 'Suspend or resume the cable of a port whose NIO has no update (an extension)' },
   'GET /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics':
     { concurrent: true, answer: answers<object>(PortCounters), summary: 'What was seen of the cable (an extension)', errors: [409] },
   'POST /v2/compute/projects/{project_id}/{node_type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/statistics/reset':

@@ -161,12 +161,12 @@ export class AccessList {
   }
 
   /**
-   * Adds and removes members, those that are as wanted already are ignored, and renames the group.
+   * Renames a group, and adds and removes members. Members to add that are in it, and members to remove that are not, are ignored.
    * @throws Failure `not-found`, `conflict` for a name that is taken, `forbidden` for the name of a built-in group
    */
   changeGroup(
     id: string,
-    { name, added, removed }: { name?: string | undefined; added: readonly string[]; removed: readonly string[] },
+    { name, added, removed }: { name: string | undefined; added: readonly string[]; removed: readonly string[] },
   ): Promise<unknown> {
     return this.#update('groups', id, (group) => {
       if (name !== undefined) requireOwn('groups', id, group.name);

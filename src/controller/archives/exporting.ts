@@ -84,14 +84,16 @@ export class Exports {
   }
 
   /**
-   * Runs all checks and returns a function that fills an archive. The project must not be replaced or closed meanwhile.
+   * Runs all checks and returns a function that fills an archive. It fails if the project was replaced meanwhile, or closed while it has
+   * files on other hosts.
    * @throws Failure `conflict` for running nodes, types that cannot be exported, missing images, unreachable computes
    */
   async prepare(project: Project, options: ExportOptions): Promise<(archive: ArchiveSink) => Promise<void>> {
     await using held = new AsyncDisposableStack();
     const warn = (message: string): void => this.#warn(project, message);
     const { topology, remote, images } = await this.#examined(project, options, { held, warn });
-    const { state, record, exchanges } = project;
+    const { state, record } = project;
+    const times = { ...project.times };
     const { ino } = await stat(record.path);
     const progress = ongoing();
     progress.expect(await bytesBelow(record.path, ...this.#wanted(options, foldersElsewhere(topology))), 'bytes');
@@ -105,8 +107,10 @@ export class Exports {
       await this.#addLocal(project, archive, { options, names, elsewhere: foldersElsewhere(topology) });
       for (const folder of remote) await this.#addRemote(project, archive, { options, names, ...folder });
       // Clients may change the lab during a download: an archive without their files breaks off.
-      const isOther = project.exchanges !== exchanges || (await stat(record.path).catch(ignoreMissing))?.ino !== ino;
-      if (isOther || (remote.length > 0 && project.state !== state))
+      const isExchanged = project.times.exchanging !== times.exchanging;
+      const isOther = isExchanged || (await stat(record.path).catch(ignoreMissing))?.ino !== ino;
+      const wasClosed = project.state !== state || project.times.closing !== times.closing;
+      if (isOther || (remote.length > 0 && wasClosed))
         throw conflict('The lab was closed, restored or deleted during its export.');
     };
   }

@@ -149,11 +149,13 @@ export class Imports {
     await this.#options.placement.keep(project, new Map(reasons));
     undo.move();
     // A controller that does not have its files does not have the lab, and removes what computes have of it.
-    const isKept = await this.#options.keepFiles(plan.id).then(
-      () => true,
-      () => false,
-    );
-    if (isKept) for (const trace of traces) await trace.settle();
+    if (traces.length > 0) {
+      const isKept = await this.#options.keepFiles(plan.id).then(
+        () => true,
+        () => false,
+      );
+      if (isKept) for (const trace of traces) await trace.settle();
+    }
     return project;
   }
 

@@ -1,6 +1,7 @@
 // Interprets a compute's answers (as in release 2.2.57). Computes may be of any make, faulty or hostile: an answer may
 // be endless, not JSON, or of the wrong form.
 import { conflict, Failure, type FailureCode } from '../../failures.ts';
+import { isObject } from '../../store/json.ts';
 import { parseJsonInTurns } from '../../store/json-turns.ts';
 import { ComputeUnreachable } from './transport.ts';
 
@@ -124,12 +125,15 @@ export async function answerJson(answer: Response, call: string): Promise<unknow
 
 /** @throws Failure `conflict` unless the answer is an object */
 export function mustBeObject(value: unknown, call: string): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw conflict(`The compute answered ${call} with something that is not an object.`);
 }
 
+export const isListOfObjects = (value: unknown): value is Record<string, unknown>[] =>
+  Array.isArray(value) && value.every(isObject);
+
 /** @throws Failure `conflict` unless the answer is a list of objects */
 export function mustBeList(value: unknown, call: string): Record<string, unknown>[] {
-  if (Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)) return value;
+  if (isListOfObjects(value)) return value;
   throw conflict(`The compute answered ${call} with something that is not a list.`);
 }

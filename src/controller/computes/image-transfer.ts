@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { UploadAnnounced } from '../../api/routes/compute-images.ts';
 import type { NodeType } from '../../api/vocabulary.ts';
-import { conflict, ignore, messageOf } from '../../failures.ts';
+import { conflict, Failure, ignore, messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { answerJson, ComputeRefusal, lacksRoute, refusalOf } from './answers.ts';
 import type { Compute } from './compute.ts';
@@ -25,8 +25,8 @@ export interface ImageTransfer {
   to: Compute;
   type: NodeType;
   image: UploadAnnounced;
-  /** Another host that has the same image. */
-  another: () => Promise<Compute | undefined>;
+  /** Another host that has the same image; none of those that cannot send the rest of it. */
+  another: (unable: ReadonlySet<Compute>) => Promise<Compute | undefined>;
 }
 
 /** @throws ComputeRefusal of the target, ComputeUnreachable, Failure `conflict` */
@@ -62,6 +62,7 @@ interface Sending extends Pick<ImageTransfer, 'from' | 'to' | 'image' | 'another
 async function sendAll(sending: Sending, first: number): Promise<void> {
   const { to, source, upload, begin, image, another } = sending;
   let { from } = sending;
+  const unable = new Set<Compute>();
   let offset = first;
   let progressed = performance.now();
   do {
@@ -73,7 +74,8 @@ async function sendAll(sending: Sending, first: number): Promise<void> {
     } catch (error) {
       if (isFinal(error)) throw error;
       await sleep(AGAIN_MS);
-      if (!from.connected) from = (await another()) ?? from;
+      if (from.connected && error instanceof Failure && error.code === 'conflict') unable.add(from);
+      if (!from.connected || unable.has(from)) from = (await another(unable)) ?? from;
       // A target that was started again has dropped what it had.
       const reached = await begin().catch((failure: unknown) => {
         if (isFinal(failure)) throw failure;

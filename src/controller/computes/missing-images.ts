@@ -33,6 +33,15 @@ export async function imagesOf(host: Compute, type: NodeType): Promise<Image[]> 
   return images.success ? images.output : [];
 }
 
+interface Wanted {
+  to: Compute;
+  type: NodeType;
+  name: string;
+  checksums: readonly string[] | undefined;
+  /** Hosts that cannot send it. */
+  unable?: ReadonlySet<Compute>;
+}
+
 interface Found {
   from: Compute;
   image: Image;
@@ -89,7 +98,7 @@ export class MissingImages {
   }
 
   async #transfer({ compute: to, type, projectId, checksums }: Need, name: string): Promise<boolean> {
-    const found = await this.#find(to, type, name, checksums ?? []);
+    const found = await this.#find({ to, type, name, checksums });
     if (!found) return false;
     const { from, image } = found;
     const origin = from.id === 'local' ? '' : ` from ${from.name}`;
@@ -101,8 +110,8 @@ export class MissingImages {
 
   /** If the host that sends it dies, another one with the same image goes on. */
   #send({ from, to, type, image }: Found & Pick<ImageTransfer, 'to' | 'type'>): Promise<void> {
-    const another = async (): Promise<Compute | undefined> => {
-      const found = await this.#find(to, type, image.filename, [image.md5sum]);
+    const another = async (unable: ReadonlySet<Compute>): Promise<Compute | undefined> => {
+      const found = await this.#find({ to, type, name: image.filename, checksums: [image.md5sum], unable });
       return found?.image.md5sum === image.md5sum ? found.from : undefined;
     };
     return transferImage({ from, to, type, image, another });
@@ -112,10 +121,13 @@ export class MissingImages {
    * Looks for the image on this host, and for hosts of the cluster on the others, too: the first one that has it. Whatever path a compute
    * names, only images leave a host.
    */
-  async #find(to: Compute, type: NodeType, name: string, checksums: readonly string[]): Promise<Found | undefined> {
+  async #find({ to, type, name, checksums = [], unable }: Wanted): Promise<Found | undefined> {
     const hosts = this.#computes
       .list()
-      .filter((host) => host !== to && (host.id === 'local' || (host.connected && host.place && to.place)))
+      .filter(
+        (host) =>
+          host !== to && !unable?.has(host) && (host.id === 'local' || (host.connected && host.place && to.place)),
+      )
       .toSorted((a, b) => Number(b.id === 'local') - Number(a.id === 'local'));
     const isWanted = ({ image }: Found): boolean => checksums.length === 0 || checksums.includes(image.md5sum);
     // A host that hangs does not keep the others from sending it.

@@ -11,7 +11,7 @@ const MOST = 500;
 /** The number of characters kept of a message. */
 const MOST_CHARACTERS = 2_000;
 
-/** Computes say some of it, which may be anything. */
+/** Some events come from computes: members of type `unknown` may have any value. */
 interface Told {
   node_id?: string;
   node_type?: unknown;

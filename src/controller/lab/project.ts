@@ -28,8 +28,8 @@ export class Project {
   unended = false;
   /** The database has the present lab: changes are written there first. */
   recorded = false;
-  /** How often its files were exchanged for others. */
-  exchanges = 0;
+  /** How often its files were exchanged for others, and how often it was closed. */
+  readonly times = { exchanging: 0, closing: 0 };
   readonly nodes = new Map<string, Node>();
   readonly links = new Map<string, Link>();
   readonly drawings = new Map<string, Drawing>();
@@ -60,12 +60,12 @@ export class Project {
   become(state: ProjectState): void {
     if (!isWay(this.#state, state)) throw new Error(`a project that is ${this.#state} cannot become ${state}`);
     this.#state = state;
+    if (state === 'exchanging' || state === 'closing') this.times[state] += 1;
   }
 
   /** Runs `work` in a passing state; `work` ends that state, and others wait for it. */
   async pass<T>(state: 'opening' | 'exchanging', work: () => Promise<T>): Promise<T> {
     this.become(state);
-    if (state === 'exchanging') this.exchanges += 1;
     const passing = work();
     this.#passing = passing;
     try {

@@ -131,13 +131,12 @@ export async function rewire(link: Link, settings: LinkSettings): Promise<void> 
 }
 
 /**
- * Suspends a link between hubs and switches, whose NIOs cannot be changed, or ends that. A compute of the release has no such
- * route and passes frames on.
+ * Suspends or resumes a link between hubs and switches, whose NIOs have no update. Computes of the release lack the route and go
+ * on passing frames.
  */
 async function suspendFixed({ ends }: Link, suspend: boolean): Promise<void> {
-  const [one, other] = ends as [LinkEnd, LinkEnd];
-  if (![one, other].every(({ node }) => nodeKind(node.type).fixedNios)) return;
-  for (const end of [one, other]) {
+  if (!ends.every(({ node }) => nodeKind(node.type).fixedNios)) return;
+  for (const end of ends) {
     try {
       await end.node.compute.put(portPath(end, 'suspension'), { body: { suspend } });
     } catch (error) {

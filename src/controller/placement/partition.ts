@@ -4,6 +4,7 @@ import type { Host, PlacedNode } from './problem.ts';
 
 export interface PartitionOptions {
   hosts: readonly Host[];
+  /** The nodes to place. */
   free: readonly PlacedNode[];
   /** The hosts of pinned nodes, by node id. */
   pinned: ReadonlyMap<string, string>;

@@ -9,6 +9,7 @@ import { refuseReservedNames } from '../../host/files/reserved-names.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 
 export interface PlaceRules {
+  /** The projects directory. */
   root: string;
   /** Whether clients may name other paths of this host. */
   local: boolean;

@@ -38,6 +38,7 @@ export interface ProjectRouteParts {
   usage: () => object;
   /** Whether clients may name paths of this host. */
   local: boolean;
+  /** Number of snapshots of a project. */
   snapshots: (project: Project) => Promise<number>;
 }
 

@@ -77,6 +77,8 @@ export async function startKept(
           else await act(node, 'start');
           if (statuses.get(node.id) === 'suspended') await act(node, 'suspend');
         } catch (error) {
+          // A stop cancels the start.
+          if (ended.aborted) return;
           const message = `${node.name} does not run as it did in the snapshot: ${messageOf(error)}`;
           announcer.project.emit('log.error', { message }, project.id);
         }

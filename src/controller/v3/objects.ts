@@ -2,13 +2,10 @@
 import * as v from 'valibot';
 import { findNodeKind } from '../../api/kinds/kinds.ts';
 import { mendAll } from '../../http/v3/lenient.ts';
-import { isObject } from '../../store/json.ts';
+import { isListOfObjects } from '../computes/answers.ts';
 import { defaultSymbols } from '../symbols/catalogue.ts';
 
 type Members = Record<string, unknown>;
-
-/** Computes say some events, which may be anything. */
-const isListOfObjects = (value: unknown): value is Members[] => Array.isArray(value) && value.every(isObject);
 
 /** Types whose console type is null rather than `none`. */
 const WITHOUT_CONSOLE: ReadonlySet<unknown> = new Set(['ethernet_hub', 'cloud', 'nat']);
@@ -52,6 +49,7 @@ function propertiesOf(node: Members): Members {
 /** Ports of Ethernet switches always have one. */
 export function ethertypes(members: Members): Members {
   const ports = members['ports_mapping'];
+  // Some events come from computes and may have any form.
   if (!isListOfObjects(ports) || !ports.some((port) => 'vlan' in port)) return members;
   return {
     ...members,

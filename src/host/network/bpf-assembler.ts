@@ -1,30 +1,11 @@
 // A small assembler for eBPF (Documentation/bpf/standardization/instruction-set.rst): one method an instruction, and
-// names for places to jump to; and what all programs know of frames.
+// names for places to jump to.
 
 /** A register: r0 has results, r1 to r5 arguments, r6 to r9 outlast calls, r10 is the end of the stack. */
 export type Register = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10;
 
 /** The end of the stack; places on it have negative offsets. */
 export const STACK = 10;
-
-/** Offsets in struct __sk_buff (linux/bpf.h). */
-export const SKB = {
-  length: 0,
-  protocol: 16,
-  vlanPresent: 20,
-  vlanControl: 24,
-  vlanProtocol: 28,
-  wireLength: 160,
-  segments: 164,
-  gsoSize: 176,
-} as const;
-
-/** Answers of a program that drops the frame (TC_ACT_SHOT), and of one that has redirected it (TC_ACT_REDIRECT). */
-export const DROP = 2;
-export const REDIRECT = 7;
-
-export const ETHERNET_BYTES = 14;
-export const VLAN_BYTES = 4;
 
 const CLASS = { load: 0x01, store: 0x02, storeRegister: 0x03, jump: 0x05, alu64: 0x07 } as const;
 const FROM_REGISTER = 0x08;

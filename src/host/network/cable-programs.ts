@@ -3,7 +3,8 @@
 // no change of the map can lose or double a frame. A frame whose target is not an interface of the same lab goes to the
 // fabric, whatever the map says.
 
-import { BpfAssembler, DROP, ETHERNET_BYTES, type Register, SKB, STACK, VLAN_BYTES } from './bpf-assembler.ts';
+import { BpfAssembler, type Register, STACK } from './bpf-assembler.ts';
+import { DROP, ETHERNET_BYTES, SKB, VLAN_BYTES } from './bpf-frames.ts';
 import { type MapDescriptors, STATION_BYTES, STATION_KEY_BYTES, WAY_BYTES } from './kernel-maps.ts';
 
 const HEARD_AT = 16;

@@ -14,18 +14,19 @@ export interface Removal {
   network: number | undefined;
   /** What {@link networkNamespace} returned there. */
   namespace: bigint;
+  /** Of a TAP, which the kernel removes with its last descriptor; closed with it. */
+  descriptor?: number;
 }
 
-/** A TAP that the kernel removes with its last descriptor. */
 export interface Relay extends Removal {
   descriptor: number;
 }
 
-let waiting: (Removal | Relay)[] = [];
+let waiting: Removal[] = [];
 let running: Promise<void> | undefined;
 
-/** Removes the interface, and closes the descriptor of a TAP; resolves when both is done. Missing ones are ignored. */
-export function removeElsewhere(removal: Removal | Relay): Promise<void> {
+/** Removes the interface, and closes the descriptor of a TAP; resolves when both is done. Missing ones and refusals of the kernel are ignored. */
+export function removeElsewhere(removal: Removal): Promise<void> {
   waiting.push(removal);
   running ??= removeAll();
   return running;
@@ -47,8 +48,8 @@ async function removeAll(): Promise<void> {
     } catch {
       // The namespace may be gone. With its last descriptor the kernel removes each TAP by itself.
     }
-    for (const removal of batch)
-      if ('descriptor' in removal) await new Promise<void>((resolve) => close(removal.descriptor, () => resolve()));
+    for (const { descriptor } of batch)
+      if (descriptor !== undefined) await new Promise<void>((resolve) => close(descriptor, () => resolve()));
   }
   running = undefined;
 }

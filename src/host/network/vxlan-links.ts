@@ -214,7 +214,7 @@ export class VxlanLinks {
     if (tunnel !== undefined) tunnel.forgotten = this.#noteOf(tunnel).unfit;
   }
 
-  /** Resolves when the interface is gone. */
+  /** Resolves when the kernel is done; its refusals are ignored. */
   remove(name: string): Promise<void> {
     return this.#turns.run(name, () => this.#remove(name));
   }

@@ -4,7 +4,8 @@
 
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { BpfAssembler, DROP, ETHERNET_BYTES, SKB, STACK, VLAN_BYTES } from './bpf-assembler.ts';
+import { BpfAssembler, STACK } from './bpf-assembler.ts';
+import { DROP, ETHERNET_BYTES, SKB, VLAN_BYTES } from './bpf-frames.ts';
 import { parseAddress } from './ipv4.ts';
 
 /** The other end of a link. */

@@ -1,5 +1,6 @@
 // Finds the user at the other end of a Unix socket, which Node does not expose.
 
+import type { Socket } from 'node:net';
 import { loadKoffi } from '../system-calls/koffi.ts';
 import { SystemError } from '../system-calls.ts';
 
@@ -18,11 +19,12 @@ function declare() {
 let declared: ReturnType<typeof declare> | undefined;
 
 /** The effective user at the other end of a connected Unix socket. @throws SystemError */
-export function peerUser(descriptor: number): number {
+export function peerUser(socket: Socket): number {
+  const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
   declared ??= declare();
   const credentials = new Uint32Array(CREDENTIALS.words);
   const length = new Uint32Array([credentials.byteLength]);
-  if (declared.getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, credentials, length) < 0) {
+  if (declared.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, length) < 0) {
     throw new SystemError('getsockopt', declared.errno());
   }
   return credentials[CREDENTIALS.user]!;

@@ -59,8 +59,9 @@ function elsewhere<T>(enter: () => void, task: () => T): T {
 }
 
 /**
- * Identifies this thread's network namespace: no other one has the same, not even after its end. Before Linux 5.14 it is the inode, which is
- * another namespace's then.
+ * Identifies this thread's network namespace. The kernel never uses the number again; before Linux 5.14 it is the inode, which a later
+ * namespace may have.
+ * @throws SystemError
  */
 export function networkNamespace(): bigint {
   const { socket: open, getsockopt, close } = libc();
@@ -69,8 +70,11 @@ export function networkNamespace(): bigint {
     answer ??= new Slab(COOKIE_BYTES + 4);
     const { bytes, address } = answer;
     bytes.writeUInt32LE(COOKIE_BYTES, COOKIE_BYTES);
-    const result = getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, address, address + COOKIE_BYTES);
-    return result < 0 ? statSync(OWN, { bigint: true }).ino : bytes.readBigUInt64LE(0);
+    check('getsockopt', getsockopt(socket, SOL_SOCKET, SO_NETNS_COOKIE, address, address + COOKIE_BYTES));
+    return bytes.readBigUInt64LE(0);
+  } catch (error) {
+    if (!(error instanceof SystemError && error.code === 'ENOPROTOOPT')) throw error;
+    return statSync(OWN, { bigint: true }).ino;
   } finally {
     close(socket);
   }

@@ -13,7 +13,7 @@ const users = new WeakMap<object, number>();
 /** Notes the user at the other end of a local connection; without one the connection is closed. */
 export function notePeer(socket: Socket): void {
   try {
-    users.set(socket, peerUser((socket as unknown as { _handle: { fd: number } })._handle.fd));
+    users.set(socket, peerUser(socket));
   } catch (error) {
     log.warn('a client of the local socket cannot be known', { error: messageOf(error) });
     socket.destroy();

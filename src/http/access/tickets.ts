@@ -29,6 +29,7 @@ export class Tickets {
   readonly #now: () => number;
   /** By ticket, oldest first. */
   readonly #tickets = new Map<string, Ticket>();
+  /** Number of unused tickets, by account. */
   readonly #unused = new Map<string, number>();
 
   /** @param now milliseconds on a monotonic clock */

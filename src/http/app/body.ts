@@ -5,7 +5,7 @@ import { parseJsonBounded } from '../../store/json.ts';
 /** The release's limit for bodies that are not files, in bytes. */
 export const BODY_LIMIT_BYTES = 1_048_576;
 /** More than any client needs, and little enough for recursive code and other clients. */
-const BOUNDS = { maxDepth: 64, maxContainers: 20_000, maxValues: 100_000 };
+const BOUNDS = { maxDepth: 64, maxContainers: 20_000, maxValues: 100_000, wellFormed: true };
 /** A JSON body is small: a client that needs longer (ms) is stuck or hostile. */
 const BODY_TIMEOUT_MS = 30_000;
 /** Smaller chunks (bytes) are copied into blocks, as each chunk costs some hundred extra bytes. */
@@ -96,7 +96,7 @@ export async function readJsonBody(stream: ReadableStream<Uint8Array> | null, li
   const text = stream === null ? '' : await readBounded(stream, limitBytes);
   if (text === '') return {};
   try {
-    return parseJsonBounded(text, { ...BOUNDS, wellFormed: true });
+    return parseJsonBounded(text, BOUNDS);
   } catch (error) {
     throw new MalformedBody(error instanceof Error ? error.message : String(error), text);
   }

@@ -8,6 +8,7 @@ export interface RecordedRequest {
   method: string;
   /** Path and query as sent. */
   target: string;
+  /** The parsed body. */
   body: unknown;
 }
 

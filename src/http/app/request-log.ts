@@ -25,6 +25,7 @@ export interface Answered {
   method: string;
   /** Path and query as sent. */
   target: string;
+  /** The pattern of its route. */
   route: string;
   status: number;
   client: string | undefined;

@@ -5,6 +5,7 @@ import { namesTag } from './entity-tags.ts';
 export const PICTURE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 export interface SvgOptions {
+  /** Of the request. */
   headers: Headers;
   /** Value of `Cache-Control`. */
   caching: string;

@@ -21,6 +21,7 @@ type Stage = Duplex | ((pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>
 export interface Compressor {
   /** The number of the method in zip files. */
   method: number;
+  /** General-purpose flags of its entries in zip files. */
   flags: number;
   /** New stages of a pipeline for one content. */
   stages(): Stage[];

@@ -35,6 +35,7 @@ const MEMBERS = {
 
 export interface ParsedTopology {
   topology: Topology;
+  /** Of the text, before its upgrade; the topology has the present one. */
   revision: number;
   /** The files that an upgrade must move in the project directory. */
   moves: DynamipsFiles[];

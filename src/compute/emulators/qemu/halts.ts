@@ -22,6 +22,7 @@ export interface HaltContext {
   qmp: Qmp;
   /** We have paused it. */
   isOurPause(): boolean;
+  /** The disk error that halted it. */
   diskError(): string | undefined;
   /** The end of QEMU's output. */
   lastWords(): string;

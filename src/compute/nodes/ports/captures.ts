@@ -30,6 +30,7 @@ interface Running extends Capture {
 export interface CaptureRequest {
   project: NodeProject;
   asked: NodeCapture;
+  /** The interface's name in pcapng. */
   interfaceName: string;
   /** Called when the file cannot be written any more. The capture has ended then. */
   failed(message: string): void;
