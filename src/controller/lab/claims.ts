@@ -67,4 +67,9 @@ export const wholeLink = (id: string, nodeIds: readonly string[]): Claim => ({
   reads: nodeIds.map(wires),
 });
 
+/** Several nodes' records and drawings change together. */
+export const records = (nodeIds: readonly string[], drawingIds: readonly string[]): Claim => ({
+  writes: [...nodeIds.map(record), ...drawingIds.map((id) => `drawing ${id}`)],
+});
+
 export const wholeDrawing = (id: string): Claim => ({ writes: [`drawing ${id}`] });

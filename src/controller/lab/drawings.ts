@@ -100,12 +100,17 @@ export class Drawings {
       const record: DrawingRecord = { ...drawing.record, ...defined(members) };
       record.svg = (await this.#keep(project, svg)) ?? record.svg;
       await this.#writer.apply(project.record, [{ drawing: record }]);
-      const redrawn = record.svg !== drawing.record.svg;
-      drawing.record = record;
-      const { svg: picture, ...rest } = await this.json(project, drawing);
-      this.#announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
+      await this.replace(project, drawing, record);
       return drawing;
     });
+  }
+
+  /** Follows a change of the record on disk. */
+  async replace(project: Project, drawing: Drawing, record: DrawingRecord): Promise<void> {
+    const redrawn = record.svg !== drawing.record.svg;
+    drawing.record = record;
+    const { svg: picture, ...rest } = await this.json(project, drawing);
+    this.#announcer.project.emit('drawing.updated', redrawn ? { ...rest, svg: picture } : rest, project.id);
   }
 
   /** @throws Failure `conflict` for a locked drawing */

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Relayed } from '../../api/events.ts';
 import { portsOf } from '../../api/kinds/kinds.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import type { LabChange } from '../../store/labs.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Announcer } from '../events.ts';
 import type { ConsoleForwards } from '../nodes/console-forwards.ts';
@@ -69,6 +70,29 @@ export class NodeRecords {
       } finally {
         if (!renaming) names.end(node.name);
       }
+    });
+  }
+
+  /**
+   * Changes nodes' records, and other parts of the lab with them, all or none; leaves out nodes that are being deleted.
+   * @returns the nodes whose records have changed
+   */
+  writeTogether(
+    project: Project,
+    nodes: readonly Node[],
+    change: (record: NodeRecord) => NodeRecord,
+    others: readonly LabChange[],
+  ): Promise<Node[]> {
+    const keys = nodes.map(({ id }) => `${project.id}/${id}`);
+    return this.#writing.run(keys, async () => {
+      const changed = nodes
+        .filter((node) => !node.leaving && project.nodes.get(node.id) === node)
+        .map((node) => ({ node, record: change(node.record) }))
+        .filter(({ node, record }) => !isDeepStrictEqual(record, node.record));
+      const changes = [...others, ...changed.map(({ record }) => ({ node: record }))];
+      if (changes.length > 0) await this.#writer.apply(project.record, changes);
+      for (const { node, record } of changed) node.record = record;
+      return changed.map(({ node }) => node);
     });
   }
 

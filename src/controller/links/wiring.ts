@@ -131,8 +131,8 @@ export async function rewire(link: Link, settings: LinkSettings): Promise<void> 
 }
 
 /**
- * Suspends or resumes a link between hubs and switches, whose NIOs have no update. Computes of the release lack the route and go
- * on passing frames.
+ * Suspends or resumes a link between hubs and switches, whose NIOs have no update. Computes of the release do not have the route,
+ * and go on passing frames.
  */
 async function suspendFixed({ ends }: Link, suspend: boolean): Promise<void> {
   if (!ends.every(({ node }) => nodeKind(node.type).fixedNios)) return;

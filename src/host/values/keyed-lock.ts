@@ -3,19 +3,19 @@
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /** Runs `task` when all earlier tasks of the same key have ended, successfully or not. */
-  async run<T>(key: string, task: () => T | Promise<T>): Promise<T> {
-    const previous = this.#tails.get(key);
-    const turn = previous ? previous.then(task, task) : Promise.resolve().then(task);
+  /** Runs `task` when all earlier tasks of the same key, or of one of the same keys, have ended, successfully or not. */
+  async run<T>(key: string | readonly string[], task: () => T | Promise<T>): Promise<T> {
+    const keys = [key].flat();
+    const turn = Promise.all(keys.map((one) => this.#tails.get(one))).then(task);
     const tail = turn.then(
       () => {},
       () => {},
     );
-    this.#tails.set(key, tail);
+    for (const one of keys) this.#tails.set(one, tail);
     try {
       return await turn;
     } finally {
-      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+      for (const one of keys) if (this.#tails.get(one) === tail) this.#tails.delete(one);
     }
   }
 }
