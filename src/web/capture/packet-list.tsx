@@ -143,7 +143,7 @@ function ColumnEdge({ column }: { column: Column }) {
   const measure = (): void => {
     measured.value = Math.round(edge.current?.closest('th')?.clientWidth ?? 0);
   };
-  useEffect(measure, []);
+  useLayoutEffect(measure, [width?.value]);
   if (!width) return null;
   return (
     <span ref={edge} onPointerEnter={measure} onFocusCapture={measure}>

@@ -24,7 +24,7 @@ export function Separator({ class: kind, label, orientation, least, most, size, 
   const put = (pixels: number): void => set(Math.min(most, Math.max(least, Math.round(pixels))));
   const keys = (event: KeyboardEvent): void => {
     const steps = isUpper ? { ArrowUp: 1, ArrowDown: -1 } : { ArrowRight: 1, ArrowLeft: -1 };
-    const ends = { Home: most, End: least };
+    const ends = isUpper ? { Home: most, End: least } : { Home: least, End: most };
     const step = steps[event.key as keyof typeof steps] as number | undefined;
     const end = ends[event.key as keyof typeof ends] as number | undefined;
     if (step === undefined && end === undefined) return;
