@@ -98,9 +98,8 @@ test('the capabilities are the kinds that this build registers', async (t) => {
 });
 
 test('both halves of a kind say the same of it', () => {
-  for (const { type, runningState, updatesNio } of KINDS) {
+  for (const { type, runningState } of KINDS) {
     const facts = nodeKind(type);
     assert.equal(runningState !== undefined, facts.whileRunning === 'state', `${type}: what snapshots keep of it`);
-    if (facts.fixedNios) assert.ok(!updatesNio, `${type}: whether its cables can be changed`);
   }
 });

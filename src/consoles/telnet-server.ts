@@ -8,7 +8,7 @@ import { escapeTelnet, TelnetSession } from './telnet.ts';
 const KEEP_ALIVE_IDLE_MS = 60_000;
 const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const KEEP_ALIVE_PROBES = 4;
-/** How long (ms) a disconnected client may read nothing of the remaining output, which ends with the reason. */
+/** How long (ms) a disconnected client may read nothing of the remaining output, which ends with the reason, whatever it sends. */
 const FAREWELL_MS = 2000;
 /** Limit of data waiting for a client before its telnet requests go unanswered. */
 const REPLY_BYTES = 16 * 1024;
@@ -71,7 +71,12 @@ export class TelnetServer {
       },
       close: (reason) => {
         socket.end(`\r\n[disconnected: ${reason}]\r\n`);
-        socket.setTimeout(FAREWELL_MS, () => socket.destroy());
+        let left = socket.writableLength;
+        const timer = setInterval(() => {
+          if (socket.writableLength >= left) socket.destroy();
+          left = socket.writableLength;
+        }, FAREWELL_MS).unref();
+        socket.once('close', () => clearInterval(timer));
       },
     };
     socket.write(session.start());

@@ -10,7 +10,7 @@ const properties = { ...identityByUuid, mappings: { ...p(AnyObject), create: v.o
 export const CircuitSwitchCreate = createBody(properties);
 export const CircuitSwitchUpdate = updateBody(properties);
 
-const COMMON = { properties, withoutConsoleType: true, withoutFilters: true } as const;
+const COMMON = { properties, withoutConsoleType: true, withoutFilters: true, fixedNios: true } as const;
 
 export const frameRelaySwitch: NodeKindFacts = {
   type: 'frame_relay_switch',

@@ -54,8 +54,6 @@ export interface NodeKind<
   readonly update: Update;
   /** Starting returns the node (200) instead of nothing (204). */
   readonly startAnswersNode?: boolean;
-  /** An attached NIO can be changed. */
-  readonly updatesNio?: boolean;
   /** What its nodes on this host share, such as reserved numbers. Made once by the compute. */
   host?(services: Services): Host;
   /** Creates the node. If it throws, nothing of the node is left. */

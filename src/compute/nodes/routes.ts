@@ -1,5 +1,6 @@
 // The routes common to all kinds of node, generated for each kind from its definition (as in release 2.2.57).
 import type { Kept } from '../../api/deleted-nodes.ts';
+import { nodeKind } from '../../api/kinds/kinds.ts';
 import { COMPUTE_NODE_ROUTES } from '../../api/routes/compute-nodes.ts';
 import type { Console } from '../../consoles/console.ts';
 import { attachSocket } from '../../consoles/socket-client.ts';
@@ -117,7 +118,7 @@ export function nodeRoutes(kind: NodeKind, projects: Projects): Route[] {
     routes.push(route(`GET ${NODE}/disk_use`, ({ params }) => diskUse(find(params), module)));
   }
 
-  if (kind.updatesNio) {
+  if (!nodeKind(kind.type).fixedNios) {
     routes.push(
       route(`PUT ${PORT}/nio`, async ({ params, body }) => {
         await findPort(params).update(body);

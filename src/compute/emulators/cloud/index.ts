@@ -11,7 +11,6 @@ export const cloud = defineKind({
   ...PORT_RULES,
   create: CloudCreate,
   update: CloudUpdate,
-  updatesNio: true,
   make: CloudNode.create,
   change: (node: CloudNode, body) => node.change(body),
 });

@@ -15,7 +15,6 @@ export const docker = defineKind({
   ...PORT_RULES,
   create: DockerCreate,
   update: DockerUpdate,
-  updatesNio: true,
   kept: KEPT,
   doctor: [engineCheck],
   unavailableReason: ({ Docker }) => refusalOf(() => new Engine(Docker.socket_path).version()),

@@ -19,7 +19,6 @@ export const dynamips = defineKind({
   ...PORT_RULES,
   create: DynamipsCreate,
   update: DynamipsUpdate,
-  updatesNio: true,
   kept: KEPT,
   doctor: [program],
   unavailableReason: ({ Dynamips }) => refusalOf(() => findDynamips(Dynamips.dynamips_path, PROBE_MS)),

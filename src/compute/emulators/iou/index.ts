@@ -13,7 +13,6 @@ export const iou = defineKind({
   create: IouCreate,
   update: IouUpdate,
   startAnswersNode: true,
-  updatesNio: true,
   kept: KEPT,
   doctor: [iouHost],
 

@@ -10,7 +10,6 @@ export const nat = defineKind({
   ...PORT_RULES,
   create: NatCreate,
   update: NatUpdate,
-  updatesNio: true,
   make: (identity, _body, services) => NatNode.create(identity, services),
 
   async change(node: NatNode, { name }) {

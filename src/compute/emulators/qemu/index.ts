@@ -16,7 +16,6 @@ export const qemu = defineKind({
   create: QemuCreate,
   update: QemuUpdate,
   startAnswersNode: true,
-  updatesNio: true,
   kept: KEPT,
   doctor: [programs, frames, kvm, ...extras],
   unavailableReason,

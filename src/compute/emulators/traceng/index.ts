@@ -11,7 +11,6 @@ export const traceng = defineKind({
   create: TracengCreate,
   update: TracengUpdate,
   startAnswersNode: true,
-  updatesNio: true,
   unavailableReason: async () => UNAVAILABLE,
 
   make: TracengNode.create,

@@ -16,7 +16,6 @@ export const vpcs = defineKind({
   create: VpcsCreate,
   update: VpcsUpdate,
   startAnswersNode: true,
-  updatesNio: true,
   kept: KEPT,
   doctor: [program],
   unavailableReason: ({ VPCS }) => refusalOf(() => chooseEngine(VPCS, false, new VpcsPrograms(undefined, PROBE_MS))),

@@ -231,7 +231,6 @@ export abstract class MachineNode<
 export const machineAbilities = <
   Kind extends WithConsole & Pick<MachineNode<MachineRuntime>, 'reload' | 'resume'>,
 >() => ({
-  updatesNio: true,
   reload: (node: Kind) => node.reload(),
   resume: (node: Kind) => node.resume(),
   console: oneConsole<Kind>(),

@@ -1,4 +1,6 @@
-// Routes beyond the release's for each port with a NIO: impairments by direction, their schedule, suspension, and statistics.
+// Routes beyond the release's for each port with a NIO: impairments by direction, their schedule, statistics, and suspension where no update of
+// the NIO has that.
+import { nodeKind } from '../../../api/kinds/kinds.ts';
 import { COMPUTE_NODE_ROUTES } from '../../../api/routes/compute-nodes.ts';
 import type { NodeType } from '../../../api/vocabulary.ts';
 import { type Route, routesOf } from '../../../http/app/route.ts';
@@ -13,7 +15,9 @@ export function impairmentRoutes({ type }: { type: NodeType }, find: (params: Po
   const { route } = routesOf(COMPUTE_NODE_ROUTES, { node_type: type });
   return [
     route(`PUT ${PORT}/impairments`, ({ params, body }) => find(params).impairDirections(body)),
-    route(`PUT ${PORT}/suspension`, ({ params, body }) => find(params).suspend(body.suspend)),
+    ...(nodeKind(type).fixedNios
+      ? [route(`PUT ${PORT}/suspension`, ({ params, body }) => find(params).suspend(body.suspend))]
+      : []),
     route(`GET ${PORT}/statistics`, ({ params }) => find(params).cableStatistics()),
     route(`POST ${PORT}/statistics/reset`, ({ params }) => find(params).resetStatistics()),
     route(`GET ${PORT}/schedule`, ({ params }) => find(params).scheduleState()),

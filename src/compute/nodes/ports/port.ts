@@ -39,10 +39,6 @@ export interface PortRules {
 interface Attached {
   readonly nio: PluggableNio;
   readonly port: FabricPort;
-  /** Those of the NIO. */
-  impairments: Impairments;
-  /** Suspended besides the NIO, whatever that says. */
-  suspended: boolean;
   /** Impairments by direction, without the schedule. */
   directions: CableImpairments;
   schedule?: Started;
@@ -62,7 +58,7 @@ export class NodePort {
   /** Changes of the port run one after the other: the fabric takes time, and each change builds on the one before. */
   readonly #turns = new KeyedLock();
 
-  /** @param label `adapter/port`, for messages */
+  /** @param label `adapter/port`; names its VXLAN link, too */
   constructor(node: PortOwner, label: string, rules: PortRules, services: Services, device: Device | null = null) {
     this.#node = node;
     this.#label = label;
@@ -122,7 +118,7 @@ export class NodePort {
         await port.connect(cable, impairments);
         if (this.#closed) throw this.#refusal('was removed meanwhile');
         undo.move();
-        this.#attached = { nio, port, impairments, suspended: false, directions: cableImpairments({}) };
+        this.#attached = { nio, port, directions: cableImpairments({}) };
       });
     });
   }
@@ -130,18 +126,19 @@ export class NodePort {
   /** Changes suspension and filters; the cable stays. */
   async update(wanted: Nio): Promise<void> {
     const impairments = await impairmentsOf(mustBePluggable(wanted, this.#rules.nios));
-    await this.#inTurn(() => this.#impair({ ...this.#connection(), impairments }));
+    await this.#inTurn(() => this.#impair(this.#connection().port, impairments));
   }
 
-  /** Stops all frames, or ends that, where the release has no update of a NIO. */
+  /** Stops all frames, or ends that; for kinds whose NIOs have no update. */
   suspend(suspended: boolean): Promise<void> {
-    return this.#inTurn(() => this.#impair({ ...this.#connection(), suspended }));
+    return this.#inTurn(async () => {
+      const { port, nio } = this.#connection();
+      await this.#impair(port, suspended ? SUSPENDED : await impairmentsOf(nio));
+    });
   }
 
-  async #impair(wanted: Attached): Promise<void> {
-    const { port, impairments, suspended } = wanted;
-    await withExceptionName(this.#rules.exception, () => port.impair(suspended ? SUSPENDED : impairments));
-    this.#attached = wanted;
+  async #impair(port: FabricPort, impairments: Impairments): Promise<void> {
+    await withExceptionName(this.#rules.exception, () => port.impair(impairments));
   }
 
   /** Replaces the impairments by direction, besides the NIO's filters, and ends the schedule. Returns the result. */
@@ -284,9 +281,9 @@ export class NodePort {
     await this.#services.captures.end(port);
     await port.close();
     if (nio.type !== 'nio_udp') return;
-    await this.#removeTunnel(nio);
     this.#services.frameRelay?.close(nio.lport);
     this.#services.ports.udp.release(this.#node.project.id, nio.lport);
+    await this.#removeTunnel(nio);
   }
 
   /** The interface to the other host if the NIO asks for VXLAN and this host has it. */
