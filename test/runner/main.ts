@@ -49,7 +49,9 @@ const started = performance.now();
  * wait for each other are the likely cause of a file that hung once with a busy processor.
  */
 const V8_OPTIONS = ['--single-threaded'];
-const PRELOADED = ['./test/own-group.ts', './test/report-hangs.ts', './test/keep-compiled.ts', './test/own-network.ts'];
+const PRELOADED = ['own-group', 'idle-processor', 'report-hangs', 'keep-compiled', 'own-network'].map(
+  (name) => `./test/${name}.ts`,
+);
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
