@@ -65,7 +65,7 @@ test('another host with the same image goes on when the one that sends it dies',
     },
     'POST /qemu/uploads/.+': takes,
   });
-  let sender: StandIn;
+  let sender: StandIn | undefined;
   const half = CONTENT.length / 2;
   const image = [{ filename: 'x.img', filesize: CONTENT.length, md5sum: 'a' }];
   const dies = await memberHost(
@@ -75,7 +75,7 @@ test('another host with the same image goes on when the one that sends it dies',
       'GET /qemu/images': image,
       'GET /qemu/images/x.img': (_, response) => {
         response.writeHead(200, { 'Content-Length': CONTENT.length });
-        response.write(CONTENT.slice(0, half), () => setTimeout(() => void sender.close(), 200));
+        response.write(CONTENT.slice(0, half));
       },
     },
     (host) => {
@@ -98,6 +98,7 @@ test('another host with the same image goes on when the one that sends it dies',
     },
   });
   hosts.push(await having(t, 'other', 'b'), heir);
+  void sender!.close();
   await supplied;
   assert.equal(arrived, CONTENT);
   assert.deepEqual(ranges, [`bytes=${half}-`]);

@@ -191,8 +191,8 @@ test('a killed server starts on a full disk whose blocks are smaller than pages 
        const store = await Store.open({ stateDirectory: '${stateDirectory}' });
        ${then}; process.kill(process.pid, 'SIGKILL')`,
     ]);
-  const put = `store.reserveSpace(); await new Promise((done) => setTimeout(done, 1000));
-    for (let n = 0; n < 50; n++) await store.documents.put('templates', String(n), { text: 'x'.repeat(3000) })`;
+  assert.equal(run('store.reserveSpace(); await store[Symbol.asyncDispose]()').signal, 'SIGKILL');
+  const put = `for (let n = 0; n < 50; n++) await store.documents.put('templates', String(n), { text: 'x'.repeat(3000) })`;
   assert.equal(run(put).signal, 'SIGKILL');
   fill(join(disk, 'ballast'));
   const { signal, stderr } = run('');

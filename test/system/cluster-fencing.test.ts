@@ -168,7 +168,7 @@ test('frames of a host that is cut off, and comes back, do not enter the lab', {
   // What b sends arrives while b hears nothing; or nothing arrives until it is back.
   for (const how of ['input', 'both'] as const) {
     await lab.start(pc);
-    assert.ok(await heard(() => sleep(3_000)));
+    await eventually('frames of the PC', () => heard(() => sleep(1_000)));
     outside.cut(how);
     await eventually('the PC on a', place, (text) => text === 'started on local');
     await a.post(`${lab.path}/nodes/${pc.node_id}/stop`);
