@@ -146,12 +146,12 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Saves memory and disks in the disks. The machine is paused until `dropState`. @throws Failure `conflict` */
   keepState(): Promise<void> {
     return this.inTurn(async () => {
-      if (!this.runtime) return this.fail(`${this.name} is not started.`);
+      const runtime = this.requireRunning();
       if (!this.#state.hidden.linked_clone) {
         const why = 'writes to its images themselves (linked_clone is off), which lie outside of the project';
-        return this.fail(`${this.name} ${why}.`);
+        throw this.failure(`${this.name} ${why}.`);
       }
-      await keepRunningState(this.runtime, this.name);
+      await keepRunningState(runtime, this.name);
     });
   }
 
@@ -184,7 +184,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
 
   resizeDisk({ drive_name: drive, extend }: DiskResize): Promise<void> {
     return this.inTurn(async () => {
-      if (this.runtime) this.fail(`${this.name} is running; stop it before its disks grow.`);
+      if (this.runtime) throw this.failure(`${this.name} is running; stop it before its disks grow.`);
       const { emulator, images, hidden } = this.#state;
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
@@ -225,7 +225,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
    */
   changeDisks(change: (disks: DiskImages) => Promise<void>): Promise<void> {
     return this.inTurn(async () => {
-      if (this.runtime) this.fail(`${this.name} is running; stop it before its disks change.`);
+      if (this.runtime) throw this.failure(`${this.name} is running; stop it before its disks change.`);
       await using undo = new AsyncDisposableStack();
       await this.makeDirectory(undo);
       await change(new DiskImages({ folder: this.directory, local: false, member: 'disk_name' }));
@@ -376,7 +376,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Changes a running machine's CD at once. */
   async #changeCd(before: Images, { cdrom_image: { path }, hdc_disk_image: { path: hdc } }: Images): Promise<void> {
     if (!this.runtime || path === before.cdrom_image.path) return;
-    if (path !== '' && hdc !== '') this.fail('cdrom_image: the CD drive is where hdc is; take one of them away.');
+    if (path !== '' && hdc !== '') throw this.failure('cdrom_image: the CD drive is where hdc is; take one of them away.');
     await this.runtime.changeCd(path);
   }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { CHECKPOINT_MS } from '../../../api/disk-checkpoint.ts';
 import type { Console } from '../../../consoles/console.ts';
-import { conflict, messageOf, notFound } from '../../../failures.ts';
+import { conflict, type Failure, messageOf, notFound } from '../../../failures.ts';
 import { makeDirectory, removeEmptyDirectories } from '../../../host/files/directories.ts';
 import { log } from '../../../host/log.ts';
 import { loadOf, type ProcessLoad } from '../../../host/processes/process-load.ts';
@@ -253,12 +253,13 @@ export abstract class ProgramNode<
 
   /** @throws Failure `conflict` when it is not started */
   protected requireRunning(): Runtime {
-    return this.runtime ?? this.fail(`${this.name} is not started; start it first.`);
+    if (this.runtime) return this.runtime;
+    throw this.failure(`${this.name} is not started; start it first.`);
   }
 
-  /** @throws Failure `conflict` with the name of the kind's exception */
-  protected fail(message: string): never {
-    throw conflict(message, { exception: this.exception });
+  /** A `conflict` with the name of the kind's exception. */
+  protected failure(message: string): Failure {
+    return conflict(message, { exception: this.exception });
   }
 
   /** Registers what a closed node releases, in reverse order. */

@@ -100,11 +100,11 @@ export abstract class MachineNode<
     const { users, id } = this;
     const settings = this.changedSettings(body);
     if (settings.linked_clone !== before.settings.linked_clone) {
-      this.fail(`linked_clone: ${this.name} cannot change this; create another node.`);
+      throw this.failure(`linked_clone: ${this.name} cannot change this; create another node.`);
     }
     const machine = this.otherMachine(body) ?? before.machine;
     if (machine !== before.machine) {
-      if (this.runtime) this.fail(`${this.machineMember}: stop ${this.name} before it becomes another machine.`);
+      if (this.runtime) throw this.failure(`${this.machineMember}: stop ${this.name} before it becomes another machine.`);
       undo.defer(() => users.release(machine, id));
       await this.reserveMachine(machine);
       done.defer(() => users.release(before.machine, id));
