@@ -3,28 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../eventually.ts';
 import { cable, container, containers, engine, noEngine, typist } from './docker-support.ts';
-import { FRR, importFrr, noFrr } from './frr-image.ts';
+import { FRR, importFrr, noFrr, routerCommand } from './frr-image.ts';
 
 const skip = noEngine || noFrr;
-
-/** Starts a router with these addresses, eth0 first. */
-function command(id: string, addresses: readonly string[]): string {
-  const interfaces = addresses.flatMap((address, number) => [
-    `interface eth${number}`,
-    ` ip address ${address}`,
-    ' ip ospf hello-interval 1',
-    ' ip ospf dead-interval 4',
-    'exit',
-  ]);
-  const lines = [
-    ...['interface lo', ` ip address ${id}/32`, 'exit', ...interfaces],
-    ...['router ospf', ` ospf router-id ${id}`, ' network 10.0.0.0/8 area 0', ' timers throttle spf 10 50 500', 'exit'],
-  ];
-  const config = lines.join('\\n');
-  const start = `printf '${config}\\n' >/etc/frr/zebra.conf; cp /etc/frr/zebra.conf /etc/frr/ospfd.conf; chown -R frr /etc/frr /var/run/frr /var/tmp/frr;
-    echo 1 >/proc/sys/net/ipv4/ip_forward; /usr/lib/frr/zebra -d -f /etc/frr/zebra.conf; /usr/lib/frr/ospfd -d -f /etc/frr/ospfd.conf; exec /bin/sh`;
-  return `/bin/sh -c "${start}"`;
-}
 
 test('three routers find each other by OSPF; loss degrades a cable, and when it is taken away the way is another', {
   skip,
@@ -32,7 +13,7 @@ test('three routers find each other by OSPF; loss degrades a cable, and when it 
   importFrr(engine());
   const { lab, project } = await containers(t);
   const make = (name: string, id: string, addresses: string[]) =>
-    container(lab, project, { name, image: FRR, adapters: 2, start_command: command(id, addresses) });
+    container(lab, project, { name, image: FRR, adapters: 2, start_command: routerCommand(id, addresses) });
   const one = await make('R1', '10.1.1.1', ['10.0.12.1/24', '10.0.13.1/24']);
   const two = await make('R2', '10.2.2.2', ['10.0.12.2/24', '10.0.23.2/24']);
   const three = await make('R3', '10.3.3.3', ['10.0.13.3/24', '10.0.23.3/24']);

@@ -56,7 +56,7 @@ const LONG = [
   'test/system/@(command-line|command-settings|examples|lab-checks|labs-as-text|labs-as-text-*).test.ts',
   // several hosts, and minutes until one counts as lost; cluster.test.ts and cluster-loss.test.ts are left for every change
   'test/system/@(left-on-computes|lost-hosts|pulled-cable|two-daemons).test.ts',
-  'test/system/cluster-@(any-host|clocks|disks|fencing|flap|hand-over|images|takeover).test.ts',
+  'test/system/cluster-@(any-host|clocks|disks|fencing|flap|hand-over|images|routing|takeover).test.ts',
   'test/cluster/whole-hosts.test.ts',
   // kills the server at each step of a switch-over; test/@(fabric|system)/kernel-links.test.ts are left
   'test/fabric/kernel-faults.test.ts',

@@ -4,10 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createWebSocketStream, WebSocket } from 'ws';
 import { BUSYBOX, tryEngine } from '../compute/docker-engine.ts';
-import { guestSettings, noGuest, Typist } from '../guest/guest.ts';
-import { begun, connected, copiedAgain, joined, noCluster, run } from './cluster-hosts.ts';
+import { guestSettings, noGuest } from '../guest/guest.ts';
+import { begun, connected, copiedAgain, joined, noCluster, run, typistOf } from './cluster-hosts.ts';
 import { eventually } from './daemon.ts';
 import { executable } from './executable.ts';
 import { Lab, missing, type NodeObject } from './lab.ts';
@@ -15,13 +14,6 @@ import { guestImages, machine } from './machines.ts';
 import { TwoHosts } from './two-daemons-network.ts';
 
 const skip = noCluster() || missing('qemu-system-x86_64', 'qemu-img', 'qemu-io') || noGuest;
-
-/** By the controller, wherever the node is. */
-function typistOf(t: TestContext, lab: Lab, node: NodeObject): Typist {
-  const { url, headers } = lab.daemon;
-  const address = `${url.replace('http', 'ws')}${lab.path}/nodes/${node.node_id}/console/ws`;
-  return new Typist(t, createWebSocketStream(new WebSocket(address, { headers })));
-}
 
 /** Waits until the node runs on the controller's host. */
 const runsOnFirst = (lab: Lab, node: NodeObject): Promise<unknown> =>

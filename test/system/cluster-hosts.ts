@@ -1,11 +1,13 @@
 // A cluster of two executables over a real NATS, in two network namespaces.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { createWebSocketStream, WebSocket } from 'ws';
 import type { Cleanup } from '../cleanup.ts';
 import { Nats } from '../cluster/nats.ts';
+import { Typist } from '../guest/guest.ts';
 import { type Daemon, eventually, ownDaemon } from './daemon.ts';
 import { executable } from './executable.ts';
-import { missing } from './lab.ts';
+import { type Lab, missing, type NodeObject } from './lab.ts';
 import { noNamespaces, type TwoHosts } from './two-daemons-network.ts';
 
 /** Why there can be no such cluster here, or false. */
@@ -101,4 +103,11 @@ export async function joined(t: Cleanup, hosts: TwoHosts, settings: string) {
   run(...inside, ...executable(), 'cluster', 'join', line, '--host-name', 'b', '--state', b.state);
   await b.start();
   return { a, b, nats, compute_id: (await connected(a)).compute_id };
+}
+
+/** Somebody at the console of a node, by the controller, wherever the node is. */
+export function typistOf(t: Cleanup, lab: Lab, node: NodeObject): Typist {
+  const { url, headers } = lab.daemon;
+  const address = `${url.replace('http', 'ws')}${lab.path}/nodes/${node.node_id}/console/ws`;
+  return new Typist(t, createWebSocketStream(new WebSocket(address, { headers })));
 }

@@ -2,8 +2,10 @@
 import { lacksRights } from './rights.ts';
 import type { DockerRuntime } from './runtime.ts';
 
-/** How long it is watched, and how often. */
+/** How long it is watched after its first output, and how long it may say nothing: on a busy host programs start late. */
 const WATCHED_MS = 5_000;
+const SILENT_MS = 60_000;
+/** How often it is looked at. */
 const WATCH_MS = 250;
 
 /**
@@ -17,7 +19,8 @@ export function watchForRefusal(
   refused: (line: string) => void,
   settled: () => void,
 ): void {
-  const until = performance.now() + WATCHED_MS;
+  let until = performance.now() + SILENT_MS;
+  let isSilent = true;
   let isOver = false;
   const end = (refusal?: string): void => {
     if (isOver) return;
@@ -28,6 +31,10 @@ export function watchForRefusal(
     else refused(refusal);
   };
   const look = (): void => {
+    if (isSilent && runtime.lastOutput !== '') {
+      isSilent = false;
+      until = performance.now() + WATCHED_MS;
+    }
     const isLate = performance.now() > until;
     if (!isLate && lacksRights(runtime.lastOutput)) end(lastRefusal(runtime.lastOutput));
     else if (isLate || runtime.ended) end();
