@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { type ProcessEnvironment, processEnvironment } from '../config/environment.ts';
 import { InvalidFlag, type LoadedConfig, loadConfig } from '../config/load.ts';
+import { systemCode } from '../failures.ts';
 import { explainInodes } from '../host/files/inodes.ts';
 import { configureLog, log, logToFile } from '../host/log.ts';
 import { useAddonDirectory } from '../host/processes/addons.ts';
@@ -162,6 +163,10 @@ async function run(words: readonly string[]): Promise<void> {
 }
 
 export function main(words: readonly string[]): void {
+  // The reader of the output has seen enough, as `head` has.
+  process.stdout.on('error', (error) => {
+    if (systemCode(error) !== 'EPIPE') endAfter(error);
+  });
   run(words).catch((error: unknown) => {
     if (error instanceof WrongUsage || error instanceof InvalidFlag) process.exitCode = WRONG_USAGE;
     endAfter(error);

@@ -6,7 +6,14 @@ import { TOKEN_PREFIX } from '../../store/roles.ts';
 import { type Noun, verb } from '../frame/command.ts';
 import { firstLineOf, type Session } from '../frame/session.ts';
 import { Api } from '../server/api.ts';
-import { type Context, contextNamed, readContexts, withoutToken, writeContexts } from '../server/contexts.ts';
+import {
+  type Context,
+  type Contexts,
+  contextNamed,
+  readContexts,
+  withoutToken,
+  writeContexts,
+} from '../server/contexts.ts';
 import { refusePassword } from '../server/server-choice.ts';
 
 interface AddFlags {
@@ -37,10 +44,12 @@ async function add(session: Session, name: string, flags: AddFlags): Promise<voi
   const ways = [passwordFile, flags.token, flags['token-file']].filter((way) => way !== undefined);
   if (ways.length > 1) throw new WrongUsage('--password-file, --token and --token-file: choose one.');
   const { address } = new Api({ url: server });
-  const kept = await readContexts(session.contextFile);
-  if (kept.contexts.some((one) => one.name === name) && !force) {
+  const keptNow = async (): Promise<Contexts> => {
+    const kept = await readContexts(session.contextFile);
+    if (force || !kept.contexts.some((one) => one.name === name)) return kept;
     throw new WrongUsage(`There is a context "${name}" already: replace it with --force, or choose another name.`);
-  }
+  };
+  await keptNow();
   const token = await tokenOf(address, flags);
   const made: Context = {
     name,
@@ -49,6 +58,8 @@ async function add(session: Session, name: string, flags: AddFlags): Promise<voi
     ...(passwordFile !== undefined && { passwordFile: resolve(passwordFile) }),
     ...(lab !== undefined && { lab }),
   };
+  // Other commands may have changed it while this one asked.
+  const kept = await keptNow();
   const contexts = [...kept.contexts.filter((one) => one.name !== name), made];
   await writeContexts(session.contextFile, { ...kept, contexts });
   session.tell(

@@ -28,15 +28,16 @@ export const layoutVerb = verb({
 
 /** Returns how many nodes were moved. @throws Failure */
 async function layOutLab(session: Session, lab: ProjectObject, style: Style): Promise<number> {
-  const [{ arrangeNodes }, { nodePath, readLabState }] = await Promise.all([
+  const [{ arrangeNodes }, { nodePath, readLabState }, { isWhole }] = await Promise.all([
     import('../../layout/arrange-nodes.ts'),
     import('../labfile/state.ts'),
+    import('../labfile/plan-links.ts'),
   ]);
   const { nodes, links } = await readLabState(session.api, lab);
   const free = nodes.filter(({ locked }) => !locked);
   const places = arrangeNodes(
     free.map(({ node_id: key, name, x, y, width = 0, height = 0 }) => ({ key, name, x, y, width, height })),
-    links.map(({ nodes: [one, other] }) => [one!.node_id, other!.node_id] as const),
+    links.filter(isWhole).map(({ nodes: [one, other] }) => [one!.node_id, other!.node_id] as const),
     style,
   );
   let moved = 0;

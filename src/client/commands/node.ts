@@ -104,6 +104,14 @@ function hasItsPort(settings: { console?: unknown }, { console }: NodeObject): b
   return typeof settings.console !== 'number' || settings.console === console;
 }
 
+/** A change that puts back what another one has changed. */
+function formerly(changed: object, node: NodeObject): object {
+  const { properties, ...members } = changed as { properties?: object };
+  const of = (names: object, from: object): object =>
+    Object.fromEntries(Object.entries(from).filter(([name]) => Object.hasOwn(names, name)));
+  return { ...of(members, node), ...(properties && { properties: of(properties, node.properties ?? {}) }) };
+}
+
 function portNotGiven({ console }: { console?: unknown }): Failure {
   return conflict(
     `--set console=${console}: this port is unavailable: it is in use, or outside the server's range. Choose another, or leave it out.`,
@@ -163,7 +171,7 @@ async function update(
     const body = { ...bodies.get(node.node_type), ...(name !== undefined && { name }), ...place };
     const changed = (await session.api.request('PUT', pathOf(lab, node), body)) as NodeObject;
     if (!hasItsPort(body, changed)) {
-      await session.api.request('PUT', pathOf(lab, node), { console: node.console });
+      await session.api.request('PUT', pathOf(lab, node), formerly(body, node));
       throw portNotGiven(body);
     }
     session.tell(`Node "${changed.name}" is changed.`, node.node_id, changed);

@@ -1,4 +1,5 @@
 // Cleanup at the end of a command: by itself, by Ctrl+C or a signal, or when its output is closed.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
 
 export type Step = () => void | Promise<void>;
@@ -14,6 +15,7 @@ export interface Deferred {
 
 export class Ending {
   readonly #steps: Step[] = [];
+  readonly #inStep = new AsyncLocalStorage<true>();
   /** Set if Ctrl+C is the normal end of the command. */
   isUsual = false;
   /** Never resolves, as the process ends after the cleanup. Undefined until a signal comes or the output is closed. */
@@ -35,15 +37,20 @@ export class Ending {
     };
   }
 
-  /** Does all steps, each once; one that fails keeps no other from being done. */
+  /** Does all steps, each once, also those that are added meanwhile; one that fails keeps no other from being done. */
   async run(): Promise<void> {
-    for (const step of this.#steps.splice(0)) {
+    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
       try {
-        await step();
+        await this.#inStep.run(true, step);
       } catch {
         // A failed cleanup must not hide the reason of the end.
       }
     }
+  }
+
+  /** To be awaited before a request: while the process ends only steps send more of them. */
+  get pause(): Promise<never> | undefined {
+    return this.#inStep.getStore() ? undefined : this.leaving;
   }
 
   /** From now on signals and a closed output end the process by way of the steps. The same signal again ends it at once. */
@@ -53,6 +60,10 @@ export class Ending {
     };
     for (const signal of SIGNALS)
       process.once(signal, () => leave(this.isUsual && signal === 'SIGINT' ? 0 : 128 + constants.signals[signal]));
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => leave(error.code === 'EPIPE' ? 0 : 1));
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      // As a program that SIGPIPE ends: what it was to do may be half done.
+      const code = error.code === 'EPIPE' ? 128 + constants.signals.SIGPIPE : 1;
+      leave(this.isUsual && error.code === 'EPIPE' ? 0 : code);
+    });
   }
 }

@@ -7,6 +7,8 @@ import { type Invocation, parseInvocation } from './command.ts';
 import { nounHelp, verbHelp } from './help.ts';
 import { Session } from './session.ts';
 
+const FAILED = 1;
+
 async function obey({ noun, verb, words, values, common }: Invocation, environment: ClientEnvironment): Promise<void> {
   if (!verb || common.help) {
     process.stdout.write(verb && verb.name !== '' ? verbHelp(noun, verb) : nounHelp(noun));
@@ -35,7 +37,8 @@ export async function runClient(words: readonly string[], environment: ClientEnv
     await obey(parseInvocation(NOUNS, words), environment);
   } catch (error) {
     const { wrongUsage = WRONG_USAGE } = NOUNS.find(({ name }) => name === words[0]) ?? {};
-    if (error instanceof WrongUsage) process.exitCode = wrongUsage;
+    // Also in the place of the code for changes that were found before.
+    process.exitCode = error instanceof WrongUsage ? wrongUsage : FAILED;
     if (error instanceof Failure) throw error;
     const code = systemCode(error);
     if (code === undefined) throw error;

@@ -35,6 +35,7 @@ export class Session {
 
   private constructor(api: Api, choice: Choice, flags: SessionFlags, { lab, contexts, variables }: ClientEnvironment) {
     this.api = api;
+    api.pause = () => this.ending.pause;
     this.flags = flags;
     this.contextFile = contexts;
     this.variables = variables;

@@ -15,6 +15,7 @@ export const portsByFile: PortsOf = (node) => (node.type === undefined ? undefin
 /** Links at ports that there will not be, or that no server joins. */
 export function portMistakes(lab: WantedLab, portsOf: PortsOf): Mistake[] {
   const nodes = new Map(lab.nodes.map((node) => [node.name, { node, ports: portsOf(node), links: 0 }]));
+  const taken = new Map<string, string>();
   return lab.links.flatMap((link) => {
     const messages: string[] = [];
     const named: (Port | undefined)[] = [];
@@ -25,6 +26,14 @@ export function portMistakes(lab: WantedLab, portsOf: PortsOf): Mistake[] {
       found.links += 1;
       const port = end.port === undefined ? undefined : portNamed({ ports }, end.port);
       named.push(port);
+      if (port) {
+        const key = JSON.stringify([node.name, port.adapter_number, port.port_number]);
+        const before = taken.get(key);
+        // The same text twice is known without the ports.
+        if (before !== undefined && before !== `${end.node}:${end.port}`)
+          messages.push(`${end.node}:${end.port} is the same port as ${before}; name another port`);
+        taken.set(key, `${end.node}:${end.port}`);
+      }
       if (end.port !== undefined && !port)
         messages.push(`${node.name} has no port "${end.port}"; ${portsInWords({ ports })}`);
       else if (found.links > ports.length)

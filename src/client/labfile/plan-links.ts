@@ -106,8 +106,8 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
   // Links with named ports come first; the others take the remaining ports.
   const named = ({ link }: (typeof wanted)[number]): number =>
     link.ends.filter(({ port }) => port !== undefined).length;
-  for (const one of wanted.toSorted((first, second) => named(second) - named(first))) {
-    const { link, ends } = one;
+  const ordered = wanted.toSorted((first, second) => named(second) - named(first));
+  for (const { link, ends } of ordered) {
     const is = ends && [...left].find((candidate) => fits(candidate, ends));
     if (!is) continue;
     known.set(link, is);
@@ -120,7 +120,7 @@ export function planLinks(lab: WantedLab, state: ServerLab, found: Found): Chang
     id: is.link_id,
   }));
   const kept = state.links.filter((is) => !left.has(is));
-  for (const { link, ends } of wanted) {
+  for (const { link, ends } of ordered) {
     const is = known.get(link);
     const change = is && ends ? changeOf(link, is, fits(is, ends) === 'turned', linkText(state.nodes, is)) : undefined;
     if (change) changes.push(change);

@@ -10,6 +10,7 @@ import type { Point } from '../../layout/rectangles.ts';
 import { covered, freePlace, runs } from '../commands/node.ts';
 import type { Change } from './changes.ts';
 import { type Difference, differences } from './compare.ts';
+import { configurationMistake } from './configurations.ts';
 import { LabFileMistakes } from './file-mistakes.ts';
 import { freeId } from './identity.ts';
 import { layOut } from './layout.ts';
@@ -148,12 +149,17 @@ function creationOf(
  * @throws LabFileMistakes
  */
 function mustFitTemplates(lab: WantedLab, templates: ReadonlyMap<WantedNode, Template>): void {
-  const mistakes = [...templates].flatMap(([node, template]) =>
-    wrongSettings(template.template_type, node, node.origin.path, baseOf(template)).map(({ path, of, message }) => ({
-      ...node.origin.placeOf(path, of),
+  const mistakes = [...templates].flatMap(([node, template]) => {
+    const { template_type: type } = template;
+    const { origin } = node;
+    const found = wrongSettings(type, node, origin.path, baseOf(template)).map(({ path, of, message }) => ({
+      ...origin.placeOf(path, of),
       message,
-    })),
-  );
+    }));
+    const wrong = configurationMistake(type, node);
+    if (!wrong) return found;
+    return [...found, { ...origin.placeOf([wrong.member]), message: `${origin.path.join('.')}: ${wrong.message}` }];
+  });
   // Copies of a node have the same ones.
   const once = [...new Map(mistakes.map((one) => [JSON.stringify(one), one])).values()];
   if (once.length > 0) throw new LabFileMistakes(lab.file, once);

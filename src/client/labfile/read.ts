@@ -144,7 +144,7 @@ class Reader {
       const copies = await this.#try(path, () => checkCopies(check));
       for (const { check: copy, number } of copies ?? []) {
         const values = number === undefined ? this.#values : { ...this.#values, n: number };
-        const done = await this.#try(path, () => filled(copy, values));
+        const done = await this.#try(path, () => filled(copy, values, { typed: false }));
         if (!done) break;
         lab.checks.push({ ...done, place });
       }
@@ -200,7 +200,10 @@ class Reader {
     name: string,
     { index, values }: { index: number; values: Values },
   ): Promise<WantedNode> {
-    const rest = (await this.#try(path, () => filled({ ...text, start }, values))) ?? { start: {} };
+    const rest = (await this.#try(path, () => ({
+      ...filled(text, values),
+      start: filled(start, values, { typed: false }),
+    }))) ?? { start: {} };
     const content = (member: string, given: NodeText['config']): Promise<WantedText | undefined> =>
       given === undefined
         ? Promise.resolve(undefined)

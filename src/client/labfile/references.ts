@@ -1,7 +1,7 @@
 // Checks references within a file: names that must exist, and members that belong together.
 
 import { suggestion } from '../../host/values/nearest-name.ts';
-import { hasConfiguration, hasPrivateConfiguration } from './configurations.ts';
+import { configurationMistake } from './configurations.ts';
 import type { Mistake } from './file-mistakes.ts';
 import { endsOf, isSameEnd } from './link-ends.ts';
 import { nodeKey, type WantedCheck, type WantedLab, type WantedNode } from './model.ts';
@@ -79,11 +79,8 @@ function checkNode(node: WantedNode, say: Say, named: (name: string, say: Say) =
   if (template !== undefined && type !== undefined) say('it has a template and a type; leave one of them out');
   if (template !== undefined && id !== undefined) say('template_id goes with a type; leave it out');
   if (/\{(0|id|name)\}/.test(name)) say('servers number such a name; write the names out, or a range such as PC{1..3}');
-  if (type !== undefined && !hasConfiguration(type) && (node.config || node.private_config)) {
-    say(`a node of the type ${type} has no start-up configuration; write its files below files`);
-  } else if (type !== undefined && !hasPrivateConfiguration(type) && node.private_config) {
-    say(`a node of the type ${type} has no private configuration; use config`);
-  }
+  const wrong = type === undefined ? undefined : configurationMistake(type, node);
+  if (wrong) say(wrong.message);
   for (const before of start.after ?? []) named(before, say);
   const { ready } = start;
   if (!ready) return;

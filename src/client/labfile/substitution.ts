@@ -57,21 +57,22 @@ function meaningOf(expression: string, values: Values): string | number | boolea
 }
 
 /**
- * Fills in all texts of a value. A text that is only a placeholder becomes its value, such as a number.
+ * Fills in all texts of a value.
+ * @param typed a text that is only a placeholder becomes its value, such as a number; otherwise it stays a text
  * @throws Failure `invalid`
  */
-export function filled<T>(value: T, values: Values): T {
+export function filled<T>(value: T, values: Values, { typed = true }: { typed?: boolean } = {}): T {
   if (typeof value === 'string') {
     const [, alone] = /^\$\{([^{}]*)\}$/.exec(value) ?? [];
-    if (alone !== undefined) return meaningOf(alone, values) as T;
+    if (alone !== undefined && typed) return meaningOf(alone, values) as T;
     return value.replaceAll(PLACEHOLDER, (whole, expression: string) =>
       whole.startsWith('$$') ? whole.slice(1) : String(meaningOf(expression, values)),
     ) as T;
   }
-  if (Array.isArray(value)) return value.map((one) => filled(one, values)) as T;
+  if (Array.isArray(value)) return value.map((one) => filled(one, values, { typed })) as T;
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [filledText(name, values), filled(one, values)]),
+      Object.entries(value).map(([name, one]) => [filledText(name, values), filled(one, values, { typed })]),
     ) as T;
   }
   return value;
@@ -79,7 +80,7 @@ export function filled<T>(value: T, values: Values): T {
 
 /** As `filled`, and a text in any case. */
 export function filledText(text: string, values: Values): string {
-  return String(filled(text, values));
+  return filled(text, values, { typed: false });
 }
 
 /** A text so that it stands for itself. */

@@ -52,6 +52,8 @@ export class Api {
   #password: string | undefined;
   readonly #askPassword: ApiOptions['askPassword'];
   #isLabwire: Promise<boolean> | undefined;
+  /** Awaited before each request. */
+  pause: () => Promise<unknown> | undefined = () => undefined;
 
   /** @throws Failure `invalid` when the address cannot be one */
   constructor({ url, password, askPassword }: ApiOptions) {
@@ -165,6 +167,7 @@ export class Api {
 
   /** @throws Failure if the server reports an error */
   async #answer(method: Method, path: string, options: Sent = {}): Promise<IncomingMessage> {
+    await this.pause();
     const response = await this.#send(method, path, options);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;

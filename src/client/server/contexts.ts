@@ -7,7 +7,7 @@ import { forbidden, invalid, systemCode } from '../../failures.ts';
 import { fileFailure, writeFileAtomically } from '../../host/files/atomic-file.ts';
 import { quoted } from '../../host/terminal/shell-word.ts';
 import { TOKEN_PREFIX } from '../../store/roles.ts';
-import { findNamed } from './find.ts';
+import { unknownName } from './find.ts';
 
 /** Access bits of other users. */
 const OTHERS = 0o077;
@@ -71,5 +71,11 @@ export async function writeContexts(file: string, contexts: Contexts): Promise<v
 
 /** @throws Failure `not-found` */
 export function contextNamed({ contexts }: Contexts, wanted: string): Context {
-  return findNamed('context', contexts, ({ name }) => ({ id: name, name }), wanted);
+  const found = contexts.find(({ name }) => name === wanted);
+  if (found) return found;
+  throw unknownName(
+    'context',
+    wanted,
+    contexts.map(({ name }) => name),
+  );
 }

@@ -35,7 +35,7 @@ export function setLocked(
 export async function setIsolated(project: Project, nodeId: string, suspend: boolean, links: Links): Promise<void> {
   for (const { id } of project.linksOf(project.node(nodeId)))
     await links.update(project, id, { suspend }).catch((error: unknown) => {
-      // A link that was deleted meanwhile is none of the node's any more; a lab that was closed has all of them.
+      // A link that was deleted meanwhile needs no change; in a lab that was closed none is deleted.
       if (!project.isOpen || project.links.has(id)) throw error;
     });
 }

@@ -1,9 +1,12 @@
 // What is compared, and where nodes stand that nobody gave a place.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Template } from '../../../src/api/routes/templates.ts';
 import { covers, differences } from '../../../src/client/labfile/compare.ts';
 import { freeId, idFrom } from '../../../src/client/labfile/identity.ts';
 import { layOut } from '../../../src/client/labfile/layout.ts';
+import { nodeKey } from '../../../src/client/labfile/model.ts';
+import { planLinks } from '../../../src/client/labfile/plan-links.ts';
 import { planNodes } from '../../../src/client/labfile/plan-nodes.ts';
 import { diffLines, wrapped } from '../../../src/client/labfile/plan-text.ts';
 import { parseLab } from '../../../src/client/labfile/read.ts';
@@ -84,4 +87,47 @@ test('a running node takes live properties without a restart, and the others wit
   assert.deepEqual(await of('docker', 'image: x, usage: text'), [true], 'its image is another one');
   const container = { properties: { image: 'x' } };
   assert.deepEqual(await restarts('docker', 'properties: {image: x, usage: text}', container), [false]);
+});
+
+/** A lab of `text`, and a server that has its nodes, each with ports `e0` to `e3`. */
+async function onServer(text: string) {
+  const lab = await parseLab(`name: L\n${text}`, 'lab.yaml');
+  const ports = [0, 1, 2, 3].map((port_number) => ({
+    ...{ adapter_number: 0, port_number, name: `Ethernet${port_number}`, short_name: `e${port_number}` },
+    link_type: 'ethernet',
+  }));
+  const nodes = lab.nodes.map(({ name, type }) => ({ node_id: name, name, node_type: type, ports, properties: {} }));
+  const state = { object: {}, nodes, links: [], drawings: [] } as unknown as ServerLab;
+  const found = new Map(state.nodes.map((node) => [nodeKey(node.name), node]));
+  return { lab, state, found };
+}
+
+test('a link that names no port leaves the ports that others name', async () => {
+  const nodes = 'nodes:\n  R{1..2}: {type: vpcs}\n  SW: {type: ethernet_switch}\n';
+  const { lab, state, found } = await onServer(`${nodes}links: ["R1 -- SW", "R2:e0 -- SW:e0"]\n`);
+  const made = planLinks(lab, state, found).map(({ body }) =>
+    (body as { nodes: { node_id: string; port_number: number }[] }).nodes.map((end) => [end.node_id, end.port_number]),
+  );
+  assert.deepEqual(made, [
+    [
+      ['R2', 0],
+      ['SW', 0],
+    ],
+    [
+      ['R1', 0],
+      ['SW', 1],
+    ],
+  ]);
+});
+
+test('a configuration that the kind of a template does not have is a mistake of the file, before anything is made', async () => {
+  const { lab, state } = await onServer('nodes:\n  A: {template: Switch, config: hello}\n');
+  const template = {
+    ...{ template_id: 't', name: 'Switch', template_type: 'ethernet_switch', compute_id: 'local' },
+    ...{ default_name_format: 'S{0}', symbol: ':/symbols/ethernet_switch.svg' },
+  };
+  assert.throws(
+    () => planNodes(lab, { ...state, nodes: [] }, [template as unknown as Template]),
+    /lab\.yaml:3:\d+: nodes\.A: a node of the type ethernet_switch has no start-up configuration/,
+  );
 });

@@ -542,3 +542,31 @@ checks:
     ],
   );
 });
+
+test('what a check or a start waits for stays a text, also where it is a number', async () => {
+  const { checks, nodes } = await lab(
+    `name: x
+variables: {vlan: 10}
+nodes:
+  "R{1..2}": {type: vpcs, start: {ready: {console: "\${vlan}"}}}
+checks:
+  - console: {node: "R{1..2}", send: show, expect: "\${vlan}"}
+  - console: {node: "R{1..2}", expect: "\${n}"}
+`,
+  );
+  assert.deepEqual(
+    checks.map(({ console }) => console?.expect),
+    ['10', '10', '1', '2'],
+  );
+  assert.deepEqual(
+    nodes.map(({ start }) => start.ready?.console),
+    ['10', '10'],
+  );
+});
+
+test('one port in two forms is one port', async () => {
+  const links = 'links: ["A:e0 -- SW:e0", "B:e0 -- SW:0"]';
+  const text = `name: x\nnodes:\n  A: {type: vpcs}\n  B: {type: vpcs}\n  SW: {type: ethernet_switch}\n${links}\n`;
+  const messages = portMistakes(await lab(text), portsByFile).map(({ message }) => message);
+  assert.deepEqual(messages, ['links "B:e0 -- SW:0": SW:0 is the same port as SW:e0; name another port']);
+});

@@ -376,7 +376,8 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
   /** Changes a running machine's CD at once. */
   async #changeCd(before: Images, { cdrom_image: { path }, hdc_disk_image: { path: hdc } }: Images): Promise<void> {
     if (!this.runtime || path === before.cdrom_image.path) return;
-    if (path !== '' && hdc !== '') throw this.failure('cdrom_image: the CD drive is where hdc is; take one of them away.');
+    if (path !== '' && hdc !== '')
+      throw this.failure('cdrom_image: the CD drive is where hdc is; take one of them away.');
     await this.runtime.changeCd(path);
   }
 

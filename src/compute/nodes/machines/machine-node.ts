@@ -104,7 +104,8 @@ export abstract class MachineNode<
     }
     const machine = this.otherMachine(body) ?? before.machine;
     if (machine !== before.machine) {
-      if (this.runtime) throw this.failure(`${this.machineMember}: stop ${this.name} before it becomes another machine.`);
+      if (this.runtime)
+        throw this.failure(`${this.machineMember}: stop ${this.name} before it becomes another machine.`);
       undo.defer(() => users.release(machine, id));
       await this.reserveMachine(machine);
       done.defer(() => users.release(before.machine, id));
