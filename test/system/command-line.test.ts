@@ -57,11 +57,15 @@ test('a lab is made, started, pinged, captured, moved and removed by commands al
   await labwired.fails(1, /has not been captured since/, 'capture', '--merge', 'PC1', 'PC2', '--to', `${all}.2`);
   assert.equal(existsSync(`${all}.2`), false);
 
+  // Links without ends, which clients create while they draw them, are ignored.
+  const drawn = `/v2/projects/${await labwired.say('lab', 'list', '-q')}/links`;
+  const { link_id } = (await labwired.daemon.post(drawn, { nodes: [] })) as { link_id: string };
   assert.match(await labwired.say('lab', 'layout', 'Büro 1', '--style', 'layered'), /is laid out: 3 nodes moved/);
   const placed = JSON.parse(await labwired.say('node', 'list', '--json')) as { name: string; x: number; y: number }[];
   const [pc1, pc2, hub] = ['PC1', 'PC2', 'Hubä'].map((name) => placed.find((node) => node.name === name)!);
   assert.ok(hub!.y < pc1!.y && pc1!.y === pc2!.y && Math.abs(pc1!.x - pc2!.x) >= 90, JSON.stringify(placed));
   assert.match(await labwired.say('lab', 'layout', 'Büro 1', '--style', 'layered'), /0 nodes moved/, 'and stays so');
+  await labwired.daemon.ask('DELETE', `${drawn}/${link_id}`);
   await labwired.fails(
     2,
     /no style "layerd"; did you mean "layered"\?/,

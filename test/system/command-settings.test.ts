@@ -66,7 +66,7 @@ test('nodes are made of a type and changed, with settings that are checked by th
   const free = pc.console + 50;
   const other = await say('node', 'create', '--type', 'vpcs', '--set', `console=${free}`);
   assert.equal(other.console, free);
-  await labwired.fails(1, refused, 'node', 'update', other.name, '--set', taken);
+  await labwired.fails(1, refused, 'node', 'update', other.name, '--set', taken, '--name', 'Renamed', '--at=70,70');
   assert.match(
     await labwired.say('node', 'list'),
     new RegExp(`${other.name} +vpcs +stopped +telnet ${free} `),

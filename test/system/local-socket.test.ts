@@ -170,6 +170,7 @@ test('contexts name servers, and hold no password', async (t) => {
     'token',
     '--token',
   );
+  await labwired.fails(1, /context "Robot"/, 'context', 'remove', 'Robot');
   await labwired.say('context', 'remove', 'robot');
   assert.equal(readFileSync(kept, 'utf8').includes('lwt_'), false, 'and forgotten with its context');
   assert.equal(statSync(kept).mode & 0o777, 0o600);
