@@ -1,12 +1,10 @@
 // Entries of the access list open labs to accounts whose role does not, and nothing else. They survive a restart.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { AccessList } from '../../src/controller/accounts/access-list.ts';
 import { builtInId } from '../../src/controller/accounts/access-records.ts';
-import { connect, settle } from '../../src/store/database.ts';
-import { DATABASE } from '../../src/store/other-states.ts';
 import { Store } from '../../src/store/store.ts';
+import { refuseWrites } from '../store/refused-writes.ts';
 import { scratchDirectory } from '../store/scratch.ts';
 import { addPeople, asker, PASSWORD, serve, told } from './people-here.ts';
 
@@ -219,11 +217,8 @@ test('a change of several records is kept whole or not at all', async (t) => {
   const { id: role } = await list.addRole('Guest', null);
   await list.addEntry({ type: 'user', subject: 'one', path: '/projects', propagate: true, allowed: true, role });
   // The role goes with its entries, and fails to go.
-  const database = await connect(join(state, DATABASE));
-  const trigger = `CREATE TRIGGER no BEFORE DELETE ON document WHEN OLD.kind = 'access-roles' BEGIN SELECT RAISE(ABORT, 'no'); END`;
-  await settle((done) => database.run(trigger, done));
-  await settle((done) => database.close(done));
-  await assert.rejects(list.remove('access-roles', role), /no/);
+  await refuseWrites(state, "DELETE ON document WHEN OLD.kind = 'access-roles'");
+  await assert.rejects(list.remove('access-roles', role), /refused/);
   for (const one of [list, await listed()]) assert.equal(one.list('access-entries').length, 1);
   // A new member may write to an image that a machine writes to: nothing of the group is changed.
   await store.documents.put('groups', 'team', { name: 'team', members: [], ...times });

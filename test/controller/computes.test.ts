@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { refuseWrites } from '../store/refused-writes.ts';
 import { refusing, StandIn } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -259,4 +260,21 @@ test('endpoints follow the rules for addresses, without asking anybody', async (
     await server.expect(204, 'DELETE', '/v2/computes/it');
   }
   await server.expect(404, 'GET', '/v2/computes/endpoint/it/qemu/images');
+});
+
+test('a compute and the note that it is drained are removed together', async (t) => {
+  const server = await LabServer.start(t);
+  await server.expect(201, 'POST', '/v2/computes', { compute_id: 'far', name: 'Far', ...NOWHERE });
+  await server.expect(200, 'POST', '/v2/computes/far/drain');
+  const accept = await refuseWrites(server.state, "DELETE ON document WHEN OLD.kind = 'draining'");
+  assert.ok((await server.call('DELETE', '/v2/computes/far')).status >= 400);
+  await server.stop();
+  await server.start();
+  assert.equal((await server.expect(200, 'GET', '/v2/computes/far')).draining, true);
+  await accept();
+  await server.expect(204, 'DELETE', '/v2/computes/far');
+  await server.expect(201, 'POST', '/v2/computes', { compute_id: 'far', name: 'Far', ...NOWHERE });
+  await server.stop();
+  await server.start();
+  assert.notEqual((await server.expect(200, 'GET', '/v2/computes/far')).draining, true);
 });

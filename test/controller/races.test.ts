@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connect, settle } from '../../src/store/database.ts';
-import { DATABASE } from '../../src/store/other-states.ts';
 import type { Body } from '../body.ts';
+import { refuseWrites } from '../store/refused-writes.ts';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -342,18 +341,15 @@ test('a lab is locked as a whole, or not at all', async (t) => {
   for (const name of ['A', 'B', 'C']) await server.hub(project, name);
   await server.expect(201, 'POST', `${path}/drawings`, {});
   const events = await server.record(`${path}/notifications/ws`);
-  const database = await connect(join(server.state, DATABASE));
   const nodes: Body[] = await server.expect(200, 'GET', `${path}/nodes`);
-  const trigger = `CREATE TRIGGER no BEFORE UPDATE ON lab_record WHEN OLD.id = '${nodes[1].node_id}' BEGIN SELECT RAISE(ABORT, 'no'); END`;
-  await settle((done) => database.run(trigger, done));
+  const accept = await refuseWrites(server.state, `UPDATE ON lab_record WHEN OLD.id = '${nodes[1].node_id}'`);
   const locked = async (): Promise<unknown[]> => {
     const lists = await Promise.all(['nodes', 'drawings'].map((kind) => server.expect(200, 'GET', `${path}/${kind}`)));
     return lists.flat().map((part: Body) => part.locked);
   };
   assert.ok((await server.call('POST', `${path}/lock`)).status >= 400);
   assert.deepEqual(await locked(), [false, false, false, false]);
-  await settle((done) => database.run('DROP TRIGGER no', done));
-  await settle((done) => database.close(done));
+  await accept();
   await server.expect(204, 'POST', `${path}/lock`);
   assert.deepEqual(await locked(), [true, true, true, true]);
   await until(() => events.length === 4, 'an event of each part');

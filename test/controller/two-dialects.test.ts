@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { refuseWrites } from '../store/refused-writes.ts';
 import { type Answer, LabServer, until } from './lab-server.ts';
 
 /** A call with a JSON body of a client of release 3.0.6. */
@@ -258,4 +259,19 @@ test('what release 3.0.6 answers in its own way, /v3 does', async (t) => {
   assert.deepEqual(await images(), ['one.qcow2']);
   await expect(204, 'DELETE', `/templates/${second.template_id}`);
   assert.deepEqual(await images(), ['one.qcow2']);
+});
+
+test('a template of /v3 whose version cannot be kept is not made', async (t) => {
+  const server = await LabServer.start(t);
+  const versions = async (): Promise<unknown[]> =>
+    ((await v3(server, 'GET', '/templates')).json as { name: string; version: unknown }[])
+      .filter(({ name }) => name === 'PC')
+      .map(({ version }) => version);
+  const accept = await refuseWrites(server.state, "INSERT ON document WHEN NEW.kind = 'template-notes'");
+  const template = { name: 'PC', template_type: 'vpcs', compute_id: 'local', version: '2.0' };
+  assert.ok((await v3(server, 'POST', '/templates', template)).status >= 400);
+  assert.deepEqual(await versions(), []);
+  await accept();
+  assert.equal((await v3(server, 'POST', '/templates', template)).status, 201);
+  assert.deepEqual(await versions(), ['2.0']);
 });

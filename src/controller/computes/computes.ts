@@ -213,7 +213,10 @@ export class Computes {
     const { protocol, host, port } = given;
     const name = given.name ?? nameFor({ protocol, host, port, user });
     const stored = { compute_id: id, name, protocol, host, port, user, password };
-    await this.#options.documents.put('computes', id, stored);
+    await this.#options.documents.change([
+      { kind: 'computes', id, body: stored },
+      { kind: 'draining', id, body: undefined },
+    ]);
     return { compute: this.#register(stored), known: false };
   }
 
@@ -363,8 +366,10 @@ export class Computes {
     await this.#options.closeProjects(compute);
     const isForgotten = await this.#lock.run('register', async () => {
       if (this.#computes.get(id) !== compute) return false;
-      await this.#options.documents.delete('computes', id);
-      await this.#options.documents.delete('draining', id);
+      await this.#options.documents.change([
+        { kind: 'computes', id, body: undefined },
+        { kind: 'draining', id, body: undefined },
+      ]);
       return this.#computes.delete(id);
     });
     if (!isForgotten) return;

@@ -220,7 +220,7 @@ function differences(
         await images.requireAll(sent);
       },
       errors: [404],
-      after: (made: Members, sent) => notes.keep(String(made['template_id']), sent),
+      after: (made: Members, sent) => notes.keepNew(String(made['template_id']), sent),
       refusal: 400,
       answer: (one: Members) => notes.json(one),
     },
@@ -235,7 +235,7 @@ function differences(
     'POST /templates/{template_id}/duplicate': {
       params: ownTemplate,
       after: (made: Members, _sent, params) =>
-        notes.keep(String(made['template_id']), notes.json(templates.get(params['template_id']!) as Members)),
+        notes.keepNew(String(made['template_id']), notes.json(templates.get(params['template_id']!) as Members)),
       answer: (one: Members) => notes.json(one),
     },
   };

@@ -88,8 +88,16 @@ export class TemplateNotes {
       ...(typeof usage === 'string' && { usage }),
       updated: now,
     };
-    this.#notes.set(id, notes);
     await this.#documents.put('template-notes', id, notes);
+    this.#notes.set(id, notes);
+  }
+
+  /** As `keep`, for a template that has just been made: without notes it is no template of 3.0.6, and is removed again. */
+  async keepNew(id: string, given: Members): Promise<void> {
+    await using undo = new AsyncDisposableStack();
+    undo.defer(() => this.#templates.delete(id));
+    await this.keep(id, given);
+    undo.move();
   }
 
   async forget(id: string): Promise<void> {
