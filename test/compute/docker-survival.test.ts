@@ -29,7 +29,12 @@ test('two containers ping on where a daemon that was killed comes back, and thei
   for (const { node_id: id } of nodes) await daemon.post(`${lab.path}/nodes/${id}/start`);
   const vnc = noX ? undefined : await make('V', 'vnc');
   if (vnc) await daemon.post(`${lab.path}/nodes/${vnc.node_id}/start`);
-  const before = engine().containers().sort();
+  const stopped = noX ? undefined : await make('W', 'vnc');
+  const found = () => ({
+    running: engine().docker('ps', '-q').split('\n').sort(),
+    all: engine().containers().length,
+  });
+  const before = found();
   const one = new Typist(t, nodes[0].console);
   const two = new Typist(t, nodes[1].console);
   await one.run('ip addr add 10.0.0.1/24 dev eth0');
@@ -46,11 +51,16 @@ test('two containers ping on where a daemon that was killed comes back, and thei
     assert.equal((await lab.node(vnc)).console, vnc.console, 'the X server has its port still');
     await RfbClient.open(t, vnc.console);
   }
+  if (stopped) {
+    const { console } = await lab.node(stopped);
+    assert.equal(console, stopped.console, 'its new container has an X server at the same port');
+    await RfbClient.open(t, console);
+  }
   assert.deepEqual(
     now.map((node) => node.status),
     ['started', 'started'],
   );
-  assert.deepEqual(engine().containers().sort(), before);
+  assert.deepEqual(found(), before);
   const again = new Typist(t, now[0]!.console);
   // What was said while nobody listened, too.
   await again.until(/seq=([4-9]|\d\d)/);

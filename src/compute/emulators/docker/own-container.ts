@@ -11,7 +11,7 @@ import { DISPLAY_LABEL, inspect, LEVEL_LABEL, nameContainer, removeContainer, VO
 import { type Made, makeContainer, type Wanted } from './create-container.ts';
 import type { DockerHost } from './docker-host.ts';
 import { LEVELS, type Level, levelsOf } from './rights.ts';
-import { reattachXServer, startXServer, type XServer } from './x-server.ts';
+import { endXServer, reattachXServer, startXServer, type XServer } from './x-server.ts';
 
 /** Everything a container is created from. */
 export interface ContainerPlan {
@@ -76,6 +76,8 @@ export class OwnContainer {
       }
       this.#made = { id, volumes: (Labels[VOLUMES_LABEL] ?? '').split(':').filter(Boolean), isNew: false };
     }
+    // That of a removed container still has the console's port.
+    if (!this.#xServer) await endXServer(identity, this.#services);
     return this.#made;
   }
 

@@ -84,6 +84,11 @@ export function reattachXServer(
   return serverOf(display, endOf(terminal));
 }
 
+/** Ends the X server that outlived the server, if any. */
+export async function endXServer(node: XServerNode, services: Services): Promise<void> {
+  await reattachCompanion(companion(node, services))?.stop();
+}
+
 function companion(node: XServerNode, services: Services): Companion {
   return { kind: 'docker', version: KEPT.version, role: ROLE, node: { ...node, services }, log: LOG };
 }

@@ -61,14 +61,14 @@ export async function startCompanion(
   return terminal;
 }
 
-/** Reattaches one that outlived the server, if any. */
-export function reattachCompanion(companion: Companion, resources: AsyncDisposableStack): Terminal | undefined {
+/** Reattaches one that outlived the server, if any; `resources` end it. */
+export function reattachCompanion(companion: Companion, resources?: AsyncDisposableStack): Terminal | undefined {
   const { node, role } = companion;
   const found = node.services.survivingPrograms.claim(node, undefined, role);
   if (!found) return undefined;
   const terminal = terminalOf(companion, [], {});
   terminal.reattach(found.handle);
-  resources.defer(() => terminal.stop());
+  resources?.defer(() => terminal.stop());
   return terminal;
 }
 
