@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve as absolute } from 'node:path';
-import { conflict, messageOf } from '../failures.ts';
+import { conflict, Failure, messageOf } from '../failures.ts';
 import { findProgram } from '../host/processes/program-path.ts';
 import type { ProgramHandle, ProgramListener, SupervisorClient } from '../supervisor/client.ts';
 import { Scrollback } from '../supervisor/scrollback.ts';
@@ -150,10 +150,12 @@ export class Terminal extends EventEmitter<TerminalEvents> {
       // A program that ended at once was already reported.
       if (!handle.exit) this.#handle = handle;
     } catch (error) {
-      throw conflict(
-        `cannot start '${path}': ${messageOf(error)}. Raise the limit of processes, of open files or of pseudo-terminals (kernel.pty.max)`,
-        { cause: error },
-      );
+      // A failure has its own fix.
+      const fix =
+        error instanceof Failure
+          ? ''
+          : '. Raise the limit of processes, of open files or of pseudo-terminals (kernel.pty.max)';
+      throw conflict(`cannot start '${path}': ${messageOf(error)}${fix}`, { cause: error });
     }
   }
 

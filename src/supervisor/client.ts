@@ -13,6 +13,8 @@ import {
   FrameReader,
   type FrameType,
   frame,
+  isAccepted,
+  MOST_FOR_DAEMON_BYTES,
   objectIn,
   PROTOCOL,
   type StartRequest,
@@ -165,6 +167,10 @@ export class SupervisorClient {
   async start(request: StartRequest, listener: ProgramListener): Promise<ProgramHandle> {
     await this.#connected();
     const id = this.#nextId++;
+    const begin = frame(FRAME.start, id, request);
+    if (!isAccepted(begin)) {
+      throw conflict(`its command line is too long (${(begin.length / 1e6).toFixed(1)} MB as it is kept); shorten it`);
+    }
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#starting.set(id, { resolve, reject });
     // Its output may follow its start immediately.
@@ -172,7 +178,7 @@ export class SupervisorClient {
     const early = this.#handleOf(state);
     early.listener = listener;
     this.#handles.set(id, early);
-    this.#send(FRAME.start, id, request);
+    this.#socket?.write(begin);
     try {
       const pid = await promise;
       return Object.assign(early, { pid });
@@ -246,7 +252,7 @@ export class SupervisorClient {
 
   /** @throws IncompatibleSupervisor */
   async #introduce(socket: Socket): Promise<Welcome> {
-    const reader = new FrameReader();
+    const reader = new FrameReader(MOST_FOR_DAEMON_BYTES);
     const greeted = Promise.withResolvers<Record<string, unknown>>();
     const late = setTimeout(() => greeted.reject(incompatible('it does not answer')), WELCOME_MS);
     socket.on('error', () => {}); // 'close' follows

@@ -67,8 +67,10 @@ export interface StartRequest {
 }
 
 const HEADER_BYTES = 9;
-/** The largest valid frame. A larger one means that the other side is another program. */
+/** The largest valid frame for the supervisor. A larger one means that the other side is another program. */
 const MOST_BYTES = 4 * 1024 * 1024;
+/** The same for the daemon: a welcome has the records of all programs. */
+export const MOST_FOR_DAEMON_BYTES = 256 * 1024 * 1024;
 
 /** Encodes a frame for the socket. */
 export function frame(type: FrameType, id: number, content: object | Uint8Array = Buffer.alloc(0)): Buffer {
@@ -80,6 +82,9 @@ export function frame(type: FrameType, id: number, content: object | Uint8Array 
   whole.set(bytes, HEADER_BYTES);
   return whole;
 }
+
+/** Whether the supervisor accepts a frame, which ends the connection otherwise, and with it all programs. */
+export const isAccepted = (whole: Buffer): boolean => whole.length - 4 <= MOST_BYTES;
 
 export interface Frame {
   type: number;
@@ -96,14 +101,19 @@ export function objectIn({ content }: Frame): Record<string, unknown> {
 
 /** Assembles frames from the pieces in which they arrive. */
 export class FrameReader {
+  readonly #most: number;
   #rest: Buffer = Buffer.alloc(0);
+
+  constructor(mostBytes = MOST_BYTES) {
+    this.#most = mostBytes;
+  }
 
   /** The complete frames so far. @throws if the data is not a stream of frames */
   *read(part: Buffer): Generator<Frame> {
     this.#rest = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
     while (this.#rest.length >= HEADER_BYTES) {
       const length = this.#rest.readUInt32LE(0);
-      if (length < HEADER_BYTES - 4 || length > MOST_BYTES) throw new Error(`a frame of ${length} bytes`);
+      if (length < HEADER_BYTES - 4 || length > this.#most) throw new Error(`a frame of ${length} bytes`);
       if (this.#rest.length < 4 + length) return;
       const content = this.#rest.subarray(HEADER_BYTES, 4 + length);
       const found = { type: this.#rest.readUInt8(4), id: this.#rest.readUInt32LE(5), content };

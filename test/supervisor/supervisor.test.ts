@@ -140,6 +140,42 @@ test('a daemon that does not read makes programs wait, and the supervisor no lar
   }
 });
 
+test('a program with too long a command line is refused and ends no other one', async (t) => {
+  const client = clientOf(supervisorState());
+  t.after(() => client.leave());
+  const heard = listening();
+  const cat = await client.start(shell('exec cat'), heard);
+  const words = shell(`: ${'"'.repeat(2_500_000)}`);
+  await assert.rejects(client.start(words, listening()), { code: 'conflict', message: /command line is too long/ });
+  cat.write(Buffer.from('there\n'));
+  await eventually('the echo', () => heard.text.includes('there\r\nthere'));
+  cat.signal('SIGKILL');
+  await eventually('its end', () => heard.ended !== undefined);
+  client.forget(cat);
+});
+
+test('the next daemon finds all programs, however long their records are together', async (t) => {
+  const place = supervisorState();
+  const first = clientOf(place);
+  const record = { text: 'x'.repeat(1_500_000) };
+  for (let count = 0; count < 4; count++) await first.start(shell('exec cat', record), listening());
+  await first.leave();
+  const second = clientOf(place);
+  t.after(() => second.leave());
+  const found = await second.join();
+  assert.deepEqual(
+    found.map((handle) => handle.record),
+    Array.from({ length: 4 }, () => record),
+  );
+  for (const handle of found) {
+    const heard = listening();
+    handle.follow(heard);
+    handle.signal('SIGKILL');
+    await eventually('its end', () => heard.ended !== undefined);
+    second.forget(handle);
+  }
+});
+
 test('only the state directory that a supervisor belongs to is served', async (t) => {
   const place = supervisorState();
   const owner = clientOf(place);
