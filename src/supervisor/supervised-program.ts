@@ -49,6 +49,8 @@ export class SupervisedProgram {
     const terminal = openPseudoTerminal(columns, rows, raw);
     this.#terminal = terminal;
     terminal.output.on('close', () => this.#hangUp());
+    // Its descriptor is closed by then, and `close` comes after other events.
+    terminal.output.on('error', () => this.#hangUp());
     try {
       this.pid = spawnProgram({ terminal: terminal.device }, request);
     } catch (error) {

@@ -103,11 +103,25 @@ export class Supervisor {
     else {
       // A missing program has ended and was forgotten meanwhile.
       const program = this.#programs.get(id);
-      if (program) this.#handOn(id, program, received);
+      if (program && !this.#handOn(id, program, received)) throw new Error(`a frame of type ${received.type}`);
     }
   }
 
-  #handOn(id: number, program: SupervisedProgram, received: Frame): void {
+  /** False if the type is unknown. A failure of one program must not end the connection, and with it the others. */
+  #handOn(id: number, program: SupervisedProgram, received: Frame): boolean {
+    try {
+      return this.#apply(id, program, received);
+    } catch (error) {
+      log.warn('a frame for a program has no effect', {
+        pid: program.pid,
+        type: received.type,
+        reason: messageOf(error),
+      });
+      return true;
+    }
+  }
+
+  #apply(id: number, program: SupervisedProgram, received: Frame): boolean {
     switch (received.type) {
       case FRAME.input:
         program.input(Buffer.from(received.content));
@@ -129,8 +143,9 @@ export class Supervisor {
         if (program.exit) this.#programs.delete(id);
         break;
       default:
-        throw new Error(`a frame of type ${received.type}`);
+        return false;
     }
+    return true;
   }
 
   /** A daemon connects and replaces the previous one. */

@@ -38,6 +38,18 @@ test('a program that ends while it is not listened to loses none of its last wor
   assert.equal(heard.text, lines.join(''));
 });
 
+test('the window of a program that closes its terminal may change at that moment', async () => {
+  const { program, end } = started('exec <&- >&- 2>&-; sleep 0.3');
+  // Between the events of the terminal, too.
+  let turn = setImmediate(function resize() {
+    program.resize(80, 25);
+    turn = setImmediate(resize);
+  });
+  await end();
+  clearImmediate(turn);
+  assert.deepEqual(program.exit, { code: 0 });
+});
+
 test('a program that cannot be started leaves no terminal behind', async () => {
   const request = { ...PLAIN, program: '/no/such/program', arguments: [] };
   const events = { output: () => {}, taken: () => {} };

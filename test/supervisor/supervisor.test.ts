@@ -154,6 +154,20 @@ test('a program with too long a command line is refused and ends no other one', 
   client.forget(cat);
 });
 
+test('what fails for one program ends no other one', async (t) => {
+  const client = clientOf(supervisorState());
+  t.after(() => client.leave());
+  const heard = listening();
+  const cat = await client.start(shell('exec cat'), heard);
+  cat.signal('SIGNONE' as NodeJS.Signals);
+  cat.write(Buffer.from('there\n'));
+  await eventually('the echo', () => heard.text.includes('there\r\nthere'));
+  cat.signal('SIGKILL');
+  await eventually('its end', () => heard.ended !== undefined);
+  assert.deepEqual(heard.ended, { code: 0, signal: 'SIGKILL' });
+  client.forget(cat);
+});
+
 test('the next daemon finds all programs, however long their records are together', async (t) => {
   const place = supervisorState();
   const first = clientOf(place);
