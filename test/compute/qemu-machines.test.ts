@@ -323,7 +323,7 @@ test('a project that is closed ends its machines, started, suspended or starting
 });
 
 test('a state is saved when a machine stops, and gone on with', { skip }, async (t) => {
-  const { lab, project, images, directory } = await machines(t);
+  const { lab, project, images, directory, instance } = await machines(t);
   await disk(images, 'a.qcow2');
   const body = { ...SMALL, on_close: 'save_vm_state', hda_disk_image: 'a.qcow2', hda_disk_interface: 'ide' };
   const node = await lab.node(project, 'qemu', { ...body, node_id: randomUUID() });
@@ -331,6 +331,12 @@ test('a state is saved when a machine stops, and gone on with', { skip }, async 
   await lab.expect(204, 'POST', `${node}/stop`);
   const copy = join(directory, 'project-files/qemu', node.split('/').at(-1)!, 'hda_disk.qcow2');
   assert.match((await qemuImg('snapshot', '-l', copy)).output, /GNS3_SAVED_STATE/);
+  assert.match((await lab.expect(200, 'POST', `${node}/start`)).command_line, /-loadvm GNS3_SAVED_STATE/);
+  // It would revert the disks to their state at the last stop.
+  process.kill(machineOf(instance), 'SIGKILL');
+  await lab.told('log.error', ({ message }) => /N1 ended unexpectedly/.test(message));
+  assert.doesNotMatch((await lab.expect(200, 'POST', `${node}/start`)).command_line, /-loadvm/);
+  await lab.expect(204, 'POST', `${node}/stop`);
   assert.match((await lab.expect(200, 'POST', `${node}/start`)).command_line, /-loadvm GNS3_SAVED_STATE/);
   await lab.expect(200, 'PUT', node, { on_close: 'power_off' });
   await lab.expect(204, 'POST', `${node}/stop`);

@@ -13,7 +13,7 @@ const VARIABLES = 'pflash1';
 
 interface Drive {
   device: string;
-  inserted?: { 'node-name': string; ro: boolean; drv: string };
+  inserted?: { 'node-name': string; ro: boolean; drv: string; image: { snapshots?: { name: string }[] } };
 }
 
 interface Job {
@@ -22,12 +22,19 @@ interface Job {
   error?: string;
 }
 
-/** The writable disks of a running machine. */
-async function disksOf(qmp: Qmp): Promise<{ device: string; node: string; format: string }[]> {
+/** The writable disks of a running machine, with the names of the states in them. */
+async function disksOf(qmp: Qmp): Promise<{ device: string; node: string; format: string; states: string[] }[]> {
   const drives = (await qmp.run('query-block')) as Drive[];
   return drives.flatMap(({ device, inserted }) =>
     inserted && !inserted.ro && device !== VARIABLES
-      ? [{ device, node: inserted['node-name'], format: inserted.drv }]
+      ? [
+          {
+            device,
+            node: inserted['node-name'],
+            format: inserted.drv,
+            states: (inserted.image.snapshots ?? []).map(({ name }) => name),
+          },
+        ]
       : [],
   );
 }
@@ -57,7 +64,7 @@ export async function loadState(qmp: Qmp, tag: string): Promise<void> {
 
 /** Ignores a missing state. */
 export async function deleteState(qmp: Qmp, tag: string): Promise<void> {
-  const devices = (await disksOf(qmp)).filter(({ format }) => format === 'qcow2').map(({ node }) => node);
+  const devices = (await disksOf(qmp)).filter(({ states }) => states.includes(tag)).map(({ node }) => node);
   if (devices.length > 0) await runJob(qmp, 'snapshot-delete', { tag, devices });
 }
 

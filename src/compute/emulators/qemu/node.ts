@@ -11,7 +11,7 @@ import {
   qemuSettings,
 } from '../../../api/kinds/qemu.ts';
 import { adapterMacs } from '../../../api/mac.ts';
-import { ignore } from '../../../failures.ts';
+import { ignore, messageOf } from '../../../failures.ts';
 import { findImage, NO_IMAGE } from '../../images/references.ts';
 import { copyFiles } from '../../nodes/files.ts';
 import type { Steps } from '../../nodes/lifecycle/all-or-nothing.ts';
@@ -26,11 +26,12 @@ import { type Emulator, findEmulator } from './binary.ts';
 import { restoreDisks, takeCheckpoint } from './disk-checkpoint.ts';
 import { DiskImages } from './disk-images.ts';
 import { DiskTool } from './disk-tool.ts';
-import { growDisk, imageOf } from './disks.ts';
+import { growDisk, imageOf, SAVED_STATE } from './disks.ts';
 import { adapterDevice } from './frames.ts';
 import { thawLeft, whileFrozen } from './guest-agent.ts';
 import { KEPT } from './kept.ts';
 import { diskOptions, launchMachine, packAfterwards } from './launch.ts';
+import { deleteState } from './machine-state.ts';
 import type { MachineOwner, QemuHost } from './qemu-host.ts';
 import { dropRunningState, endInterruptedSnapshot, forgetRunningState, keepRunningState } from './running-state.ts';
 import { QemuRuntime } from './runtime.ts';
@@ -292,6 +293,7 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
     this.#followHalts(runtime);
     await this.#join(runtime, resources);
     if (this.#goesOn) await forgetRunningState(runtime);
+    await this.#forgetSavedState(runtime);
     await runtime.resume();
     return runtime;
   }
@@ -321,6 +323,14 @@ export class QemuNode extends ProgramNode<QemuRuntime, QemuUpdate> {
       if (settings.guest_agent) void thawLeft(this.directory).catch(ignore);
     }
     return runtime;
+  }
+
+  /** It continues from there: if it were loaded again after an unexpected end, the disks would be reverted. */
+  async #forgetSavedState(runtime: QemuRuntime): Promise<void> {
+    await deleteState(runtime.qmp, SAVED_STATE).catch((error: unknown) => {
+      const risk = 'unless the next stop saves another one, the next start reverts the disks to it';
+      this.#warn(`its saved state stays in its disks, and ${risk}: ${messageOf(error)}`);
+    });
   }
 
   get #machineOwner(): MachineOwner {
