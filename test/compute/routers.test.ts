@@ -59,6 +59,15 @@ test('configurations go into a router, come out of it, and follow its name and i
   await lab.expect(204, 'POST', `${path}/stop`);
   // What was pushed into its memory has come out of it again.
   assert.equal(await file(path, 'i1_startup-config.cfg'), '!\nhostname Brook\nend\n');
+  // A lab that is reopened has the texts of the creation; the router has saved others since.
+  await writeFile(
+    join(directory, 'project-files/dynamips', path.split('/').at(-1)!, 'configs/i1_startup-config.cfg'),
+    '!\nhostname Saved\nend\n',
+  );
+  await lab.expect(204, 'POST', `${project}/close`);
+  await lab.project(project.split('/').at(-1));
+  await router(made, 'c3600', 'c3600', { name: 'Brook', ...given, node_id: path.split('/').at(-1) });
+  assert.equal(await file(path, 'i1_startup-config.cfg'), '!\nhostname Saved\nend\n');
   const copy = await router(made, 'c3600', 'c3600', { name: 'Mouth' });
   await lab.expect(201, 'POST', `${path}/duplicate`, { destination_node_id: copy.split('/').at(-1) });
   assert.equal(await file(copy, 'i2_startup-config.cfg'), '!\nhostname Mouth\nend\n');

@@ -53,6 +53,13 @@ export class Configurations {
     }
   }
 
+  /** The same, except for those that the router has: a lab that is reopened has the texts of its creation. */
+  async writeFirst(...[texts, name, undo]: Parameters<Configurations['write']>): Promise<void> {
+    const { startup, private: secret } = await this.read();
+    const first = { startup: startup ? undefined : texts.startup, private: secret ? undefined : texts.private };
+    await this.write(first, name, undo);
+  }
+
   read(): Promise<{ startup: string | undefined; private: string | undefined }> {
     return Promise.all([this.#read(this.startup), this.#read(this.private)]).then(([startup, secret]) => ({
       startup,
