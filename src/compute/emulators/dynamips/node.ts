@@ -80,7 +80,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     if (body.aux != null) await node.auxiliaryConsole.change('telnet', body.aux);
     await node.console.change(body.console_type, body.console ?? undefined);
     const texts = { startup: body.startup_config_content, private: body.private_config_content };
-    await node.#configurations.write(texts, node.name, undo);
+    await node.#configurations.writeFirst(texts, node.name, undo);
     if (runsOn) await node.inTurn(() => node.reattach(runsOn));
     undo.move();
     return node;
