@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, readlink } from 'node:fs/promises';
+import { mkdir, readFile, readlink, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { join2, nioPath, noCompiler, Router, routers, useIds } from './iou-support.ts';
 
 const skip = noCompiler;
@@ -118,6 +119,17 @@ test('a router finds its configuration in its NVRAM, and what it saves is read b
   await all.lab.told('node.updated');
   assert.equal(await configuration(), 'hostname R3\n');
   assert.equal(await readFile(join(router.directory, 'private-config.cfg'), 'utf8'), 'crypto\n');
+  // A failure does not end the watch.
+  const file = join(router.directory, 'startup-config.cfg');
+  await rm(file);
+  await mkdir(file);
+  all.lab.messages.length = 0;
+  await console.says('save hostname R5');
+  await all.lab.told('node.updated');
+  await rmdir(file);
+  await writeFile(file, 'hostname R5\n');
+  await console.says('save hostname R6');
+  await eventually('the configuration', configuration, (text) => text === 'hostname R6\n');
   await console.says('save hostname R4');
   await router.stop();
   assert.equal(await configuration(), 'hostname R4\n');

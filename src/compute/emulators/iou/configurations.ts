@@ -83,11 +83,11 @@ export async function fillNvram(place: NodePlace, applicationId: number, kibibyt
   await writeContained(place.root, `${place.path}/${nvramName(applicationId)}`, nvram, { createParents: true });
 }
 
-/** Saves the router's configurations, if the node has any. An invalid NVRAM is logged. */
+/** Saves the router's configurations, if the node has any. Failures are logged. */
 export async function saveFromNvram(place: NodePlace, applicationId: number): Promise<void> {
-  const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
-  if (!startup?.length && !own?.length) return;
   try {
+    const [startup, own] = [await readConfiguration(place, STARTUP), await readConfiguration(place, PRIVATE)];
+    if (!startup?.length && !own?.length) return;
     const nvram = await nvramOf(place, applicationId);
     if (nvram === undefined) return;
     const saved = readNvram(nvram);
@@ -98,7 +98,7 @@ export async function saveFromNvram(place: NodePlace, applicationId: number): Pr
     if (!saved.private?.length || saved.private.equals(EMPTY_PRIVATE) || own?.equals(saved.private)) return;
     await writeConfiguration(place, PRIVATE, saved.private);
   } catch (thrown) {
-    log.warn('the NVRAM of a router cannot be read', { node: place.path, reason: messageOf(thrown) });
+    log.warn('the configurations of a router cannot be saved', { node: place.path, reason: messageOf(thrown) });
   }
 }
 
