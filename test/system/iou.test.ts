@@ -12,6 +12,7 @@ import { openAgain } from './survivors.ts';
 
 interface RouterObject {
   node_id: string;
+  node_directory: string;
   console: number;
   status: string;
   properties: { application_id: number };
@@ -46,7 +47,7 @@ test('routers start with the licence of the server, speak over links, and come b
   const daemon = await withImage(t);
   const lab = await Lab.create(daemon);
   const [one, other] = [
-    await router(lab, 'R1', { application_id: 77 }),
+    await router(lab, 'R1', { application_id: 77, startup_config_content: 'hostname R1\n' }),
     await router(lab, 'R2', { serial_adapters: 1 }),
   ];
   assert.deepEqual([one.properties.application_id, other.properties.application_id], [1, 2]);
@@ -87,9 +88,12 @@ test('routers start with the licence of the server, speak over links, and come b
   );
   assert.equal(readFileSync(file).readUInt32LE(20), 50);
 
+  assert.equal(await before.says('save hostname R3'), 'saved');
   await daemon.kill();
   await daemon.start();
   await openAgain(lab);
+  // Nobody has looked at it since it was saved.
+  assert.equal(readFileSync(join(one.node_directory, 'startup-config.cfg'), 'utf8'), 'hostname R3\n');
   await eventually(
     'both to be taken back',
     () => lab.nodes(),

@@ -1,7 +1,7 @@
 // Routers of a lab that runs, with the real Dynamips: they outlive the daemon, and the next one takes them back with their consoles and cables.
 // Those whose emulator hangs let themselves be stopped and deleted all the same.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { emulatorOf, makeImage, noDynamips, READY, sender, Typist } from '../compute/router-support.ts';
@@ -12,6 +12,8 @@ import { Listener } from './notifications.ts';
 import { processesIn } from './processes.ts';
 import { openAgain, pidOf } from './survivors.ts';
 
+const CONFIGURATION = 'hostname %h\nend\n';
+
 /** A lab of routers with these names, on a daemon of its own. */
 async function routers(t: TestContext, ...names: string[]): Promise<{ lab: Lab; made: NodeObject[] }> {
   const daemon = ownDaemon(t, { program: FROM_SOURCE });
@@ -20,7 +22,14 @@ async function routers(t: TestContext, ...names: string[]): Promise<{ lab: Lab; 
   mkdirSync(images, { recursive: true });
   const image = await makeImage(images, 'c3600');
   const lab = await Lab.create(daemon);
-  const properties = { platform: 'c3600', image, ram: 64, slot0: 'NM-1FE-TX', slot1: 'NM-4T' };
+  const properties = {
+    platform: 'c3600',
+    image,
+    ram: 64,
+    slot0: 'NM-1FE-TX',
+    slot1: 'NM-4T',
+    startup_config_content: CONFIGURATION,
+  };
   const made: NodeObject[] = [];
   for (const name of names) {
     const body = { name, node_type: 'dynamips', compute_id: 'local', properties };
@@ -48,8 +57,12 @@ test('routers, their consoles and their links are there again after a kill of th
   await daemon.post(`${lab.path}/nodes/${other.node_id}/suspend`);
 
   await daemon.kill();
+  // As if the router had saved another one meanwhile.
+  const configuration = join(one.node_directory, 'configs/i1_startup-config.cfg');
+  writeFileSync(configuration, '!\nhostname Older\nend\n');
   await daemon.start();
   await openAgain(lab);
+  assert.equal(readFileSync(configuration, 'utf8'), '!\nhostname R1\nend\n');
   const nodes = await lab.nodes();
   assert.deepEqual(
     nodes.map(({ name, status, console }) => [name, status, console]),

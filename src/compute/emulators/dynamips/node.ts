@@ -215,6 +215,8 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     await leaveAll(runtime);
     resources.defer(() => this.#routerPorts.forget());
     this.#accompany(runtime, resources);
+    // It may have saved while nobody watched.
+    await this.#save(runtime);
     return runtime;
   }
 

@@ -100,6 +100,8 @@ export class IouRuntime extends EndingRuntime implements NodeRuntime {
     if (end) return end;
     await runtime.#plug(false, resources);
     runtime.#watch(resources);
+    // It may have saved while nobody watched.
+    await node.save(kept.application_id);
     return runtime;
   }
 
