@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Body } from '../body.ts';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
@@ -300,14 +301,18 @@ test('what is deleted while its host is away goes there when that is back, and n
   const project = await server.project();
   const url = `/v2/projects/${project.project_id}`;
   const nodes: { node_id: string }[] = [];
-  for (const name of ['PC1', 'PC2', 'PC3']) nodes.push(await server.expect(201, 'POST', `${url}/nodes`, pc({ name })));
-  const [one, two, three] = nodes as [{ node_id: string }, { node_id: string }, { node_id: string }];
+  for (const name of ['PC1', 'PC2', 'PC3', 'PC4', 'PC5'])
+    nodes.push(await server.expect(201, 'POST', `${url}/nodes`, pc({ name })));
+  const [one, two, three, four, five] = nodes as Body[];
   const hub = await server.hub(project, 'Hub');
   const link = await server.link(project, [one, 0], [two, 0]);
   await server.link(project, [three, 0], [hub, 0]).catch(() => {});
+  await server.link(project, [four, 0], [five, 0]);
   await vanish(it, server);
   await server.expect(204, 'DELETE', `${url}/links/${link.link_id}`);
   await server.expect(204, 'DELETE', `${url}/nodes/${three.node_id}`);
+  // The NIO of the node that stays is removed, too: its port could never be linked again.
+  await server.expect(204, 'DELETE', `${url}/nodes/${four.node_id}`);
   it.answers['GET /projects'] = [{ project_id: project.project_id }];
   it.answers['GET /projects/[^/]+/vpcs/nodes/.*'] = { status: 'started' };
   it.heard.length = 0;
@@ -320,8 +325,35 @@ test('what is deleted while its host is away goes there when that is back, and n
   const nio = '/adapters/0/ports/0/nio';
   assert.deepEqual(
     new Set(it.calls.filter((call) => call.startsWith('DELETE'))),
-    new Set([`${base}/${one.node_id}${nio}`, `${base}/${two.node_id}${nio}`, `${base}/${three.node_id}`]),
+    new Set([
+      ...[one, two, five].map(({ node_id: id }) => `${base}/${id}${nio}`),
+      ...[three, four].map(({ node_id: id }) => `${base}/${id}`),
+    ]),
   );
+});
+
+test('a link whose host vanishes while it is made leaves its ports free once the host is back', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project();
+  const url = `/v2/projects/${project.project_id}`;
+  const [one, other] = [
+    await server.expect(201, 'POST', `${url}/nodes`, pc()),
+    await server.expect(201, 'POST', `${url}/nodes`, pc({ name: 'PC2' })),
+  ];
+  const nio = (node: Body): string =>
+    `/projects/${project.project_id}/vpcs/nodes/${node.node_id}/adapters/0/ports/0/nio`;
+  // It vanishes when it has made the first of the two NIOs.
+  it.answers['POST /projects/.*/(start|stop|nio)'] = (request, response) => {
+    if (request.url?.endsWith(nio(other))) void it.close();
+    else sendJson(response, 201, {});
+  };
+  const nodes = [one, other].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
+  await server.expect(409, 'POST', `${url}/links`, { nodes });
+  it.answers['GET /projects'] = [{ project_id: project.project_id }];
+  it.answers['GET /projects/[^/]+/vpcs/nodes/.*'] = { status: 'stopped' };
+  it.heard.length = 0;
+  await it.listen();
+  await until(() => [one, other].every((node) => it.calls.includes(`DELETE ${nio(node)}`)), 'the removal of both');
 });
 
 test('what its host refuses to remove keeps nothing else there', async (t) => {

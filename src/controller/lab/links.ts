@@ -17,6 +17,7 @@ import type { KeptLink } from './deleted-nodes.ts';
 import type { LabWriter } from './lab-writer.ts';
 import { LinkCaptures } from './link-captures.ts';
 import { changeLink, LinkRecords } from './link-changes.ts';
+import type { Trace } from './pending-remote-changes.ts';
 import type { Project } from './project.ts';
 
 /** The settings and ends of a new link. */
@@ -54,7 +55,7 @@ export class Links {
         suspended: given.suspend ?? false,
         impairments: linkImpairments(given.impairments ?? null),
       };
-      await this.build(project, link, wanted, () => this.#records.keep(project, link.kept));
+      await this.build(project, link, wanted, { isNew: true });
       return link;
     });
   }
@@ -67,16 +68,17 @@ export class Links {
     return project.changes.run(newLink(id, ends), async () => {
       project.requireOpen();
       const link = new Link(project.id, id);
-      await this.build(project, link, { ...settings, ends }, () => this.#records.keep(project, link.kept));
+      await this.build(project, link, { ...settings, ends }, { isNew: true });
     });
   }
 
   /**
-   * Wires a link on the computes, records and announces it; for creation and opening. The project lists the link only
-   * after that.
+   * Wires a link on the computes and announces it. The project lists the link only after that.
+   * @param isNew it is recorded; an opening records its links together
    */
-  async build(project: Project, link: Link, given: LinkPlan, keep: () => Promise<void>): Promise<void> {
+  async build(project: Project, link: Link, given: LinkPlan, { isNew }: { isNew: boolean }): Promise<void> {
     const { filters, style, suspended, impairments } = given;
+    using noted = new NotedNios(project);
     await using undo = new AsyncDisposableStack();
     undo.defer(() => {
       project.detach(link);
@@ -93,14 +95,17 @@ export class Links {
       // Before the computes are called, so that a second request for one of these ports is refused meanwhile.
       project.attach(link);
       if (!link.unwirable) {
+        if (isNew) await noted.begin(link.ends);
         if (given.loose) await removeStaleNios(link);
+        undo.defer(() => noted.settle());
         await wire(link);
         undo.defer(() => discardWire(link));
         await impairLine(link, impairments);
       }
     }
-    await keep();
+    if (isNew) await this.#records.keep(project, link.kept);
     undo.move();
+    await noted.settle();
     project.links.set(link.id, link);
     if (ends.length < 2) return;
     link.created = true;
@@ -209,13 +214,16 @@ export class Links {
     return changeLink(project, id, async (link) => {
       link.leaving = true;
       try {
+        using noted = await this.noteNios(project, link.ends);
         // On disk first: if that fails nothing has changed, and a rejection by a compute can be rolled back there.
         await this.#records.forget(project, link);
-        await this.#leaveLost(project, link);
+        for (const end of link.ends) if (end.node.lost) end.wire = undefined;
         await unwire(link).catch(async (error: unknown) => {
           await this.#records.keep(project, link.kept);
+          await noted.settle();
           throw error;
         });
+        await noted.settle();
       } catch (error) {
         link.leaving = false;
         throw error;
@@ -224,21 +232,20 @@ export class Links {
     });
   }
 
-  /** Notes the NIOs on unreachable hosts: they are removed when the hosts are back. */
-  async #leaveLost(project: Project, link: Link): Promise<void> {
-    for (const end of link.ends) {
-      if (!end.node.lost || !end.wire) continue;
-      using _trace = await project.remoteChanges.begin(end.node.compute, project.id, nioPath(end), { makesRoom: true });
-      end.wire = undefined;
-    }
+  /** Notes NIOs on other hosts that are about to be removed. */
+  async noteNios(project: Project, ends: readonly LinkEnd[]): Promise<NotedNios> {
+    const noted = new NotedNios(project);
+    await noted.begin(ends, { makesRoom: true });
+    return noted;
   }
 
   /** Forgets the links of a node whose record is deleted. Rejections by computes are ignored. */
-  async forgetAll(project: Project, links: readonly Link[]): Promise<void> {
+  async forgetAll(project: Project, links: readonly Link[], noted: NotedNios): Promise<void> {
     for (const link of links) {
       await discardWire(link);
       this.#forget(project, link);
     }
+    await noted.settle();
   }
 
   #forget(project: Project, link: Link): void {
@@ -246,6 +253,39 @@ export class Links {
     project.detach(link);
     project.links.delete(link.id);
     this.#records.announce('link.deleted', link);
+  }
+}
+
+/** The NIOs of links on other hosts, noted from before they are made or removed until the outcome is known. */
+class NotedNios implements Disposable {
+  readonly #project: Project;
+  readonly #traces = new Map<LinkEnd, Trace>();
+
+  constructor(project: Project) {
+    this.#project = project;
+  }
+
+  async begin(ends: readonly LinkEnd[], options?: { makesRoom: boolean }): Promise<void> {
+    const { id, remoteChanges } = this.#project;
+    try {
+      for (const end of ends) {
+        const { compute } = end.node;
+        if (compute.id === 'local') continue;
+        this.#traces.set(end, await remoteChanges.begin(compute, id, nioPath(end), options));
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** The lab and the computes have them, or neither; what may remain is removed when its host is back. Never rejects. */
+  async settle(): Promise<void> {
+    for (const [end, trace] of this.#traces) if (!end.mayRemain && !end.node.lost) await trace.settle();
+  }
+
+  [Symbol.dispose](): void {
+    for (const trace of this.#traces.values()) trace[Symbol.dispose]();
   }
 }
 

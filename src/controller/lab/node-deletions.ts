@@ -77,10 +77,12 @@ export class NodeDeletions {
       for (const part of [node, ...own]) part.leaving = false;
     });
     using trace = await project.remoteChanges.begin(node.compute, project.id, node.path, { makesRoom: true });
+    const farEnds = own.flatMap((link) => link.ends.filter((end) => end.node !== node));
+    using noted = await links.noteNios(project, farEnds);
     // On disk first and in one transaction: if that fails nothing has changed.
     const ends = own.map((link): LabChange => ({ delete: 'link', id: link.id }));
     await writer.apply(project.record, [...ends, { delete: 'node', id: node.id }]);
-    await links.forgetAll(project, own);
+    await links.forgetAll(project, own, noted);
     let failure: unknown;
     let isKept = false;
     try {

@@ -168,7 +168,7 @@ async function buildLinks(project: Project, stored: readonly TopologyLink[], par
 async function buildLink(project: Project, id: string, plan: LinkPlan, parts: OpeningParts): Promise<void> {
   const build = (filters: Filters): Promise<void> => {
     const bare = { ...plan, filters, impairments: NO_IMPAIRMENTS };
-    return parts.links.build(project, new Link(project.id, id), bare, async () => {});
+    return parts.links.build(project, new Link(project.id, id), bare, { isNew: false });
   };
   try {
     await build(plan.filters);

@@ -1,5 +1,5 @@
 // Records what a crash of this server, or the loss of a compute, may leave on computes: nodes being created, moved or
-// removed, NIOs of removed links, projects that were open, are deleted, or are being imported. An entry is on disk
+// removed, NIOs of new and of removed links, projects that were open, are deleted, or are being imported. An entry is on disk
 // before the compute is called and deleted once the outcome is known. The others are cleaned up when the compute is back
 // and the project is open, or closed for good. The compute of this process ends with it, so it can leave only nodes'
 // folders.

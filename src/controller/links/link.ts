@@ -15,6 +15,8 @@ export interface LinkEnd {
   label: Label;
   /** Set while the end is wired: its UDP port, the address that the other side uses for it, and how VXLAN names the link. */
   wire?: { host: string; port: number; vni?: number | undefined } | undefined;
+  /** The last removal of its NIO failed: the compute may still have it. */
+  mayRemain?: boolean;
 }
 
 /** A link in the topology file. */

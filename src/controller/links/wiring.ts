@@ -155,7 +155,9 @@ async function changeNio(end: LinkEnd, options: { body: object; limit?: number }
 }
 
 async function removeNio(end: LinkEnd, options: { connect?: boolean } = {}): Promise<void> {
+  end.mayRemain = true;
   await end.node.compute.remove(nioPath(end), options);
+  end.mayRemain = false;
 }
 
 /** Removes both NIOs; a missing one is ignored. If one cannot be removed, the other is recreated if possible. */
