@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Failure } from '../../src/failures.ts';
+import { Projects as StoredProjects } from '../../src/store/projects.ts';
 import type { Body } from '../body.ts';
 import { refusing, StandIn, sendJson } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
@@ -294,6 +296,38 @@ test('a project is deleted while a host of it is away, and there when that is ba
     await it.listen();
     await until(() => plain(it.calls).includes('DELETE /projects/x'), 'the deletion');
   }
+});
+
+test('a project that cannot be deleted here keeps its files on other hosts; one that a host keeps is deleted there later', async (t) => {
+  const { it, server } = await pair(t);
+  const project = await server.project('lab', { auto_close: false });
+  const url = `/v2/projects/${project.project_id}`;
+  await server.expect(201, 'POST', `${url}/nodes`, pc());
+  t.mock.method(StoredProjects.prototype, 'delete', async () => {
+    throw new Failure('out-of-space', 'planted');
+  });
+  await server.expect(507, 'DELETE', url);
+  t.mock.restoreAll();
+  const deletion = `DELETE /projects/${project.project_id}`;
+  const back = async (): Promise<void> => {
+    await vanish(it, server);
+    it.heard.length = 0;
+    await it.listen();
+    await until(async () => (await server.expect(200, 'GET', '/v2/computes/it')).connected, 'the connection');
+    await server.expect(200, 'GET', '/v2/computes/it/ports');
+  };
+  it.answers['GET /network/ports'] = {};
+  assert.ok(!it.calls.includes(deletion));
+  await back();
+  assert.ok(!it.calls.includes(deletion), 'the failed deletion is forgotten');
+
+  it.answers['DELETE /projects.*'] = refusing(409);
+  await server.expect(204, 'DELETE', url);
+  await server.expect(404, 'GET', url);
+  assert.ok(it.calls.includes(deletion));
+  it.answers['DELETE /projects.*'] = {};
+  await back();
+  assert.ok(it.calls.includes(deletion));
 });
 
 test('what is deleted while its host is away goes there when that is back, and nothing else', async (t) => {

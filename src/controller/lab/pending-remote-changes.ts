@@ -80,9 +80,17 @@ export class PendingRemoteChanges {
     if (compute !== 'local') await this.#objects.note(hosted(compute, projectId));
   }
 
-  /** The project is deleted but the compute is unreachable. */
-  async deleted({ id: compute }: Compute, projectId: string): Promise<void> {
-    await this.#objects.note({ ...hosted(compute, projectId), deleted: true });
+  /** Records that a project is about to be deleted here, and then on a compute. */
+  deleting({ id: compute }: Compute, projectId: string): Promise<Trace> {
+    return this.#begin({ ...hosted(compute, projectId), deleted: true }, { makesRoom: true });
+  }
+
+  /** Deletes on a compute a project that is deleted here; a failed deletion is repeated when it is back. Never rejects. */
+  async delete(compute: Compute, projectId: string): Promise<void> {
+    await this.#delete(compute, hosted(compute.id, projectId)).catch((error: unknown) => {
+      const reason = messageOf(error);
+      log.warn('project: deleted on a host when that is back', { project: projectId, compute: compute.id, reason });
+    });
   }
 
   /** The project was closed on the compute, whatever the answer. Never rejects. */

@@ -30,11 +30,11 @@ export class IdlePcSearches {
     return this.#lock.run(NAME, async () => {
       // Left by a server that was killed during a search.
       for (const project of this.#projects.list()) {
-        if (project.record.name === NAME) await this.#projects.delete(project, { abandon: true });
+        if (project.record.name === NAME) await this.#projects.delete(project);
       }
       await using undo = new AsyncDisposableStack();
       const project = await this.#projects.create({ name: NAME });
-      undo.defer(() => this.#projects.delete(project, { abandon: true }));
+      undo.defer(() => this.#projects.delete(project));
       const node = await this.#nodes.create(project, compute, {
         compute_id: compute.id,
         name: NAME,

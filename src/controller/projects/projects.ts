@@ -25,7 +25,7 @@ import { Catalogue } from './catalogue.ts';
 import { type LabContent, rewriteSettings, storedContent } from './closed-file.ts';
 import { moveProject } from './move-project.ts';
 import { fileNameOf, liesBelow, refuseShared } from './project-paths.ts';
-import { deleteOnComputes, removeFiles } from './removal.ts';
+import { deleteEverywhere, remoteComputes, removeFiles } from './removal.ts';
 import { Restart } from './restart.ts';
 import { hasFile } from './scan.ts';
 
@@ -229,16 +229,16 @@ export class Projects extends Catalogue {
     await Promise.all(using.map((project) => this.close(project)));
   }
 
-  /** Deletes a project with its directory. With `abandon` it goes even if computes fail to delete it. */
-  async delete(project: Project, { abandon = false } = {}): Promise<void> {
+  /** Deletes a project with its directory, and on its other computes when these can. */
+  async delete(project: Project): Promise<void> {
     const cancelled = cancelStarts(project);
     await project.changes.run(EVERYTHING, async () => {
       await cancelled;
-      await this.whileOwning(project, () => this.#deleteNow(project, abandon));
+      await this.whileOwning(project, () => this.#deleteNow(project));
     });
   }
 
-  async #deleteNow(project: Project, abandon: boolean): Promise<void> {
+  async #deleteNow(project: Project): Promise<void> {
     project.requirePresent();
     const { path } = project.record;
     if (!(await liesBelow(this.#options.config.Server.projects_path, path))) {
@@ -249,7 +249,7 @@ export class Projects extends Catalogue {
     // Everything in the directory is deleted with it.
     await refuseShared(path, this.others(project));
     const { computes } = this.#options;
-    await deleteOnComputes(project, { computes, version: this.#version, abandon });
+    const remote = await remoteComputes(project, { computes, version: this.#version });
     const wasOpen = project.state !== 'closed';
     await this.#life
       .closeNow(project, { forDeletion: true })
@@ -258,7 +258,9 @@ export class Projects extends Catalogue {
     const { projects_path: root } = this.#options.config.Server;
     try {
       const { store, writer } = this.#options;
-      await store.makingRoom(() => removeFiles(path, root, () => writer.forget(project.id)));
+      await deleteEverywhere(project, remote, () =>
+        store.makingRoom(() => removeFiles(path, root, () => writer.forget(project.id))),
+      );
     } catch (error) {
       // A project that could not be deleted stays usable.
       if (wasOpen) await this.#life.openAgain(project);

@@ -1,7 +1,7 @@
 // Deletes the files of a project, here and on its other computes (as in release 2.2.57).
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { conflict, Failure, messageOf, systemCode } from '../../failures.ts';
+import { conflict, type Failure, messageOf, systemCode } from '../../failures.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -9,12 +9,14 @@ import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf } from '../computes/of-topology.ts';
-import { hostProject } from '../lab/hosting.ts';
 import type { Project } from '../lab/project.ts';
 import { makeStaging } from '../staging.ts';
 
 /** The other computes that have files of a project; for a closed one according to its topology. */
-async function remoteComputes(project: Project, computes: Computes, version: string): Promise<Compute[]> {
+export async function remoteComputes(
+  project: Project,
+  { computes, version }: { computes: Computes; version: string },
+): Promise<Compute[]> {
   if (project.state !== 'closed') return [...project.computes].filter(({ id }) => id !== 'local');
   const { path, filename } = project.record;
   const file = await readTopologyFile(join(path, filename), { version }).catch(() => undefined);
@@ -22,42 +24,24 @@ async function remoteComputes(project: Project, computes: Computes, version: str
 }
 
 /**
- * Deletes a project on its other computes; unreachable ones delete it when they are back. With `abandon` their errors
- * are ignored.
- * @throws Failure a compute's rejection
+ * Deletes a project here, and then on these computes; those that are unreachable or refuse delete it when they are
+ * back.
+ * @throws the failure of `removeHere`; then the computes keep it
  */
-export async function deleteOnComputes(
-  project: Project,
-  { computes, version, abandon }: { computes: Computes; version: string; abandon: boolean },
+export async function deleteEverywhere(
+  { id, remoteChanges }: Project,
+  remote: readonly Compute[],
+  removeHere: () => Promise<void>,
 ): Promise<void> {
-  const remote = await remoteComputes(project, computes, version);
-  const there: Compute[] = [];
-  for (const compute of remote) {
-    try {
-      await compute.connect();
-      there.push(compute);
-    } catch (error) {
-      log.warn('project: deleted on a host when that is back', {
-        project: project.id,
-        compute: compute.id,
-        reason: messageOf(error),
-      });
-      await project.remoteChanges.deleted(compute, project.id);
-      project.hosts.delete(compute);
-    }
+  using held = new DisposableStack();
+  try {
+    for (const compute of remote) held.use(await remoteChanges.deleting(compute, id));
+    await removeHere();
+  } catch (error) {
+    for (const compute of remote) await remoteChanges.hosting(compute, id);
+    throw error;
   }
-  for (const compute of there) {
-    try {
-      // A compute must have the project before it can delete it; it does not have a closed one.
-      await hostProject(project, compute);
-      await compute.delete(`/projects/${project.id}`);
-    } catch (error) {
-      const gone = error instanceof Failure && error.code === 'not-found';
-      if (!abandon && !gone) throw error;
-    }
-    project.hosts.delete(compute);
-    await project.remoteChanges.left(compute, project.id);
-  }
+  for (const compute of remote) await remoteChanges.delete(compute, id);
 }
 
 /**
