@@ -578,6 +578,8 @@ const ENGLISH = {
     rename: 'Rename',
     duplicate: 'Duplicate',
     addresses: 'Give addresses',
+    unreadableScripts: (names: string) =>
+      `${names}: no address given, because the startup script is not text or is too long. The file is unchanged.`,
     centreLabel: 'Put the name at the symbol',
     group: 'Group',
     countOf: (count: number) => plural(count, { one: '1 node', other: `${inNumbers(count)} nodes` }),
@@ -659,6 +661,7 @@ const ENGLISH = {
       processor === '' ? `memory ${memory}` : `processor ${processor}, memory ${memory}`,
     saved: 'Saved.',
     noText: 'This file is not text, or is too long to edit here.',
+    noTextNow: 'This file is no longer text, or has become too long to edit here. Your text is not saved.',
     foreignFile: 'Another user has changed this file meanwhile.',
     loadTheirs: 'Load theirs',
     saveMine: 'Overwrite with mine',

@@ -242,6 +242,22 @@ test('a file that is edited in place is on the disk, and what another user wrote
   assert.equal(await content.inputValue(), 'fourth\n');
   assert.equal(await readFile(file, 'utf8'), 'fourth\n');
 
+  // What is no text any more is left alone, by the editor and by what gives addresses.
+  const binary = Buffer.from([0xff, 0x00, 0xfe]);
+  await content.fill('fifth\n');
+  await writeFile(file, binary);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText(/^This file is no longer text/).waitFor();
+  assert.equal(await content.inputValue(), 'fifth\n');
+  assert.deepEqual(await readFile(file), binary);
+  await page.getByRole('option', { name: /^PC1/ }).focus();
+  await page.keyboard.press('a');
+  await page.getByText('PC1: no address given, because the startup script is not text').waitFor();
+  assert.deepEqual(await readFile(file), binary);
+  await writeFile(file, 'fourth\n');
+  await page.getByText(/^This file is no longer text/).waitFor({ state: 'detached' });
+  await content.fill('fourth\n');
+
   await page.getByLabel('Find').fill('our');
   await page.getByLabel('Find').press('Enter');
   assert.equal(await content.evaluate((area: HTMLTextAreaElement) => area.selectionStart), 1);

@@ -48,12 +48,16 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
     await attempted(message, task);
     isBusy.value = false;
   };
+  const readNow = async (): Promise<string | undefined> => {
+    const now = await file.read();
+    isText.value = now !== undefined;
+    return now;
+  };
   /** Reads the file: replaces the text if there is no input, otherwise offers both versions. */
   const look = async (): Promise<void> => {
-    const now = await file.read();
-    if (now === undefined) {
-      isText.value = false;
-    } else if (base.value === undefined || text.value === base.value) {
+    const now = await readNow();
+    if (now === undefined) theirs.value = undefined;
+    else if (base.value === undefined || text.value === base.value) {
       base.value = now;
       text.value = now;
     } else if (now !== base.value && now !== text.value) theirs.value = now;
@@ -78,8 +82,9 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
   const save = (): Promise<void> =>
     attempt(async () => {
       // The file may have changed before its event arrived.
-      const now = await file.read();
-      if (now !== undefined && now !== base.value && now !== text.value) theirs.value = now;
+      const now = await readNow();
+      if (now === undefined) theirs.value = undefined;
+      else if (now !== base.value && now !== text.value) theirs.value = now;
       else await write();
     });
   const isReadOnly = lab.whyNotChange !== '';
@@ -127,7 +132,7 @@ export function FileEditor({ lab, file, close }: FileEditorProps) {
           <Button onClick={() => void attempt(write)} text={words.saveMine} />
         </p>
       )}
-      {!isText.value && <p>{words.noText}</p>}
+      {!isText.value && <p role="alert">{base.value === undefined ? words.noText : words.noTextNow}</p>}
       {base.value !== undefined && (
         <>
           <Find area={area} />
