@@ -2,24 +2,31 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Lab } from '../../src/web/model/lab/lab.ts';
+import { Labs } from '../../src/web/model/lab/labs.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { Way } from '../web/way.ts';
 
-/** A lab of the server as the page has it, over a way that can be cut. `fetch` and sockets resolve addresses as in a page at that place. */
-async function shown(t: TestContext, server: LabServer, id: string): Promise<{ lab: Lab; way: Way }> {
+/** `fetch` and sockets resolve addresses as in a page of the server, over a way that can be cut. */
+async function inPage(t: TestContext, server: LabServer, path: string): Promise<Way> {
   const way = new Way(() => server.port);
   const origin = `http://127.0.0.1:${await way.open(t)}`;
   const known = Object.getOwnPropertyDescriptor(globalThis, 'location');
   const plain = globalThis.fetch;
-  Object.defineProperty(globalThis, 'location', { configurable: true, value: new URL(`${origin}/labs/${id}`) });
+  Object.defineProperty(globalThis, 'location', { configurable: true, value: new URL(`${origin}${path}`) });
   globalThis.fetch = (path, init) => plain(new URL(String(path), origin), init);
-  const lab = new Lab(id);
   t.after(() => {
-    lab.stop();
     globalThis.fetch = plain;
     if (known) Object.defineProperty(globalThis, 'location', known);
     else Reflect.deleteProperty(globalThis, 'location');
   });
+  return way;
+}
+
+/** A lab of the server as the page has it. */
+async function shown(t: TestContext, server: LabServer, id: string): Promise<{ lab: Lab; way: Way }> {
+  const way = await inPage(t, server, `/labs/${id}`);
+  const lab = new Lab(id);
+  t.after(() => lab.stop());
   lab.start();
   await until(() => lab.state.value === 'open', 'the lab');
   return { lab, way };
@@ -43,6 +50,37 @@ test('a lab that is found closed, without a word of its nodes, has none that run
   await lab.read();
   assert.equal(lab.state.value, 'closed');
   assert.equal(lab.nodes.get(pc.node_id)?.status, 'stopped');
+});
+
+test('labs that are created and deleted while the list is first read are in it and not in it', async (t) => {
+  const server = await LabServer.start(t);
+  const old = await server.project('Old');
+  await inPage(t, server, '/');
+  const { fetch } = globalThis;
+  const { promise: gate, resolve: go } = Promise.withResolvers<void>();
+  let isAnswered = false;
+  globalThis.fetch = async (path, init) => {
+    const answer = await fetch(path, init);
+    if (path !== '/v2/projects') return answer;
+    isAnswered = true;
+    await gate;
+    return answer;
+  };
+  const labs = new Labs();
+  t.after(() => labs.events.stop());
+  labs.events.start();
+  await until(() => isAnswered, 'the list of before');
+  const heard = labs.events.lastMessage;
+  await server.project('New');
+  heard.value = 0;
+  await server.expect(204, 'DELETE', `/v2/projects/${old.project_id}`);
+  await until(() => heard.value > 0, 'the event of the deletion');
+  go();
+  await until(() => labs.list.value !== undefined, 'the list');
+  assert.deepEqual(
+    [...labs.list.value!.values()].map(({ name }) => name),
+    ['New'],
+  );
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {

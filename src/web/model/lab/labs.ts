@@ -98,11 +98,12 @@ export class Labs {
 
   #apply(message: Message): void {
     const { action, event } = message;
-    if (!action.startsWith('project.') || this.list.value === undefined) return;
+    if (!action.startsWith('project.')) return;
     if (this.#waiting) {
       this.#waiting.push(message);
       return;
     }
+    if (this.list.value === undefined) return;
     const project = event as unknown as ProjectObject;
     const list = new Map(this.list.value);
     if (action === 'project.deleted') list.delete(project.project_id);
