@@ -1096,6 +1096,8 @@ const ENGLISH = {
     stop: 'Stop',
     clear: 'Clear',
     save: 'Save output',
+    pasteStopped: (node: string, line: number, all: number) =>
+      `${node}: the connection was lost while pasting. Pasting stopped before line ${line} of ${all}.`,
     sendBreak: 'Send Break',
     notSent: 'Not sent: this console is not connected.',
     reset: 'Reset console',

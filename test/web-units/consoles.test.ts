@@ -53,8 +53,11 @@ class BusyRouter implements PasteTarget {
     return performance.now() - this.#saidAt;
   }
 
-  send(text: string): void {
-    if (this.#isBusy) return;
+  isConnected = true;
+
+  send(text: string): boolean {
+    if (!this.isConnected) return false;
+    if (this.#isBusy) return true;
     this.heard.push(text);
     this.#isBusy = true;
     this.#say(1, '');
@@ -62,6 +65,7 @@ class BusyRouter implements PasteTarget {
       this.#isBusy = false;
       this.#say(0, this.#prompts ? 'R1(config)#' : 'no prompt that one knows');
     }, 60);
+    return true;
   }
 
   #say(lines: number, cursorLine: string): void {
@@ -88,4 +92,18 @@ test('a slow paste waits for the prompt, or for silence where there is none, and
   await pasteSlowly('a\nb\nc\n', router, { signal: stopped.signal, progress: () => stopped.abort() });
   assert.deepEqual(router.heard, ['a\r']);
   assert.deepEqual(linesOf('\na\n\n'), ['', 'a', '']);
+});
+
+test('a slow paste ends when the connection is lost, and reports the first line that was not sent', async () => {
+  const router = new BusyRouter(true);
+  const { signal } = new AbortController();
+  let told = 0;
+  const progress = (lines: number): void => {
+    told = lines;
+    // It breaks while the answer to the second line is awaited, and is back before the fourth.
+    if (lines === 2) router.isConnected = false;
+    if (lines === 3) router.isConnected = true;
+  };
+  assert.equal(await pasteSlowly('a\nb\nc\nd\n', router, { signal, progress }), 3);
+  assert.deepEqual([router.heard, told], [['a\r', 'b\r'], 2]);
 });

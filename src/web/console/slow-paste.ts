@@ -11,7 +11,8 @@ const PROMPT = /[>#$%:?\])]\s*$/;
 
 /** The terminal, as seen by pasting. */
 export interface PasteTarget {
-  send(text: string): void;
+  /** False if there is no connection, so that the text is lost. */
+  send(text: string): boolean;
   /** Lines received so far. */
   readonly lines: number;
   /** Milliseconds since the last output. */
@@ -20,22 +21,26 @@ export interface PasteTarget {
   readonly cursorLine: string;
 }
 
-/** @param progress called with the number of lines sent */
+/**
+ * @param progress called with the number of lines sent
+ * @returns the number of the line, from 1, before which the connection was lost; undefined if all was sent, or it was aborted
+ */
 export async function pasteSlowly(
   text: string,
   target: PasteTarget,
   { signal, progress }: { signal: AbortSignal; progress(lines: number): void },
-): Promise<void> {
+): Promise<number | undefined> {
   const lines = linesOf(text);
   for (const [index, line] of lines.entries()) {
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     const before = target.lines;
     const isLast = index === lines.length - 1;
     // A last line without a line end is left for the user to complete.
-    target.send(isLast && !/[\r\n]$/.test(text) ? line : `${line}\r`);
+    if (!target.send(isLast && !/[\r\n]$/.test(text) ? line : `${line}\r`)) return index + 1;
     progress(index + 1);
     if (!isLast) await answered(target, before, signal);
   }
+  return undefined;
 }
 
 /** Without the empty line after a final line end. */

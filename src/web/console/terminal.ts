@@ -89,9 +89,12 @@ export class ConsoleTerminal implements PasteTarget {
     this.#terminal.dispose();
   }
 
-  send(text: string): void {
-    const isSent = this.connection.send(new TextEncoder().encode(text));
-    if (!isSent && this.connection.state.peek() === 'connecting') this.#early += text;
+  /** False if the text is lost: there is no connection, and none is being opened. */
+  send(text: string): boolean {
+    if (this.connection.send(new TextEncoder().encode(text))) return true;
+    if (this.connection.state.peek() !== 'connecting') return false;
+    this.#early += text;
+    return true;
   }
 
   /** Sends text as a paste. */

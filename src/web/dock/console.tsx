@@ -124,13 +124,14 @@ export function ConsolePane({ context, entry, isShown, isActive }: PaneProps<'co
     if (!isSlow || !open) return open?.paste(text);
     const stop = new AbortController();
     const all = linesOf(text).length;
-    await pasteSlowly(text, open, {
+    const stoppedAt = await pasteSlowly(text, open, {
       signal: stop.signal,
       progress: (done) => {
         slow.value = { done, all, stop };
       },
     });
     slow.value = undefined;
+    if (stoppedAt !== undefined) lab.message.value = words.pasteStopped(name, stoppedAt, all);
   };
 
   useEffect(() => {
