@@ -230,3 +230,51 @@ test('what is shown late moves and covers nothing that is about to be clicked, a
     await page.locator('[data-drawing].selected').waitFor();
   });
 });
+
+test('what is typed, chosen or being edited outlasts answers that come late', { skip: WITHOUT_BROWSER }, async (t) => {
+  const { server, page, address } = await scene(t);
+  const project = await server.project('Late answers', { auto_close: false });
+  const path = `/v2/projects/${project.project_id}`;
+  const [a, b, c] = [
+    await server.hub(project, 'A', { x: 0, y: 0 }),
+    await server.hub(project, 'B', { x: 200, y: 0 }),
+    await server.hub(project, 'C', { x: 0, y: 200 }),
+  ];
+  const { link_id: first } = await server.link(project, [a, 7], [b, 7]);
+  const svg = '<svg width="60" height="20"><text font-size="10" fill="#000000">old</text></svg>';
+  const { drawing_id: note } = await server.expect(201, 'POST', `${path}/drawings`, { svg, x: 200, y: 200 });
+  await page.goto(`${address}/labs/${project.project_id}`);
+  const details = page.getByRole('complementary');
+  const node = (name: string) => page.locator(`.node[aria-label^="${name},"] image`);
+
+  await t.test('the text of a drawing, when its next field is set before the text has arrived', async () => {
+    await page.locator(`[data-drawing="${note}"]`).click();
+    const gate = await hold(page, new RegExp(note));
+    await details.getByLabel('Text', { exact: true }).fill('new');
+    await details.getByLabel('Bold').check();
+    await until(() => gate.count() > 0, 'the request with the text');
+    gate.go();
+    const now = async (): Promise<string> => (await server.expect(200, 'GET', `${path}/drawings/${note}`)).svg;
+    await until(async () => (await now()).includes('bold'), 'bold letters');
+    assert.match(await now(), />new</);
+    await page.unroute(new RegExp(note));
+  });
+
+  await t.test('the width of a line, when its colour is set before the width has arrived', async () => {
+    await page
+      .getByRole('navigation')
+      .getByRole('button', { name: /^A .* B / })
+      .click();
+    await page.getByRole('tab', { name: 'Line' }).click();
+    const gate = await hold(page, new RegExp(first));
+    await details.getByLabel('Width').fill('9');
+    await details.getByLabel('Width').press('Enter');
+    await until(() => gate.count() > 0, 'the request with the width');
+    await details.getByLabel('Colour').fill('#ff0000');
+    gate.go();
+    const style = async () => (await server.expect(200, 'GET', `${path}/links/${first}`)).link_style;
+    await until(async () => (await style()).color === '#ff0000', 'the colour');
+    assert.equal((await style()).width, 9);
+    await page.unroute(new RegExp(first));
+  });
+});

@@ -9,7 +9,7 @@ import {
   type TextShape,
   writeShape,
 } from '../../model/lab/drawing.ts';
-import type { Fields } from '../../model/lab/undo-fields.ts';
+import type { Update } from '../../model/lab/undo.ts';
 import type { DrawingObject } from '../../model/server/types.ts';
 import { focusShown } from '../../shell/focus.ts';
 import { WORDS } from '../../words.ts';
@@ -29,10 +29,14 @@ export function DrawingDetails({ context, object: drawing }: TabProps<DrawingObj
   const { attempt, history, editing, pane } = context;
   const panel = useRef<HTMLDivElement>(null);
   const shape = readShape(drawing.svg);
-  const update = (fields: Fields): Promise<boolean> =>
+  const update = (fields: Update['fields']): Promise<boolean> =>
     attempt(() => history.update([{ kind: 'drawing', id: drawing.drawing_id, fields }]));
-  const change = async (fields: Partial<Shape>): Promise<boolean> =>
-    shape === undefined || (await update({ svg: writeShape({ ...shape, ...fields } as Shape) }));
+  // From the server's drawing: a recent change may not have arrived here yet.
+  const change = (fields: Partial<Shape>): Promise<boolean> =>
+    update(({ svg }) => {
+      const now = readShape(String(svg));
+      return now === undefined ? {} : { svg: writeShape({ ...now, ...fields } as Shape) };
+    });
   const isEdited = editing.value === drawing.drawing_id;
   useEffect(() => {
     if (!isEdited) return;

@@ -1,5 +1,6 @@
 // The style of a link's line, shared by all users.
 import { type LinkStyle, readLinkStyle } from '../../model/lab/label-style.ts';
+import type { Update } from '../../model/lab/undo.ts';
 import type { LinkObject } from '../../model/server/types.ts';
 import { WORDS } from '../../words.ts';
 import { Button } from '../button.tsx';
@@ -12,10 +13,11 @@ const words = WORDS.links;
 export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
   const { attempt, history } = context;
   const style = readLinkStyle(link.link_style ?? {});
-  const update = (link_style: object): Promise<boolean> =>
-    attempt(() => history.update([{ kind: 'link', id: link.link_id, fields: { link_style } }]));
-  // Keep members of other clients.
-  const change = (fields: LinkStyle): Promise<boolean> => update({ ...link.link_style, ...fields });
+  const update = (fields: Update['fields']): Promise<boolean> =>
+    attempt(() => history.update([{ kind: 'link', id: link.link_id, fields }]));
+  // From the server's style: a recent change may not have arrived here yet, and members of other clients stay.
+  const change = (fields: LinkStyle): Promise<boolean> =>
+    update(({ link_style }) => ({ link_style: { ...(link_style as object | null), ...fields } }));
   return (
     <Changing context={context}>
       <div class="fields">
@@ -33,7 +35,11 @@ export function LinkStyleTab({ context, object: link }: TabProps<LinkObject>) {
           choices={words.pens}
           change={(type) => change({ type: Number(type) })}
         />
-        <Button disabled={Object.keys(style).length === 0} onClick={() => void update({})} text={words.plain} />
+        <Button
+          disabled={Object.keys(style).length === 0}
+          onClick={() => void update({ link_style: {} })}
+          text={words.plain}
+        />
       </div>
     </Changing>
   );
