@@ -544,6 +544,7 @@ const ENGLISH = {
     noFreePort: 'No free port',
     link: 'Link',
     from: (name: string) => `Link from ${name}`,
+    portTaken: 'That port is linked by now: choose another one.',
   },
   nodes: {
     title: 'Nodes',

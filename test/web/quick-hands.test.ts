@@ -277,4 +277,25 @@ test('what is typed, chosen or being edited outlasts answers that come late', { 
     assert.equal((await style()).width, 9);
     await page.unroute(new RegExp(first));
   });
+
+  await t.test('the chosen port, when others have linked it: no link at another port', async () => {
+    await node('A').click();
+    await page.keyboard.press('l');
+    await node('B').click();
+    const port = page.getByRole('group', { name: 'Port of A' }).getByRole('radio').nth(3);
+    await port.check();
+    await server.link(project, [a, 3], [c, 0]);
+    await until(() => port.isDisabled(), 'the port to be linked');
+    const link = page.getByRole('button', { name: 'Link', exact: true });
+    await link.click();
+    await page.getByText('That port is linked by now: choose another one.').waitFor();
+    const links = (): Promise<{ nodes: { node_id: string; port_number: number }[] }[]> =>
+      server.expect(200, 'GET', `${path}/links`);
+    assert.equal((await links()).length, 2);
+    await page.getByRole('group', { name: 'Port of A' }).getByRole('radio').nth(5).check();
+    await link.click();
+    await until(async () => (await links()).length === 3, 'the link');
+    const made = (await links()).flatMap(({ nodes }) => nodes).filter(({ node_id: id }) => id === a.node_id);
+    assert.deepEqual(made.map(({ port_number: number }) => number).sort(), [3, 5, 7]);
+  });
 });

@@ -45,7 +45,16 @@ export function LinkingPanel({ context }: { context: LabContext }) {
     }
     if (!isPossible) return;
     const data = new FormData(event.currentTarget as HTMLFormElement);
-    link(ends.map(({ node, free }) => endOf(node, node.ports[Number(data.get(node.node_id))] ?? free[0]!)));
+    const ports = ends.map(({ node }) => {
+      // Without the radio buttons that were disabled since: their ports are linked.
+      const chosen = data.get(node.node_id);
+      return chosen === null ? undefined : node.ports[Number(chosen)];
+    });
+    if (ports.includes(undefined)) {
+      lab.message.value = words.portTaken;
+      return;
+    }
+    link(ends.map(({ node }, at) => endOf(node, ports[at]!)));
   };
 
   useLayoutEffect(() => {
