@@ -113,6 +113,8 @@ export class LabContext implements PageContext {
   readonly said = signal('');
   /** Undefined while the lab is not open. */
   map: LabMap | undefined;
+  /** The last selection that this page made for a new object: the next one may replace it. */
+  #automatic: Selection | undefined;
   /** The selection whose deletion is pending. */
   #removed: Selection | undefined;
   /** Places reserved for nodes being created, so that further ones go elsewhere. */
@@ -155,9 +157,19 @@ export class LabContext implements PageContext {
     this.selection.value = { ...NOTHING, ...chosen };
   };
 
+  /** Selects new objects, unless the user has selected something since `before`. */
+  #selectNew(before: Selection, chosen: Partial<Selection>): boolean {
+    const { value } = this.selection;
+    if (value !== before && value !== this.#automatic) return false;
+    this.select(chosen);
+    this.#automatic = this.selection.value;
+    return true;
+  }
+
   /** Creates a node at this position, or at a free place in the middle of the view, and selects it. */
   readonly place = (template: TemplateObject, at?: Point): void => {
     const { lab, map } = this;
+    const before = this.selection.value;
     const project = lab.project.value;
     const middle = at ?? map?.middle() ?? { x: 0, y: 0 };
     void this.attempt(async () => {
@@ -176,8 +188,7 @@ export class LabContext implements PageContext {
         const made = await api.post<NodeObject>(`${lab.path}/templates/${template.template_id}`, body);
         return made.node_id;
       });
-      this.select({ nodes: [id] });
-      map?.show(id);
+      if (this.#selectNew(before, { nodes: [id] })) map?.show(id);
     });
   };
 
@@ -220,6 +231,8 @@ export class LabContext implements PageContext {
     this.drawing.value = undefined;
     // Deselect first: a Delete key pressed before the answer must not hit the old selection.
     this.select({});
+    const before = this.selection.value;
+    this.#automatic = before;
     const { width, height } = sizeOf(shape);
     const { x, y } = this.map?.middle() ?? { x: 0, y: 0 };
     const place = at ? { x: at.x, y: at.y } : { x: Math.round(x - width / 2), y: Math.round(y - height / 2) };
@@ -227,8 +240,7 @@ export class LabContext implements PageContext {
     void this.attempt(async () => {
       const body = { ...place, z: isText ? 2 : 0, svg: writeShape(shape) };
       const { drawing_id: id } = await this.history.make<DrawingObject>('drawing', body);
-      this.select({ drawings: [id] });
-      if (isText) this.editing.value = id;
+      if (this.#selectNew(before, { drawings: [id] }) && isText) this.editing.value = id;
     }).then((isMade) => {
       // The shape can be drawn again.
       if (!isMade) this.drawing.value ??= tool;

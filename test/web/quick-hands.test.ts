@@ -298,4 +298,26 @@ test('what is typed, chosen or being edited outlasts answers that come late', { 
     const made = (await links()).flatMap(({ nodes }) => nodes).filter(({ node_id: id }) => id === a.node_id);
     assert.deepEqual(made.map(({ port_number: number }) => number).sort(), [3, 5, 7]);
   });
+
+  await t.test('an open form, when a node comes that was added before', async () => {
+    await page.keyboard.press('Escape');
+    const gate = await hold(page, /\/templates\/[^/]+$/);
+    await page.keyboard.press('n');
+    await page.keyboard.type('VPCS');
+    await page.keyboard.press('Enter');
+    await until(() => gate.count() > 0, 'the request for the node');
+    await page.keyboard.press('Escape');
+    await node('C').click();
+    await details.getByRole('heading', { name: 'C' }).waitFor();
+    gate.go();
+    await node('PC1').waitFor();
+    await page.locator('.node.selected[aria-label^="C,"]').waitFor();
+    assert.equal(await page.locator('.node.selected').count(), 1);
+    await page.unroute(/\/templates\/[^/]+$/);
+    // Without another choice a new node is selected.
+    await page.keyboard.press('n');
+    await page.keyboard.type('VPCS');
+    await page.keyboard.press('Enter');
+    await page.locator('.node.selected[aria-label^="PC2,"]').waitFor();
+  });
 });
