@@ -82,10 +82,17 @@ export function ImagesScreen() {
   useEffect(() => void read(), [compute.value, imagesSent.value]);
 
   const upload = async (files: Iterable<File>): Promise<void> => {
+    message.value = '';
+    const unreadable: string[] = [];
     for (const file of files) {
-      const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
-      uploadImage(compute.value, emulator.value || emulatorOf(head), file);
+      const head = await file
+        .slice(0, HEAD_BYTES)
+        .arrayBuffer()
+        .catch(() => undefined);
+      if (head) uploadImage(compute.value, emulator.value || emulatorOf(new Uint8Array(head)), file);
+      else unreadable.push(file.name);
     }
+    if (unreadable.length > 0) message.value = words.unreadable(unreadable.join(', '));
   };
   useFileDrop({
     words: words.dropHere,

@@ -14,6 +14,7 @@ class Server {
   offset = 0;
   failed: string | undefined;
   removed = false;
+  isFileGone = false;
   readonly pieces: number[] = [];
   readonly ways: (number | Refusal | 'hangs')[];
 
@@ -32,6 +33,9 @@ class Server {
   }
 
   announce = async (): Promise<UploadObject> => this.object();
+  readable = async (): Promise<void> => {
+    if (this.isFileGone) throw new DOMException('', 'NotReadableError');
+  };
   reason = async (): Promise<string | undefined> => this.failed;
   remove = async (): Promise<void> => {
     this.removed = true;
@@ -58,7 +62,13 @@ function started(server: Server): { task: Task; end: Promise<string | undefined>
   const tasks = new Tasks({ cancel: async () => {} });
   const task = tasks.add({ id: 'u', kind: 'upload', name: 'disk.qcow2' });
   const waits: number[] = [];
-  const words = { queued: 'queued', paused: 'paused', cut: 'cut', done: (md5sum: string) => `MD5 ${md5sum}` };
+  const words = {
+    queued: 'queued',
+    paused: 'paused',
+    cut: 'cut',
+    unreadable: 'unreadable',
+    done: (md5sum: string) => `MD5 ${md5sum}`,
+  };
   const wait = async (milliseconds: number): Promise<void> => void waits.push(milliseconds);
   const upload = new ImageUpload({ task, wire: server, changed: () => {}, words, wait });
   return { task, waits, end: upload.run() };
@@ -96,6 +106,14 @@ test('a pause ends the piece, and going on sends the rest; a cancel removes what
   task.actions.cancel?.();
   assert.equal(await end, undefined);
   assert.deepEqual([task.state, server.removed], ['cancelled', true]);
+});
+
+test('a file that can no longer be read ends the upload instead of being tried for ever', async () => {
+  const server = new Server([300, 0, 0, 0]);
+  const { task, end } = started(server);
+  server.isFileGone = true;
+  assert.equal(await end, undefined);
+  assert.deepEqual([task.state, task.message, server.pieces], ['failed', 'unreadable', [0]]);
 });
 
 test('a refusal ends it with the reason, also one whose answer was lost', async () => {

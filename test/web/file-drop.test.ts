@@ -1,6 +1,6 @@
 // Files from a file manager are dropped on the screens of labs and of images: drags of the browser itself, of files on the disk.
 import assert from 'node:assert/strict';
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -45,6 +45,7 @@ test('archives that are dropped are imported, images uploaded; an observer reads
     'disk.qcow2',
     'router.image',
   ].map((name) => join(files, name)) as [string, string, string, string, string];
+  const folder = join(files, 'images');
   const office = await server.project('Office', { auto_close: false });
   await server.hub(office, 'Hub');
   const browser = await startBrowser(t);
@@ -94,9 +95,11 @@ test('archives that are dropped are imported, images uploaded; an observer reads
 
   await page.goto(`http://127.0.0.1:${server.port}/images`);
   await page.getByText('There are no images here yet.').waitFor();
-  await drop(page, { files: [disk, router] });
+  await mkdir(folder);
+  await drop(page, { files: [disk, folder, router] });
   await page.getByRole('region', { name: 'QEMU' }).getByRole('rowheader', { name: 'disk.qcow2' }).waitFor();
   await page.getByRole('region', { name: 'Dynamips' }).getByRole('rowheader', { name: 'router.image' }).waitFor();
+  await page.getByRole('alert').getByText('images: not uploaded, because it is a folder').waitFor();
 
   for (const [path, dropped] of [
     ['', two],

@@ -46,6 +46,7 @@ function sendImage(target: Target, file: File, task: Task): void {
   const wire: UploadWire = {
     announce: () => api.put<UploadObject>(path, { filename: file.name, filesize: file.size }),
     send: (offset, sent, signal) => send({ path: `${path}/${offset}`, content: file.slice(offset), sent, signal }),
+    readable: () => file.slice(0, 1).arrayBuffer(),
     reason: () => reasonOf(target.id),
     remove: () => api.delete(path),
   };

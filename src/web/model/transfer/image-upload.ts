@@ -10,6 +10,8 @@ export interface UploadWire {
   announce(): Promise<UploadObject>;
   /** Sends everything from `offset`; `sent` gets the number of bytes sent by this request. */
   send(offset: number, sent: (bytes: number) => void, signal: AbortSignal): Promise<UploadObject>;
+  /** Rejects if the file can no longer be read, which requests report as a lost connection. */
+  readable(): Promise<unknown>;
   /** Why the server ended the upload, if it knows. */
   reason(): Promise<string | undefined>;
   remove(): Promise<unknown>;
@@ -20,7 +22,7 @@ export interface ImageUploadOptions {
   wire: UploadWire;
   /** Called after each change of the task. */
   changed: () => void;
-  words: { queued: string; paused: string; cut: string; done: (md5sum: string) => string };
+  words: { queued: string; paused: string; cut: string; unreadable: string; done: (md5sum: string) => string };
   wait?: (milliseconds: number) => Promise<void>;
 }
 
@@ -80,11 +82,21 @@ export class ImageUpload {
       } catch (error) {
         if (this.#isCancelled || this.#isPaused) continue;
         if (!isCut(error)) throw error;
+        await this.#mustBeReadable();
         this.#options.task.rest('waiting', this.#options.words.cut);
         this.#options.changed();
         await (this.#options.wait ?? sleep)(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
       }
+    }
+  }
+
+  async #mustBeReadable(): Promise<void> {
+    const { wire, words } = this.#options;
+    try {
+      await wire.readable();
+    } catch {
+      throw new Error(words.unreadable);
     }
   }
 
