@@ -5,6 +5,7 @@ import type { UploadObject } from '../../src/api/routes/compute-images.ts';
 import { Refusal } from '../../src/web/model/server/api.ts';
 import { ImageUpload } from '../../src/web/model/transfer/image-upload.ts';
 import { type Task, Tasks } from '../../src/web/model/transfer/tasks.ts';
+import { inTurn } from '../../src/web/tasks/page-tasks.ts';
 
 const SIZE = 1_000;
 const CUT = new Refusal(0, 'The connection broke off.');
@@ -70,7 +71,7 @@ function started(server: Server): { task: Task; end: Promise<string | undefined>
     done: (md5sum: string) => `MD5 ${md5sum}`,
   };
   const wait = async (milliseconds: number): Promise<void> => void waits.push(milliseconds);
-  const upload = new ImageUpload({ task, wire: server, changed: () => {}, words, wait });
+  const upload = new ImageUpload({ task, wire: server, changed: () => {}, words, wait, turn: inTurn });
   return { task, waits, end: upload.run() };
 }
 
@@ -106,6 +107,35 @@ test('a pause ends the piece, and going on sends the rest; a cancel removes what
   task.actions.cancel?.();
   assert.equal(await end, undefined);
   assert.deepEqual([task.state, server.removed], ['cancelled', true]);
+});
+
+test('paused uploads let others send, which wait for their turn until then, and end at once when they are cancelled', async () => {
+  const servers = [2, 1, 1, 1, 0].map((times) => new Server(Array.from({ length: times }, () => 'hangs' as const)));
+  const uploads = servers.map((server) => started(server));
+  const states = (): string[] => uploads.map(({ task }) => task.state);
+  await turn();
+  assert.deepEqual(states(), ['running', 'running', 'waiting', 'waiting', 'waiting']);
+  // Without a turn of its own.
+  uploads[3]!.task.actions.cancel?.();
+  assert.equal(await uploads[3]!.end, undefined);
+  for (const { task } of uploads.slice(0, 2)) task.actions.pause?.();
+  await uploads[4]!.end;
+  assert.deepEqual(states(), ['paused', 'paused', 'running', 'cancelled', 'done']);
+  // A pause while it waits for its turn, too.
+  uploads[0]!.task.actions.resume?.();
+  await turn();
+  uploads[1]!.task.actions.resume?.();
+  await turn();
+  assert.deepEqual(states().slice(0, 3), ['running', 'waiting', 'running']);
+  uploads[1]!.task.actions.pause?.();
+  await turn();
+  assert.equal(states()[1], 'paused');
+  for (const { task } of uploads) task.actions.cancel?.();
+  await Promise.all(uploads.map(({ end }) => end));
+  assert.deepEqual(
+    servers.map(({ pieces }) => pieces),
+    [[0, 100], [0], [0], [], [0]],
+  );
 });
 
 test('a file that can no longer be read ends the upload instead of being tried for ever', async () => {

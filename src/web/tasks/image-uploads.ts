@@ -56,9 +56,9 @@ function sendImage(target: Target, file: File, task: Task): void {
       uploadImage(target.computeId, target.emulator, file);
     },
   };
-  const upload = new ImageUpload({ task, wire, changed: () => tasks.changed(), words });
-  void inTurn(async () => {
-    if ((await upload.run()) !== undefined) imagesSent.value += 1;
+  const upload = new ImageUpload({ task, wire, changed: () => tasks.changed(), words, turn: inTurn });
+  void upload.run().then((md5sum) => {
+    if (md5sum !== undefined) imagesSent.value += 1;
     // However it ended, it will not resume.
     end(target.id);
   });

@@ -155,15 +155,38 @@ export async function reasonOf(id: string): Promise<string | undefined> {
 }
 
 let sending = 0;
-const queue: (() => void)[] = [];
+const queue = new Set<() => void>();
 
-export async function inTurn(work: () => Promise<void>): Promise<void> {
-  if (sending >= UPLOADS_AT_ONCE) await new Promise<void>((resolve) => queue.push(resolve));
-  sending += 1;
+/** Does the work when fewer than `UPLOADS_AT_ONCE` are under way. @throws the signal's reason if it is aborted before its turn */
+export async function inTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  if (sending < UPLOADS_AT_ONCE) sending += 1;
+  else await turnOfAnother(signal);
   try {
-    await work();
+    return await work();
   } finally {
-    sending -= 1;
-    queue.shift()?.();
+    const [next] = queue;
+    if (next) next();
+    else sending -= 1;
   }
+}
+
+/** Resolves when an ended work hands over its turn. */
+function turnOfAnother(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      queue.delete(begin);
+      signal.removeEventListener('abort', giveUp);
+    };
+    const begin = (): void => {
+      leave();
+      resolve();
+    };
+    const giveUp = (): void => {
+      leave();
+      reject(signal.reason);
+    };
+    queue.add(begin);
+    signal.addEventListener('abort', giveUp);
+  });
 }

@@ -23,6 +23,8 @@ export interface ImageUploadOptions {
   /** Called after each change of the task. */
   changed: () => void;
   words: { queued: string; paused: string; cut: string; unreadable: string; done: (md5sum: string) => string };
+  /** Does the work when its turn comes; rejects if the signal is aborted before. */
+  turn: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   wait?: (milliseconds: number) => Promise<void>;
 }
 
@@ -74,8 +76,11 @@ export class ImageUpload {
     let pause = FIRST_PAUSE_MS;
     for (;;) {
       if (await this.#mustEnd()) return undefined;
+      this.#abort = new AbortController();
+      const { signal } = this.#abort;
       try {
-        const { md5sum, offset } = await this.#piece();
+        // Not while paused: others may send then.
+        const { md5sum, offset } = await this.#options.turn(() => this.#piece(signal), signal);
         if (md5sum !== null) return md5sum;
         if (offset > this.#kept) pause = FIRST_PAUSE_MS;
         this.#kept = Math.max(this.#kept, offset);
@@ -100,8 +105,10 @@ export class ImageUpload {
     }
   }
 
-  async #piece(): Promise<UploadObject> {
+  async #piece(signal: AbortSignal): Promise<UploadObject> {
     const { task, wire, changed } = this.#options;
+    // Paused or cancelled just when its turn came.
+    signal.throwIfAborted();
     const begun = await wire.announce();
     if (begun.md5sum !== null) return begun;
     // The server started from the beginning: it lost or ended the upload, and may know why.
@@ -115,17 +122,15 @@ export class ImageUpload {
     task.total = begun.filesize;
     task.done = begun.offset;
     this.#offer();
-    this.#abort = new AbortController();
     const sent = (bytes: number): void => {
       task.done = begun.offset + bytes;
       changed();
     };
     try {
-      return await wire.send(begun.offset, sent, this.#abort.signal);
+      return await wire.send(begun.offset, sent, signal);
     } catch (error) {
       // The connection may be lost before the error answer is read.
-      const reason =
-        isCut(error) && !this.#abort.signal.aborted ? await wire.reason().catch(() => undefined) : undefined;
+      const reason = isCut(error) && !signal.aborted ? await wire.reason().catch(() => undefined) : undefined;
       throw reason === undefined ? error : new Error(reason);
     }
   }
@@ -139,6 +144,8 @@ export class ImageUpload {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
+      task.rest('waiting', words.queued);
+      changed();
     }
     if (!this.#isCancelled) return false;
     await wire.remove().catch(() => {});
