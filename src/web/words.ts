@@ -60,6 +60,7 @@ const ENGLISH = {
     notOurs: 'What answered is not the server: something between here and it may have taken its place.',
     late: 'The server has not answered for 10 seconds.',
     stopWaiting: 'Stop waiting',
+    mayBeDone: (why: string) => `${why} The change may have been made all the same.`,
     gaveUp: 'The server has not answered. The change may have been made all the same.',
   },
   command: {

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Lab } from '../../src/web/model/lab/lab.ts';
 import { Labs } from '../../src/web/model/lab/labs.ts';
+import { api } from '../../src/web/model/server/api.ts';
+import { begin, tasks } from '../../src/web/tasks/page-tasks.ts';
 import { LabServer, until } from '../controller/lab-server.ts';
 import { Way } from '../web/way.ts';
 
@@ -81,6 +83,57 @@ test('labs that are created and deleted while the list is first read are in it a
     [...labs.list.value!.values()].map(({ name }) => name),
     ['New'],
   );
+});
+
+test('a snapshot whose answer is lost is what the server says of it: nobody makes a second one', async (t) => {
+  const { server, project, path } = await LabServer.withLab(t, { name: 'unanswered', auto_close: false });
+  const way = await inPage(t, server, '/');
+  const { fetch } = globalThis;
+  let lose = (answer: Promise<Response>): Promise<unknown> => answer;
+  globalThis.fetch = async (address, init) => {
+    const isSnapshot = String(address).endsWith('/snapshots') && init?.method === 'POST';
+    if (!isSnapshot) return fetch(address, init);
+    await lose(fetch(address, init));
+    throw new TypeError('Failed to fetch');
+  };
+  const make = (name: string): Promise<unknown> =>
+    begin({ kind: 'snapshot', name, projectId: project.project_id }, (operation) =>
+      api.post(`/projects/${project.project_id}/snapshots`, { name }, operation),
+    );
+  const task = (name: string) => tasks.list().find((each) => each.name === name);
+  const made = async (): Promise<string[]> =>
+    (await server.expect(200, 'GET', `${path}/snapshots`)).map(({ name }: { name: string }) => name);
+
+  assert.equal(await make('Done'), undefined);
+  assert.equal(task('Done')?.state, 'done');
+
+  // With the answer, the whole connection is lost for a while.
+  lose = async (answer) => {
+    await answer;
+    way.cut();
+  };
+  await assert.rejects(make('Away'), /does not answer\. The change may have been made all the same/);
+  assert.equal(task('Away')?.state, 'waiting');
+  way.mend();
+  await until(() => task('Away')?.state === 'done', 'what became of it');
+
+  await assert.rejects(
+    begin({ kind: 'restore', name: 'Never' }, () =>
+      api.post(`/projects/${project.project_id}/snapshots/${project.project_id}/restore`, {}),
+    ),
+    { status: 404 },
+  );
+  assert.equal(task('Never')?.state, 'failed');
+
+  // The server knows nothing of it, as after a restart.
+  lose = async (answer) => void (await answer);
+  const forgetful = globalThis.fetch;
+  globalThis.fetch = async (address, init) =>
+    String(address) === '/v2/operations' ? new Response('[]') : forgetful(address, init);
+  await assert.rejects(make('Unknown'), /may have been made all the same/);
+  assert.match(task('Unknown')?.message ?? '', /may have been made all the same/);
+  assert.equal(typeof task('Unknown')?.actions.retry, 'function');
+  assert.deepEqual((await made()).sort(), ['Away', 'Done', 'Unknown']);
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {

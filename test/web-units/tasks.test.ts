@@ -64,6 +64,27 @@ test('what ended within a moment is not shown; what failed later stays with its 
   );
 });
 
+test('a task of this page whose answer was lost follows the server, and has failed if the server does not know it', () => {
+  const clock = new Clock();
+  const followed = clock.tasks.add({ id: 'a', kind: 'duplicate', name: 'copy' });
+  clock.tell({ state: 'done' });
+  assert.equal(followed.state, 'running', 'its answer counts');
+  followed.rest('waiting', 'lost');
+  followed.lost = 'perhaps done';
+  clock.tell({ done: 10 * MIBIBYTE });
+  assert.deepEqual([followed.state, followed.message, followed.fraction], ['running', '', 0.1]);
+  clock.tell({ state: 'done', done: 100 * MIBIBYTE });
+  assert.equal(followed.state, 'done');
+  assert.ok(clock.tasks.list().includes(followed), 'also a fast one, of which nothing else was said');
+
+  const unknown = clock.tasks.add({ id: 'b', kind: 'snapshot', name: 'Before' });
+  clock.tasks.read([]);
+  assert.equal(unknown.state, 'running');
+  unknown.lost = 'perhaps done';
+  clock.tasks.read([]);
+  assert.deepEqual([unknown.state, unknown.message], ['failed', 'perhaps done']);
+});
+
 test('the bar never goes back, though more is found to do or a cut loses bytes', () => {
   const clock = new Clock();
   clock.tell({ done: 80 * MIBIBYTE });

@@ -3,13 +3,16 @@ import type { OperationObject } from '../../api/objects.ts';
 import { pageNotice } from '../model/browser/page-notice.ts';
 import { randomId } from '../model/browser/uuid.ts';
 import { otherNamesInWords } from '../model/lab/taken-names.ts';
-import { api } from '../model/server/api.ts';
+import { api, isUnanswered, Refusal } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import type { ProjectObject } from '../model/server/types.ts';
 import { type Task, Tasks } from '../model/transfer/tasks.ts';
+import { WORDS } from '../words.ts';
 import { send } from './send.ts';
 
+/** Pause before the operations are read again after the connection was lost. */
+const READ_PAUSE_MS = 2_000;
 /** Concurrent image uploads; others wait. */
 const UPLOADS_AT_ONCE = 2;
 
@@ -27,8 +30,11 @@ export const pageEvents = new Events({
   resumed: () => void readAll(),
 });
 
-async function readAll(): Promise<void> {
-  tasks.read(await api.get<OperationObject[]>('/operations').catch(() => []));
+/** Returns whether the server answered. */
+async function readAll(): Promise<boolean> {
+  const operations = await api.get<OperationObject[]>('/operations').catch(() => undefined);
+  if (operations) tasks.read(operations);
+  return operations !== undefined;
 }
 
 /** Runs for the lifetime of the page. */
@@ -47,9 +53,10 @@ export interface Beginning {
 
 /**
  * Starts a long operation of the server: `call` sends the request with the operation's id. Resolves and rejects as `call` does; the task
- * can be retried from the list.
+ * can be retried from the list. If the answer is lost, the server's list of operations decides: resolves to undefined for a done one, and
+ * the task of a running one follows it.
  */
-export async function begin<T>(beginning: Beginning, call: (id: string) => Promise<T>): Promise<T> {
+export async function begin<T>(beginning: Beginning, call: (id: string) => Promise<T>): Promise<T | undefined> {
   const id = randomId();
   const task = tasks.add({ id, ...beginning });
   task.actions = { cancel: () => void cancel(id) };
@@ -62,17 +69,29 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     if (performance.now() - task.begun < 1_000 && task.message === '') tasks.dismiss(id);
     return answer;
   } catch (error) {
+    if (isUnanswered(error)) return await unanswered(error);
     const message = sentenceOf(error);
     task.state = (task.state as string) === 'cancelling' ? 'cancelled' : 'failed';
     task.message = message;
-    const again = (): void => {
-      tasks.dismiss(id);
-      begin(beginning, call).catch(() => {});
-    };
     task.actions = task.state === 'failed' ? { retry: again } : {};
     throw error;
   } finally {
     tasks.changed();
+  }
+
+  function again(): void {
+    tasks.dismiss(id);
+    begin(beginning, call).catch(() => {});
+  }
+
+  async function unanswered({ status, message }: Refusal): Promise<undefined> {
+    const lost = WORDS.message.mayBeDone(message);
+    task.rest('waiting', WORDS.tasks.upload.cut);
+    task.lost = lost;
+    task.actions = { ...task.actions, retry: again };
+    tasks.changed();
+    if (!(await readAll())) void readLater();
+    if ((task.state as string) !== 'done') throw new Refusal(status, (task.isOver && task.message) || lost);
   }
 
   async function cancel(operation: string): Promise<void> {
@@ -84,6 +103,11 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     }
     tasks.changed();
   }
+}
+
+async function readLater(): Promise<void> {
+  do await new Promise((resolve) => setTimeout(resolve, READ_PAUSE_MS));
+  while (!(await readAll()));
 }
 
 /** Tasks named after the lab that they create and return. */

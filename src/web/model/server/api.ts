@@ -25,6 +25,11 @@ export class Refusal extends Error {
   }
 }
 
+/** Without an answer of the server, or with one of a proxy instead: what was requested may be done all the same. */
+export function isUnanswered(error: unknown): error is Refusal {
+  return error instanceof Refusal && [0, 408, 502, 503, 504].includes(error.status);
+}
+
 /** The last error; its request id can be copied where the message is shown. */
 export const lastRefusal = signal<Refusal | undefined>(undefined);
 

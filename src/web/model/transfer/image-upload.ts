@@ -1,6 +1,6 @@
 // The upload of an image. It resumes after a pause or a lost connection, until it is complete, cancelled or rejected.
 import type { UploadObject } from '../../../api/routes/compute-images.ts';
-import { Refusal } from '../server/api.ts';
+import { isUnanswered, Refusal } from '../server/api.ts';
 import { sentenceOf } from '../server/sentence.ts';
 import type { Task } from './tasks.ts';
 
@@ -186,9 +186,7 @@ export class ImageUpload {
 
 /** No answer, or an incomplete one: a retry may succeed. */
 function isCut(error: unknown): boolean {
-  if (!(error instanceof Refusal)) return false;
-  // Or an earlier request got further than was known when this one started.
-  return (
-    [0, 408, 502, 503, 504].includes(error.status) || (error.status === 409 && error.message.startsWith('offset:'))
-  );
+  if (isUnanswered(error)) return true;
+  // An earlier request got further than was known when this one started.
+  return error instanceof Refusal && error.status === 409 && error.message.startsWith('offset:');
 }

@@ -43,6 +43,8 @@ export class Task {
   unit: 'bytes' | 'nodes' | undefined;
   total: number | undefined;
   actions: TaskActions = {};
+  /** Set once the answer to this page's request is lost: the server's reports hold then. The message if it does not know the operation. */
+  lost: string | undefined;
   readonly begun: number;
   #done = 0;
   #shown = 0;
@@ -165,7 +167,8 @@ export class Tasks {
     const task = known ?? this.#ofServer(operation);
     // The result of our request is in its answer, and an upload keeps its own state.
     const isOwn = task.isSending || task.actions.choose !== undefined;
-    if (task.isOver || (task.isOurs && (isOver || isOwn))) {
+    const isAnswered = task.isOurs && task.lost === undefined;
+    if (task.isOver || (isAnswered && (isOver || isOwn))) {
       if (task.isSending && !isOver && task.kind === 'import') {
         // The page has sent more than the server has received; the server's count is for the steps after the upload.
         task.total = operation.total ?? undefined;
@@ -175,7 +178,7 @@ export class Tasks {
       this.changed();
       return;
     }
-    if (isOver && this.#now() - task.begun < SHORT_MS) {
+    if (!task.isOurs && isOver && this.#now() - task.begun < SHORT_MS) {
       this.#tasks.delete(task.id);
       this.changed();
       return;
@@ -191,7 +194,11 @@ export class Tasks {
   read(operations: readonly OperationObject[]): void {
     const listed = new Set(operations.map(({ operation_id: id }) => id));
     for (const task of [...this.#tasks.values()]) {
-      if (!task.isOurs && !task.isOver && !listed.has(task.id)) this.#tasks.delete(task.id);
+      if (task.isOver || listed.has(task.id)) continue;
+      if (!task.isOurs) this.#tasks.delete(task.id);
+      if (task.lost === undefined) continue;
+      task.state = 'failed';
+      task.message = task.lost;
     }
     for (const operation of operations) this.apply(operation);
     this.changed();
