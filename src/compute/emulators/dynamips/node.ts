@@ -215,7 +215,7 @@ export class DynamipsNode extends ProgramNode<RouterRuntime, DynamipsUpdate> {
     await leaveAll(runtime);
     resources.defer(() => this.#routerPorts.forget());
     this.#accompany(runtime, resources);
-    // It may have saved while nobody watched.
+    // It may have saved while no server watched.
     await this.#save(runtime);
     return runtime;
   }

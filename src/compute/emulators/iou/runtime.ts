@@ -100,7 +100,7 @@ export class IouRuntime extends EndingRuntime implements NodeRuntime {
     if (end) return end;
     await runtime.#plug(false, resources);
     runtime.#watch(resources);
-    // It may have saved while nobody watched.
+    // It may have saved while no server watched.
     await node.save(kept.application_id);
     return runtime;
   }
