@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -177,6 +177,18 @@ test('what VirtualBox refuses is reported in its words, and a machine has one no
   assert.match(refused.message, /it is broken/);
   assert.equal((await lab.expect(200, 'GET', node)).status, 'stopped');
   assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
+
+  // One that does not stop can be deleted, and made again.
+  rmSync(join(directory, 'broken'));
+  await lab.expect(204, 'POST', `${node}/start`);
+  writeFileSync(join(directory, 'broken'), '');
+  await lab.expect(204, 'DELETE', node);
+  await lab.told('log.warning', ({ message }) => /^N1 is deleted, but its program .*: .*it is broken/.test(message));
+  assert.deepEqual((await lab.expect(200, 'GET', '/network/ports')).udp_ports, []);
+  await lab.expect(404, 'GET', node);
+  rmSync(join(directory, 'broken'));
+  writeFileSync(join(directory, 'state'), 'poweroff');
+  await lab.node(project, 'virtualbox', { vmname: 'web', console_type: 'none', node_id: node.split('/').at(-1) });
 });
 
 test('VMware is asked to start, pause and end a machine, whose file is as it was afterwards', async (t) => {

@@ -147,9 +147,10 @@ export class Project implements NodeProject {
       if (!this.#nodes.has(id) && !this.#coming.has(id)) await this.#removeLeft(kind, id);
       throw this.#missing(kind, id);
     }
-    await node.close();
-    // The node is gone with its ports and its program. Failing to remove its files is reported, and does not bring it
-    // back.
+    // A closed node cannot be started again: what fails from here on is reported, and does not bring it back.
+    await node.close().catch((error: unknown) => {
+      this.#warn(`${node.name} is deleted, but its program may still run: ${messageOf(error)}`);
+    });
     this.#nodes.delete(node.id);
     this.#services.events.emit('node.deleted', node.describe(), this.id);
     if (keep && (await this.#keepFiles(kind, id))) return true;
@@ -177,10 +178,13 @@ export class Project implements NodeProject {
     if (kind.module === undefined) return;
     const directory = nodeDirectory(kind.module, id);
     await removeDirectory(join(this.path, directory), directory).catch((error: unknown) => {
-      const message = `The files of ${name} stay in ${directory}: ${messageOf(error)}`;
-      log.warn(message, { project: this.id });
-      this.#services.events.emit('log.warning', { message }, this.id);
+      this.#warn(`The files of ${name} stay in ${directory}: ${messageOf(error)}`);
     });
+  }
+
+  #warn(message: string): void {
+    log.warn(message, { project: this.id });
+    this.#services.events.emit('log.warning', { message }, this.id);
   }
 
   /** Stops all nodes at once and releases ports. A node that cannot be stopped does not delay the others. */
