@@ -117,7 +117,6 @@ exec ${runc} "$@"
   assert.match(await console.run('mkdir -p /mnt; mount -t tmpfs none /mnt'), /\n0$/);
   assert.match(await console.run('echo alive >/mnt/file; cat /mnt/file'), /alive/);
   assert.equal(lab.messages.filter(({ action }) => action === 'log.warning').length, 0);
-  await lab.expect(204, 'POST', `${project}/close`);
 
   await writeFile(
     lenient,
@@ -126,6 +125,12 @@ for word; do [ "$word" = create ] && { echo "unable to apply caps: operation not
 exec ${runc} "$@"
 `,
   );
+  // It has stopped by then.
+  const reloaded = await lab.request('POST', `${node}/reload`);
+  assert.deepEqual([reloaded.status, reloaded.body.exception], [409, 'DockerError']);
+  assert.equal(await status(lab, node), 'stopped');
+  await lab.expect(204, 'POST', `${project}/close`);
+
   const other = await containers(t, {
     docker: { socket_path: engine.socketPath, privileged: 'always' },
     ...{ console: [16_000, 16_999] as [number, number], udp: [17_000, 17_999] as [number, number] },

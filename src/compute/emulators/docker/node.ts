@@ -115,10 +115,15 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   override reload(): Promise<void> {
     return this.inTurn(async () => {
       const runtime = this.requireRunning();
-      await this.#cables.unplug();
-      await runtime.restart();
-      this.#process = runtime.pid;
-      await runtime.unlessEnded(() => this.#cables.plug(runtime.pid));
+      try {
+        await this.#cables.unplug();
+        await runtime.restart();
+        this.#process = runtime.pid;
+        await runtime.unlessEnded(() => this.#cables.plug(runtime.pid));
+      } catch (error) {
+        await this.switchOff().catch((thrown: unknown) => this.#tell('log.warning', messageOf(thrown)));
+        throw error;
+      }
       if (this.status !== 'started') this.status = 'started';
     });
   }
