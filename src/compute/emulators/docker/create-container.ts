@@ -47,7 +47,7 @@ export interface Made {
   id: string;
   /** Paths in the container. */
   volumes: readonly string[];
-  /** It was never started. */
+  /** It has not run long enough to show whether it needs more rights. */
   isNew: boolean;
 }
 

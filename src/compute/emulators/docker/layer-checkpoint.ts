@@ -155,17 +155,17 @@ export async function takeLayerCheckpoint(
 
 /**
  * Puts the copy that came with the node into its new container, which has not started. A damaged one is left out.
- * @returns discards the copy, once no other container needs it
+ * @returns discards the copy, if there is one, once no other container needs it
  * @throws Failure `conflict` with another reason; the copy stays for the next start
  */
 export async function restoreLayer(
   { engine, container, directory }: Layer,
   warn: (message: string) => void,
-): Promise<() => Promise<void>> {
+): Promise<(() => Promise<void>) | undefined> {
   const layer = new LayerParts(join(directory, RESTORED_DISKS));
   const discard = (): Promise<void> => layer.discard();
   const manifest = await layer.arrived('the copy of its files outside its volumes', warn);
-  if (!manifest) return async () => {};
+  if (!manifest) return undefined;
   try {
     await layer.mustBeIntact(manifest);
   } catch (error) {

@@ -227,7 +227,7 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
 
   protected override async launch(resources: AsyncDisposableStack, undo: AsyncDisposableStack): Promise<DockerRuntime> {
     using _slot = await this.#host.starts.take(this.stopAsked);
-    const { made, isNew } = await this.#container.ready(undo);
+    const made = await this.#container.ready(undo);
     const layer = { engine: this.#host.engine, container: made.id, directory: this.directory };
     const discard = await restoreLayer(layer, (message) => this.#tell('log.warning', `${this.name}: ${message}`));
     const starting = DockerRuntime.start(this, this.#host, this.#startOf(made), resources);
@@ -235,8 +235,8 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
       throw withFix(error, this.services.config.Docker);
     });
     await this.#join(runtime, resources);
-    if (isNew) await this.#watchRights(runtime, resources, discard);
-    else await discard();
+    if (made.isNew) await this.#watchRights(runtime, resources, made, discard);
+    else await discard?.();
     return runtime;
   }
 
@@ -338,18 +338,26 @@ export class DockerNode extends ProgramNode<DockerRuntime, DockerUpdate> {
   }
 
   /**
-   * Gives a new container missing rights if the configuration allows it, and reports that in events. `settled` is called when it needs none.
+   * Gives a new container missing rights if the configuration allows it, and reports that in events. When it needs none
+   * the copy that it was restored from, if any, is discarded.
    */
   async #watchRights(
     runtime: DockerRuntime,
     resources: AsyncDisposableStack,
-    settled: () => Promise<void>,
+    made: Made,
+    discard: (() => Promise<void>) | undefined,
   ): Promise<void> {
+    const settled = async (): Promise<void> => {
+      made.isNew = false;
+      await discard?.();
+    };
     const levels = levelsOf(this.services.config.Docker, await this.services.isShared());
     const next = levels[levels.indexOf(this.#container.level) + 1];
     if (next === undefined) return settled();
     const refused = (line: string): void => void this.inTurn(() => this.#giveRights(runtime, next, line));
-    watchForRefusal(runtime, resources, refused, () => {
+    watchForRefusal(runtime, resources, refused, (isOver) => {
+      // It is watched again at its next start, unless that would restore the copy again over what it has written since.
+      if (!isOver && discard === undefined) return;
       settled().catch((error: unknown) => this.#tell('log.warning', messageOf(error)));
     });
   }

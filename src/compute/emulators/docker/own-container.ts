@@ -118,18 +118,12 @@ export class OwnContainer {
     return made;
   }
 
-  /**
-   * A container that can be started: a new one if this one is out of date, or missing in the Engine. Also returns
-   * whether it was never started.
-   */
-  async ready(undo: AsyncDisposableStack): Promise<{ made: Made; isNew: boolean }> {
+  /** A container that can be started: a new one if this one is out of date, or missing in the Engine. */
+  async ready(undo: AsyncDisposableStack): Promise<Made> {
     // It has the socket of that X server only.
     if (this.#xServer?.isAlive === false || this.isOutOfDate)
       await allOrNothing(async (steps) => void (await this.replace(steps)));
-    const made = this.#made ?? (await this.make(undo));
-    const isNew = made.isNew;
-    made.isNew = false;
-    return { made, isNew };
+    return this.#made ?? (await this.make(undo));
   }
 
   /** Its next start gives it no additional rights. */

@@ -10,24 +10,24 @@ const WATCH_MS = 250;
 
 /**
  * @param refused called at most once, with the container's message
- * @param settled called once instead, if nothing was refused until the end of the watch
+ * @param settled called once instead, if nothing was refused until the end of the watch; `isOver`: until its time was over
  * @param resources end the watch
  */
 export function watchForRefusal(
   runtime: DockerRuntime,
   resources: AsyncDisposableStack,
   refused: (line: string) => void,
-  settled: () => void,
+  settled: (isOver: boolean) => void,
 ): void {
   let until = performance.now() + SILENT_MS;
   let isSilent = true;
   let isOver = false;
-  const end = (refusal?: string): void => {
+  const end = (refusal?: string, isLate = false): void => {
     if (isOver) return;
     isOver = true;
     clearInterval(timer);
     runtime.off('end', look);
-    if (refusal === undefined) settled();
+    if (refusal === undefined) settled(isLate);
     else refused(refusal);
   };
   const look = (): void => {
@@ -37,7 +37,7 @@ export function watchForRefusal(
     }
     const isLate = performance.now() > until;
     if (!isLate && lacksRights(runtime.lastOutput)) end(lastRefusal(runtime.lastOutput));
-    else if (isLate || runtime.ended) end();
+    else if (isLate || runtime.ended) end(undefined, isLate);
   };
   const timer = setInterval(look, WATCH_MS).unref();
   runtime.on('end', look);
