@@ -358,3 +358,48 @@ test('a lab is locked as a whole, or not at all', async (t) => {
     ...Array.from({ length: 3 }, () => ['node.updated', true]),
   ]);
 });
+
+test('a node is isolated as a whole, or not at all', async (t) => {
+  const it = await StandIn.start(t, {
+    'POST /projects': {},
+    'POST /projects/[^/]+/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },
+    'POST /projects/[^/]+/qemu/nodes': { status: 'stopped', console: 5001, console_type: 'telnet' },
+    'POST /projects/.*/(ports/udp|nio|close|stop)': { udp_port: 20_000 },
+    'PUT /projects/.*/adapters/2/ports/0/nio': {},
+    'PUT /projects/.*/nio': {},
+    'DELETE /projects.*': {},
+  });
+  const { server, project, path } = await LabServer.withLab(t, { auto_close: false });
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  const node = (body: object): Promise<Body> =>
+    server.expect(201, 'POST', `${path}/nodes`, { compute_id: 'it', ...body });
+  const router = await node({ name: 'R', node_type: 'qemu', properties: { adapters: 3 } });
+  for (const adapter of [0, 1, 2]) {
+    const pc = await node({ name: `PC${adapter}`, node_type: 'vpcs' });
+    const ends = [router, pc].map(({ node_id }, index) => ({
+      node_id,
+      adapter_number: index === 0 ? adapter : 0,
+      port_number: 0,
+    }));
+    await server.expect(201, 'POST', `${path}/links`, { nodes: ends });
+  }
+  const suspended = async (): Promise<unknown[]> =>
+    (await server.expect(200, 'GET', `${path}/links`)).map(({ suspend }: Body) => suspend);
+  const isolation = `/v3/projects/${project.project_id}/nodes/${router.node_id}`;
+  // The compute refuses the third link.
+  const refused = 'PUT /projects/.*/adapters/2/ports/0/nio';
+  it.answers[refused] = refusing(409);
+  it.heard.length = 0;
+  assert.ok((await server.call('POST', `${isolation}/isolate`)).status >= 400);
+  assert.deepEqual(await suspended(), [false, false, false]);
+  const last = it.heard.findLast(({ call }) => call.startsWith('PUT') && call.includes('/adapters/1/'));
+  assert.equal(JSON.parse(last!.body).suspend, false);
+  it.answers[refused] = {};
+  for (const [action, wanted] of [
+    ['isolate', true],
+    ['unisolate', false],
+  ] as const) {
+    await server.expect(204, 'POST', `${isolation}/${action}`);
+    assert.deepEqual(await suspended(), [wanted, wanted, wanted]);
+  }
+});

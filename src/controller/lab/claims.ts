@@ -61,9 +61,9 @@ function portOf({ node_id: id, adapter_number: adapter, port_number: port }: End
   return `port ${id}/${adapter}/${port}`;
 }
 
-/** A link changes or is deleted; its nodes stay meanwhile. */
-export const wholeLink = (id: string, nodeIds: readonly string[]): Claim => ({
-  writes: [`link ${id}`],
+/** Links change or are deleted; their nodes stay meanwhile. */
+export const wholeLinks = (ids: readonly string[], nodeIds: readonly string[]): Claim => ({
+  writes: ids.map((id) => `link ${id}`),
   reads: nodeIds.map(wires),
 });
 

@@ -31,11 +31,8 @@ export function setLocked(
   });
 }
 
-/** Suspends all links of a node, or resumes them. @throws Failure `not-found` */
+/** Suspends all links of a node, or resumes them, all or none. @throws Failure `not-found` */
 export async function setIsolated(project: Project, nodeId: string, suspend: boolean, links: Links): Promise<void> {
-  for (const { id } of project.linksOf(project.node(nodeId)))
-    await links.update(project, id, { suspend }).catch((error: unknown) => {
-      // A link that was deleted meanwhile needs no change; in a lab that was closed none is deleted.
-      if (!project.isOpen || project.links.has(id)) throw error;
-    });
+  const ids = project.linksOf(project.node(nodeId)).map(({ id }) => id);
+  await links.suspend(project, ids, suspend);
 }

@@ -1,18 +1,27 @@
 // Shared by all changes of links: ordering, recording and announcing them.
 import type { Announcer } from '../events.ts';
 import type { KeptLink, Link } from '../links/link.ts';
-import { wholeLink } from './claims.ts';
+import { wholeLinks } from './claims.ts';
 import type { LabWriter } from './lab-writer.ts';
 import type { Project } from './project.ts';
 
+/** Runs a change of links in its turn; their nodes stay until it has ended. Links that are gone by then are left out. */
+export function changeLinks<T>(
+  project: Project,
+  ids: readonly string[],
+  task: (links: Link[]) => Promise<T>,
+): Promise<T> {
+  const known = (): Link[] => ids.flatMap((id) => project.links.get(id) ?? []);
+  const nodeIds = known().flatMap(({ ends }) => ends.map(({ node }) => node.id));
+  return project.changes.run(wholeLinks(ids, nodeIds), () => task(known()));
+}
+
 /**
- * Runs a change of a link in its turn; the link's nodes stay until it has ended.
+ * As `changeLinks`, for one.
  * @throws Failure `not-found` when the link is gone by then
  */
 export function changeLink<T>(project: Project, id: string, task: (link: Link) => Promise<T>): Promise<T> {
-  const known = project.links.get(id);
-  const nodeIds = known?.ends.map(({ node }) => node.id) ?? [];
-  return project.changes.run(wholeLink(id, nodeIds), () => task(project.link(id)));
+  return changeLinks(project, [id], () => task(project.link(id)));
 }
 
 export class LinkRecords {
@@ -24,8 +33,11 @@ export class LinkRecords {
     this.#writer = writer;
   }
 
-  keep(project: Project, record: KeptLink): Promise<void> {
-    return this.#writer.apply(project.record, [{ link: record }]);
+  /** All or none. */
+  async keep(project: Project, ...records: readonly KeptLink[]): Promise<void> {
+    if (records.length === 0) return;
+    const changes = records.map((link) => ({ link }));
+    await this.#writer.apply(project.record, changes);
   }
 
   forget(project: Project, link: Link): Promise<void> {

@@ -16,7 +16,7 @@ import { newLink } from './claims.ts';
 import type { KeptLink } from './deleted-nodes.ts';
 import type { LabWriter } from './lab-writer.ts';
 import { LinkCaptures } from './link-captures.ts';
-import { changeLink, LinkRecords } from './link-changes.ts';
+import { changeLink, changeLinks, LinkRecords } from './link-changes.ts';
 import type { Trace } from './pending-remote-changes.ts';
 import type { Project } from './project.ts';
 
@@ -138,41 +138,43 @@ export class Links {
 
   /** Changes filters, style, suspension and labels, all or none. Each aspect that changes is announced. */
   update(project: Project, id: string, given: LinkBody): Promise<Link> {
-    return changeLink(project, id, (link) => this.#updateNow(project, link, given));
+    return changeLink(project, id, async (link) => {
+      const change = { link, wanted: changed(link.settings, given), labels: changedLabels(project, link, given) };
+      await this.#updateNow(project, [change]);
+      if (given.nodes !== undefined && given.nodes.length > 0) this.#records.announce('link.updated', link);
+      return link;
+    });
+  }
+
+  /** Suspends links or resumes them, all or none. Links that are deleted meanwhile are left out. */
+  suspend(project: Project, ids: readonly string[], suspend: boolean): Promise<void> {
+    return changeLinks(project, ids, async (links) => {
+      project.requireOpen();
+      const changes = links.map((link) => ({ link, wanted: changed(link.settings, { suspend }), labels: new Map() }));
+      await this.#updateNow(project, changes);
+    });
   }
 
   /**
-   * In order: computes, disk, memory. The link is unchanged until the first two have succeeded, and restored after a
+   * In order: computes, disk, memory. The links are unchanged until the first two have succeeded, and restored after a
    * failure.
    */
-  async #updateNow(project: Project, link: Link, given: LinkBody): Promise<Link> {
-    const { settings } = link;
-    const wanted = changed(settings, given);
-    const labels = changedLabels(project, link, given);
-    const doubt = (): void => {
-      link.uncertain = true;
-    };
+  async #updateNow(project: Project, changes: readonly LinkChange[]): Promise<void> {
     await using undo = new AsyncDisposableStack();
     // A link that cannot be wired now gets these settings when it can be.
-    const { unwirable } = link;
-    if (!unwirable && (link.uncertain || !isDeepStrictEqual(wireOf(wanted), wireOf(settings)))) {
-      undo.defer(() => rewire(link, settings).catch(doubt));
-      await rewire(link, wanted);
-    }
-    if (!unwirable && (link.uncertain || !isDeepStrictEqual(wanted.impairments, settings.impairments))) {
-      undo.defer(() => impairLine(link, settings.impairments).catch(doubt));
-      await impairLine(link, wanted.impairments);
-    }
-    const record = link.recordWith(wanted, labels);
-    if (!isDeepStrictEqual(record, link.record)) {
-      await this.#records.keep(project, keptLink(record, link.keptCapture));
-    }
+    const unwirable = new Set(changes.filter(({ link }) => link.unwirable));
+    for (const change of changes) if (!unwirable.has(change)) await updateWire(change, undo);
+    const records = changes
+      .map(({ link, wanted, labels }) => ({ link, record: link.recordWith(wanted, labels) }))
+      .filter(({ link, record }) => !isDeepStrictEqual(record, link.record));
+    await this.#records.keep(project, ...records.map(({ link, record }) => keptLink(record, link.keptCapture)));
     undo.move();
-    link.uncertain = unwirable && (link.uncertain || !isDeepStrictEqual(wanted, settings));
-    this.#replace(link, wanted);
-    for (const [end, label] of labels) end.label = label;
-    if (given.nodes !== undefined && given.nodes.length > 0) this.#records.announce('link.updated', link);
-    return link;
+    for (const change of changes) {
+      const { link, wanted, labels } = change;
+      link.uncertain = unwirable.has(change) && (link.uncertain || !isDeepStrictEqual(wanted, link.settings));
+      this.#replace(link, wanted);
+      for (const [end, label] of labels) end.label = label;
+    }
   }
 
   /** One announcement for each aspect that differs. */
@@ -286,6 +288,29 @@ class NotedNios implements Disposable {
 
   [Symbol.dispose](): void {
     for (const trace of this.#traces.values()) trace[Symbol.dispose]();
+  }
+}
+
+interface LinkChange {
+  link: Link;
+  wanted: LinkSettings;
+  /** Only those that change. */
+  labels: ReadonlyMap<LinkEnd, Label>;
+}
+
+/** Gives a link's wire other settings on its computes; `undo` restores the present ones. */
+async function updateWire({ link, wanted }: LinkChange, undo: AsyncDisposableStack): Promise<void> {
+  const { settings } = link;
+  const doubt = (): void => {
+    link.uncertain = true;
+  };
+  if (link.uncertain || !isDeepStrictEqual(wireOf(wanted), wireOf(settings))) {
+    undo.defer(() => rewire(link, settings).catch(doubt));
+    await rewire(link, wanted);
+  }
+  if (link.uncertain || !isDeepStrictEqual(wanted.impairments, settings.impairments)) {
+    undo.defer(() => impairLine(link, settings.impairments).catch(doubt));
+    await impairLine(link, wanted.impairments);
   }
 }
 
