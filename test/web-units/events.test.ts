@@ -1,6 +1,7 @@
 // The page's model of a lab against a real server: nothing that happens while its connection is away is lost.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { Source } from '../../src/web/capture/source.ts';
 import { Lab } from '../../src/web/model/lab/lab.ts';
 import { Labs } from '../../src/web/model/lab/labs.ts';
 import { api } from '../../src/web/model/server/api.ts';
@@ -134,6 +135,45 @@ test('a snapshot whose answer is lost is what the server says of it, and is not 
   assert.match(task('Unknown')?.message ?? '', /may have been made all the same/);
   assert.equal(typeof task('Unknown')?.actions.retry, 'function');
   assert.deepEqual((await made()).sort(), ['Away', 'Done', 'Unknown']);
+});
+
+test('packets of a capture stay while its connection is away: they are forgotten when they come again', async (t) => {
+  const { server, project } = await LabServer.withLab(t, { name: 'capture', auto_close: false });
+  const [one, other] = [await server.hub(project, 'One'), await server.hub(project, 'Other')];
+  const { link_id: id } = await server.link(project, [one, 0], [other, 0]);
+  const path = `/projects/${project.project_id}/links/${id}`;
+  await server.expect(201, 'POST', `/v2${path}/start_capture`, {});
+  const way = await inPage(t, server, '/');
+  const states: string[] = [];
+  const source = new Source(
+    { name: 'One', path: `${path}/pcap/ws`, query: {} },
+    0,
+    {},
+    {
+      begun: () => void states.push('forgotten'),
+      frames: () => {},
+      changed: () => void (states.at(-1) !== source.connection && states.push(source.connection)),
+    },
+  );
+  await until(() => source.connection === 'open', 'the capture');
+  way.cut();
+  // Once more in vain.
+  await until(() => states.filter((state) => state === 'lost').length === 2, 'the second loss');
+  way.mend();
+  await until(() => source.connection === 'open', 'the capture again');
+  await server.expect(201, 'POST', `/v2${path}/stop_capture`);
+  await until(() => source.connection === 'ended', 'the end');
+  assert.deepEqual(states, [
+    'forgotten',
+    'open',
+    'lost',
+    'connecting',
+    'lost',
+    'connecting',
+    'forgotten',
+    'open',
+    'ended',
+  ]);
 });
 
 test('changes of the time without a connection come in order, and are counted', async (t) => {

@@ -10,7 +10,7 @@ const PAUSE_MS = 2000;
 const ENDED = 1000;
 
 export interface SourceListener {
-  /** Reading starts from the beginning, also after a reconnect: earlier frames come again. */
+  /** Reading starts from the beginning, also after a reconnect: earlier frames come again. Until then they stay. */
   begun: () => void;
   frames: (frames: readonly Frame[]) => void;
   /** The figures or the connection changed. */
@@ -23,6 +23,7 @@ export class Source {
   /** Why it has ended or cannot be read. */
   reason = '';
   server: ServerFigures | undefined;
+  #hasBegun = false;
   readonly #number: number;
   readonly #clock: Clock;
   readonly #listener: SourceListener;
@@ -39,7 +40,8 @@ export class Source {
     const { begun, frames, changed } = this.#listener;
     const reader = new FrameReader(this.#clock, this.#number);
     this.connection = 'connecting';
-    begun();
+    if (this.#hasBegun) changed();
+    else begun();
     const socket = await openSocket(this.address.path, this.address.query).catch(() => undefined);
     if (!socket) {
       this.#lost('');
@@ -47,6 +49,8 @@ export class Source {
     }
     this.connection = 'open';
     this.reason = '';
+    if (this.#hasBegun) begun();
+    this.#hasBegun = true;
     changed();
     socket.onmessage = ({ data }) => {
       if (typeof data === 'string') {
