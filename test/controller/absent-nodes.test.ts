@@ -67,6 +67,16 @@ test('a node that this host cannot make is in its lab, says why at its start, an
   await server.expect(204, 'DELETE', nio);
 });
 
+test('after a kill a lab reopens with a node that its host refuses, as it opens with one', async (t) => {
+  const { server, path } = await lab(t);
+  await server.leave();
+  await server.start();
+  const names = async (): Promise<string[]> =>
+    (await server.expect(200, 'GET', `${path}/nodes`)).map(({ name }: { name: string }) => name);
+  assert.deepEqual(await names(), ['R1', 'PC1']);
+  assert.equal((await server.expect(200, 'GET', path)).status, 'opened');
+});
+
 test('a node that this host cannot make is deleted like any other', async (t) => {
   const { server, path } = await lab(t);
   await server.expect(204, 'DELETE', `${path}/nodes/${IOU}`);

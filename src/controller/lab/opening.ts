@@ -53,8 +53,9 @@ export async function openLab(
   project: Project,
   parts: OpeningParts,
   undo: AsyncDisposableStack,
-  // A node that ran when this server ended may still run.
-  mayBeAbsent: MayBeAbsent = () => !project.leftOpen,
+  // Also after a crash: closing the lab would end all its programs. What still runs of a refused node is reattached when
+  // the node is created, and ends with the lab.
+  mayBeAbsent: MayBeAbsent = () => true,
 ): Promise<boolean> {
   const path = join(project.record.path, project.record.filename);
   project.clear();
