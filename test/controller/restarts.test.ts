@@ -4,12 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Failure } from '../../src/failures.ts';
 import { Labs } from '../../src/store/labs.ts';
 import { Projects as StoredProjects } from '../../src/store/projects.ts';
 import type { Body } from '../body.ts';
 import { scratchDirectory, scratchFileSystem } from '../store/scratch.ts';
+import { StandIn } from './computes-stand-in.ts';
 import { LabServer, until } from './lab-server.ts';
 
 test('after a kill nodes have their console ports again, whichever lab opens first and whatever is in it', async (t) => {
@@ -50,24 +51,45 @@ test('after a kill nodes have their console ports again, whichever lab opens fir
   }, 'another port');
 });
 
-test('a change with a rename that a kill interrupts is made as a whole at the next start', async (t) => {
-  const { server, project } = await LabServer.withLab(t, { auto_close: false });
-  const hub = await server.hub(project, 'H1');
-  const path = `/v2/projects/${project.project_id}/nodes/${hub.node_id}`;
+/** Starts the server anew as if it had been killed in a change that its compute has made, before that was recorded. */
+async function killedAt(t: TestContext, server: LabServer, change: () => Promise<unknown>): Promise<void> {
   const copy = join(await scratchDirectory(t), 'state');
-  // The compute has the new name, the record has not.
   const apply = t.mock.method(Labs.prototype, 'apply', function (this: Labs, ...given: Parameters<Labs['apply']>) {
     apply.mock.restore();
     execFileSync('cp', ['-a', server.state, copy]);
     return this.apply(...given);
   });
-  await server.expect(200, 'PUT', path, { name: 'H2', x: 77 });
+  await change();
   await server.stop();
   await rm(server.state, { recursive: true });
   execFileSync('cp', ['-a', copy, server.state]);
   await server.start();
+}
+
+test('a change with a rename that a kill interrupts is made as a whole at the next start', async (t) => {
+  const { server, project } = await LabServer.withLab(t, { auto_close: false });
+  const hub = await server.hub(project, 'H1');
+  const path = `/v2/projects/${project.project_id}/nodes/${hub.node_id}`;
+  await killedAt(t, server, () => server.expect(200, 'PUT', path, { name: 'H2', x: 77 }));
   const { name, x } = await server.expect(200, 'GET', path);
   assert.deepEqual({ name, x }, { name: 'H2', x: 77 });
+});
+
+test('a change of a node on another host that a kill interrupts is made as a whole at the next start', async (t) => {
+  const it = await StandIn.start(t, {
+    'POST /projects': {},
+    'POST /projects/[^/]+/vpcs/nodes': { status: 'stopped', console: 5000, console_type: 'telnet' },
+    'PUT /projects/[^/]+/vpcs/nodes/[^/]+': { console: 5001, console_type: 'telnet' },
+    'POST /projects/.*': {},
+    'DELETE /projects.*': {},
+  });
+  const { server, path: lab } = await LabServer.withLab(t, { auto_close: false });
+  await server.expect(201, 'POST', '/v2/computes', it.body());
+  const body = { name: 'PC1', node_type: 'vpcs', compute_id: 'it' };
+  const { node_id: id } = await server.expect(201, 'POST', `${lab}/nodes`, body);
+  await killedAt(t, server, () => server.expect(200, 'PUT', `${lab}/nodes/${id}`, { console: 5001, x: 77 }));
+  const { console, x } = await server.expect(200, 'GET', `${lab}/nodes/${id}`);
+  assert.deepEqual({ console, x }, { console: 5001, x: 77 });
 });
 
 test('right after a start everything of a lab that was open is there, also by its own address', async (t) => {

@@ -73,14 +73,14 @@ export class NodeUpdates {
       try {
         return await this.#updateNow(project, id, given);
       } finally {
-        if (given.name !== undefined) await this.#pending.end([id]);
+        await this.#pending.end([id]);
       }
     });
   }
 
   /**
-   * Finishes changes with a rename that the end of the previous run interrupted; part of opening the lab. Their files may
-   * already have the new names. A change that is now rejected is dropped.
+   * Finishes changes with a rename, or of nodes on other hosts, that the end of the previous run interrupted; part of
+   * opening the lab. Their computes may have made them already. A change that is now rejected is dropped.
    * @returns the nodes' ids, for `endRenames` once the lab is recorded
    */
   async finishRenames(project: Project): Promise<readonly string[]> {
@@ -88,7 +88,7 @@ export class NodeUpdates {
     for (const { id, change } of pending) {
       if (!project.nodes.has(id)) continue;
       await this.#updateNow(project, id, change).catch((error: unknown) => {
-        log.warn('an interrupted renaming is not done', { node: id, name: change.name, error: messageOf(error) });
+        log.warn('an interrupted change of a node is not made', { node: id, error: messageOf(error) });
       });
     }
     return pending.map(({ id }) => id);
@@ -116,7 +116,9 @@ export class NodeUpdates {
       // Rejects invalid changes before the compute is called.
       portsOf(change(node.record));
       if (node.absent === undefined && concernsCompute(node.record, given, name)) {
-        if (name !== node.name) await this.#pending.begin(project.id, id, { ...given, name });
+        // What another host has done stays done, also if this server is killed before it is recorded here.
+        if (name !== node.name || node.compute.id !== 'local')
+          await this.#pending.begin(project.id, id, { ...given, name });
         await this.#updateOnCompute(project, node, given, change, renaming);
       }
       // The compute checks the properties of a missing node when it starts.
