@@ -86,7 +86,7 @@ test('labs that are created and deleted while the list is first read are in it a
   );
 });
 
-test('a snapshot whose answer is lost is what the server says of it, and is not made twice', async (t) => {
+test('a snapshot whose answer is lost is what the server says of it, so that no second one is made', async (t) => {
   const { server, project, path } = await LabServer.withLab(t, { name: 'unanswered', auto_close: false });
   const way = await inPage(t, server, '/');
   const { fetch } = globalThis;

@@ -3,7 +3,7 @@ import type { OperationObject } from '../../api/objects.ts';
 import { pageNotice } from '../model/browser/page-notice.ts';
 import { randomId } from '../model/browser/uuid.ts';
 import { otherNamesInWords } from '../model/lab/taken-names.ts';
-import { api, isUnanswered, Refusal } from '../model/server/api.ts';
+import { api, isUnanswered } from '../model/server/api.ts';
 import { Events } from '../model/server/events.ts';
 import { sentenceOf } from '../model/server/sentence.ts';
 import type { ProjectObject } from '../model/server/types.ts';
@@ -69,7 +69,7 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     if (performance.now() - task.begun < 1_000 && task.message === '') tasks.dismiss(id);
     return answer;
   } catch (error) {
-    if (isUnanswered(error)) return await unanswered(error);
+    if (isUnanswered(error)) return await unanswered(sentenceOf(error));
     const message = sentenceOf(error);
     task.state = (task.state as string) === 'cancelling' ? 'cancelled' : 'failed';
     task.message = message;
@@ -84,14 +84,14 @@ export async function begin<T>(beginning: Beginning, call: (id: string) => Promi
     begin(beginning, call).catch(() => {});
   }
 
-  async function unanswered({ status, message }: Refusal): Promise<undefined> {
-    const lost = WORDS.message.mayBeDone(message);
+  async function unanswered(why: string): Promise<undefined> {
+    const lost = WORDS.message.mayBeDone(why);
     task.rest('waiting', WORDS.tasks.upload.cut);
     task.lost = lost;
     task.actions = { ...task.actions, retry: again };
     tasks.changed();
     if (!(await readAll())) void readLater();
-    if ((task.state as string) !== 'done') throw new Refusal(status, (task.isOver && task.message) || lost);
+    if ((task.state as string) !== 'done') throw new Error((task.isOver && task.message) || lost);
   }
 
   async function cancel(operation: string): Promise<void> {
