@@ -270,6 +270,11 @@ export class Controller {
         if (await options.accounts.file.isShared()) await sharing.found(id);
       },
       lost: (id) => sharing.lost(id),
+      documents: {
+        forgetting: (id, remove) =>
+          entries.forgetLab(id, (changes) => remove([...changes, { kind: 'sharing', id, body: undefined }])),
+        gone: (id) => sharing.gone(id),
+      },
     });
     if (options.isSuccession)
       this.keptEvents = new KeptEvents({
@@ -369,7 +374,6 @@ export class Controller {
         writer,
         announcer,
         sharing,
-        entries,
         operations,
         usage,
         local,

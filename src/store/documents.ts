@@ -1,5 +1,5 @@
 // Small JSON documents by key: computes, templates, settings and others.
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { type JsonObject, storedObject } from './json.ts';
 
 export type DocumentKind =
@@ -28,9 +28,22 @@ export interface StoredDocument {
   body: JsonObject;
 }
 
+/** A document without a body is removed; a missing one is ignored. */
+export interface DocumentChange {
+  kind: DocumentKind;
+  id: string;
+  body: object | undefined;
+}
+
 const PUT =
   'INSERT INTO document (kind, id, body) VALUES (?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body';
 const DELETE = 'DELETE FROM document WHERE kind = ? AND id = ?';
+
+/** Makes the changes as a part of a transaction. */
+export async function changeDocuments({ run }: Transaction, changes: readonly DocumentChange[]): Promise<void> {
+  for (const { kind, id, body } of changes)
+    await (body === undefined ? run(DELETE, kind, id) : run(PUT, kind, id, JSON.stringify(body)));
+}
 
 export class Documents {
   readonly #database: Database;
@@ -61,13 +74,10 @@ export class Documents {
     await this.#database.makingRoom(() => this.#database.run(DELETE, kind, id));
   }
 
-  /** Makes all changes or none. A document without a body is removed; a missing one is ignored. */
-  async change(changes: readonly { kind: DocumentKind; id: string; body: object | undefined }[]): Promise<void> {
+  /** Makes all changes or none. */
+  async change(changes: readonly DocumentChange[]): Promise<void> {
     const work = (): Promise<void> =>
-      this.#database.transaction(async ({ run }) => {
-        for (const { kind, id, body } of changes)
-          await (body === undefined ? run(DELETE, kind, id) : run(PUT, kind, id, JSON.stringify(body)));
-      });
+      this.#database.transaction((transaction) => changeDocuments(transaction, changes));
     await (changes.some(({ body }) => body !== undefined) ? work() : this.#database.makingRoom(work));
   }
 }

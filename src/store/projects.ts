@@ -1,5 +1,6 @@
 // The known projects, open and closed.
 import type { Database } from './database.ts';
+import { changeDocuments, type DocumentChange } from './documents.ts';
 import { storedObject } from './json.ts';
 import type { StatePaths } from './state-paths.ts';
 
@@ -89,8 +90,13 @@ export class Projects {
     await this.#database.run(PUT_PROJECT, project.project_id, projectBody(project, this.#paths));
   }
 
-  /** Deletes a project and its lab; an unknown one is ignored. */
-  async delete(projectId: string): Promise<void> {
-    await this.#database.makingRoom(() => this.#database.run('DELETE FROM project WHERE project_id = ?', projectId));
+  /** Deletes a project and its lab, with changes of documents as one change; an unknown one is ignored. */
+  async delete(projectId: string, documents: readonly DocumentChange[] = []): Promise<void> {
+    await this.#database.makingRoom(() =>
+      this.#database.transaction(async (transaction) => {
+        await transaction.run('DELETE FROM project WHERE project_id = ?', projectId);
+        await changeDocuments(transaction, documents);
+      }),
+    );
   }
 }

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Failure } from '../../src/failures.ts';
+import { Documents } from '../../src/store/documents.ts';
 import { eventually } from '../system/daemon.ts';
 import { addPeople, asker, serve, told } from './people-here.ts';
 
@@ -58,6 +60,21 @@ test('events and operations of a lab are reported to those who had it, and go wi
   assert.doesNotMatch(await told(daemon, 'bob', `/v2/notifications${since}`, /Of Bob/), /Secret|SECRET/);
   assert.doesNotMatch((await bob('GET', `/v2/projects/${id}/journal`)).text, /Secret|SECRET/);
   assert.doesNotMatch((await bob('GET', '/v2/operations')).text, /Secret|SECRET/);
+});
+
+test('the sharing of a deleted lab goes with it, whatever fails after that', async (t) => {
+  const served = await serve(t);
+  const { state, daemon } = served;
+  const { ann } = await addPeople(served, { ada: 'admin', ann: 'user', bob: 'user' });
+  const { project_id: id } = JSON.parse((await ann('POST', '/v2/projects', { name: 'Of Ann' })).text);
+  for (const method of ['delete', 'change'] as const)
+    t.mock.method(Documents.prototype, method, () => Promise.reject(new Failure('out-of-space', 'planted')));
+  await ann('DELETE', `/v2/projects/${id}`);
+  t.mock.restoreAll();
+  await daemon.stop();
+  const again = await serve(t, state);
+  const made = await asker(again.daemon, 'bob')('POST', '/v2/projects', { name: 'Of Bob', project_id: id });
+  assert.equal(made.status, 201, made.text);
 });
 
 test('a lab that is away keeps its identifier, its owner and its files', async (t) => {

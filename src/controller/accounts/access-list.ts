@@ -6,7 +6,7 @@ import { conflict, forbidden, notFound } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
 import type { Identity } from '../../http/access/identity.ts';
-import type { Documents } from '../../store/documents.ts';
+import type { DocumentChange, Documents } from '../../store/documents.ts';
 import {
   type AccessRole,
   type Bodies,
@@ -266,18 +266,21 @@ export class AccessList {
     ]);
   }
 
-  /** Removes a deleted lab from pools, and the entries for it. */
-  async forgetLab(projectId: string): Promise<void> {
+  /**
+   * Removes a deleted lab from pools, and the entries for it.
+   * @param write makes these changes durable, together with the deletion
+   */
+  async forgetLab(projectId: string, write: (changes: readonly DocumentChange[]) => Promise<void>): Promise<void> {
     const isAt = ({ path }: Entry): boolean =>
       isWithin(path, `/projects/${projectId}`) || path.endsWith(`/resources/${projectId}`);
-    if (this.poolsOf(projectId).length === 0 && ![...this.#records['access-entries'].values()].some(isAt)) return;
-    await this.#exclusively(async (records) => [
+    const steps = async (records: Records): Promise<readonly Step[]> => [
       ...entriesWhere(records, isAt),
       ...[...records.pools].flatMap(([id, pool]): Step[] => {
         const { [projectId]: found, ...labs } = pool.labs;
         return found === undefined ? [] : [{ kind: 'pools', id, body: { ...pool, labs } }];
       }),
-    ]);
+    ];
+    await this.#inTurn(steps, write);
   }
 
   #checked(words: EntryWords): EntryWords {
@@ -320,14 +323,21 @@ export class AccessList {
 
   /** Works out steps from the present records, checks the result, and writes it: first in the database, then in memory. */
   async #exclusively(work: (records: Records) => Promise<readonly Step[]>): Promise<void> {
+    await this.#inTurn(work, (steps) => this.#parts.documents.change(steps));
+    await this.#parts.changed();
+  }
+
+  async #inTurn(
+    work: (records: Records) => Promise<readonly Step[]>,
+    write: (steps: readonly Step[]) => Promise<void>,
+  ): Promise<void> {
     await this.#turn.run('', async () => {
       const steps = await work(this.#records);
       const after = applied(this.#records, steps);
       this.#requireNoWriters(after);
-      await this.#parts.documents.change(steps);
+      await write(steps);
       this.#set(after);
     });
-    await this.#parts.changed();
   }
 
   /** @throws Failure `conflict` if a lab becomes open to changes while one of its nodes writes to an image of all labs */

@@ -150,7 +150,7 @@ export class Sharing {
       if (before !== undefined || this.#isThere(projectId) || identity.alone) return make();
       await using undo = new AsyncDisposableStack();
       await this.change(projectId, () => ({ owner: identity.id, everybody: 'none', accounts: {} }));
-      undo.defer(() => this.forget(projectId));
+      undo.defer(() => this.#forget(projectId));
       const made = await make();
       undo.move();
       return made;
@@ -184,12 +184,17 @@ export class Sharing {
     dropOldest(this.#ended, MOST_ENDED);
   }
 
-  /** Deletes the sharing of a deleted lab. */
-  async forget(projectId: string): Promise<void> {
-    await this.#changes.run(projectId, async () => {
+  /** Deletes the sharing of a lab that is not made. */
+  async #forget(projectId: string): Promise<void> {
+    await this.#documents.delete('sharing', projectId);
+    await this.gone(projectId);
+  }
+
+  /** A lab was deleted, and its sharing with it, which only the memory still has. */
+  async gone(projectId: string): Promise<void> {
+    await this.#changes.run(projectId, () => {
       if (!this.#labs.has(projectId)) return;
       this.ended(projectId);
-      await this.#documents.delete('sharing', projectId);
       this.#labs.delete(projectId);
     });
   }

@@ -7,6 +7,7 @@ import { conflict, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { log } from '../../host/log.ts';
 import { KeyedLock } from '../../host/values/keyed-lock.ts';
+import type { DocumentChange } from '../../store/documents.ts';
 import type { LabChange, LabTexts } from '../../store/labs.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import type { Store } from '../../store/store.ts';
@@ -131,11 +132,11 @@ export class LabWriter {
     await this.#store.locks.release(projectId);
   }
 
-  /** Deletes a project and cancels its pending write. */
-  async forget(projectId: string): Promise<void> {
+  /** Deletes a project, with changes of documents, and cancels its pending write. */
+  async forget(projectId: string, documents?: readonly DocumentChange[]): Promise<void> {
     clearTimeout(this.#pending.get(projectId)?.timer);
     this.#pending.delete(projectId);
-    await this.#lock.run(projectId, () => this.#store.projects.delete(projectId));
+    await this.#lock.run(projectId, () => this.#store.projects.delete(projectId, documents));
     await this.#store.locks.release(projectId);
   }
 

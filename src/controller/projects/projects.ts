@@ -10,6 +10,7 @@ import { conflict, forbidden, invalid, messageOf } from '../../failures.ts';
 import { makeDirectory } from '../../host/files/directories.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
+import type { DocumentChange } from '../../store/documents.ts';
 import type { ProjectRecord } from '../../store/projects.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -25,7 +26,7 @@ import { Catalogue } from './catalogue.ts';
 import { type LabContent, rewriteSettings, storedContent } from './closed-file.ts';
 import { moveProject } from './move-project.ts';
 import { fileNameOf, liesBelow, refuseShared } from './project-paths.ts';
-import { deleteEverywhere, remoteComputes, removeFiles } from './removal.ts';
+import { deleteEverywhere, type LabDocuments, remoteComputes, removeFiles } from './removal.ts';
 import { Restart } from './restart.ts';
 import { hasFile } from './scan.ts';
 
@@ -36,6 +37,7 @@ export interface ProjectsOptions extends Omit<OpeningParts, 'version'> {
   found: (projectId: string) => Promise<void>;
   /** Called with each project that is missing from the disk. */
   lost: (projectId: string) => Promise<void>;
+  documents: LabDocuments;
 }
 
 export class Projects extends Catalogue {
@@ -248,7 +250,7 @@ export class Projects extends Catalogue {
     }
     // Everything in the directory is deleted with it.
     await refuseShared(path, this.others(project));
-    const { computes } = this.#options;
+    const { computes, documents } = this.#options;
     const remote = await remoteComputes(project, { computes, version: this.#version });
     const wasOpen = project.state !== 'closed';
     await this.#life
@@ -258,8 +260,9 @@ export class Projects extends Catalogue {
     const { projects_path: root } = this.#options.config.Server;
     try {
       const { store, writer } = this.#options;
+      const forget = (changes: readonly DocumentChange[]): Promise<void> => writer.forget(project.id, changes);
       await deleteEverywhere(project, remote, () =>
-        store.makingRoom(() => removeFiles(path, root, () => writer.forget(project.id))),
+        store.makingRoom(() => removeFiles(path, root, () => documents.forgetting(project.id, forget))),
       );
     } catch (error) {
       // A project that could not be deleted stays usable.
@@ -267,6 +270,7 @@ export class Projects extends Catalogue {
       throw error;
     }
     this.remove(project);
+    await documents.gone(project.id);
     for (const other of this.list().filter((one) => one.foreign && one.record.path === path)) this.remove(other);
   }
 

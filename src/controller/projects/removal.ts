@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { conflict, type Failure, messageOf, systemCode } from '../../failures.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
+import type { DocumentChange } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { readTopologyFile } from '../../store/topology/file.ts';
 import type { Compute } from '../computes/compute.ts';
@@ -44,19 +45,27 @@ export async function deleteEverywhere(
   for (const compute of remote) await remoteChanges.delete(compute, id);
 }
 
+/** The documents that go with a lab: its sharing, its places in pools, and entries of the access list. */
+export interface LabDocuments {
+  /** @param remove deletes the lab and makes these changes, all or none */
+  forgetting(projectId: string, remove: (changes: readonly DocumentChange[]) => Promise<void>): Promise<void>;
+  /** Called when the lab is deleted and no longer listed. */
+  gone(projectId: string): Promise<void>;
+}
+
 /**
  * Removes projects below `root` whose directory is missing: a server killed during a deletion had removed only that.
  * Projects elsewhere may be on a disk that is not mounted.
  */
 export async function forgetDeleted(
   { projects, labs }: Store,
-  { root, found, lost }: { root: string; found: ReadonlySet<string>; lost: (projectId: string) => Promise<void> },
+  { root, found, documents }: { root: string; found: ReadonlySet<string>; documents: LabDocuments },
 ): Promise<void> {
   for (const { project_id: id, path } of await projects.list()) {
     if (found.has(id) || dirname(path) !== root || (await labs.state(id)) !== undefined) continue;
     if (await exists(path)) continue;
-    await lost(id);
-    await projects.delete(id);
+    await documents.forgetting(id, (changes) => projects.delete(id, changes));
+    await documents.gone(id);
     log.info('a project without a directory is forgotten', { project: id, path });
   }
 }

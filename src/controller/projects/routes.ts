@@ -10,7 +10,6 @@ import { type Route, routesOf } from '../../http/app/route.ts';
 import { svgResponse } from '../../http/app/svg-response.ts';
 import { lineStream, type StreamOptions, socketStream } from '../../http/sockets/event-streams.ts';
 import { readOutline } from '../../store/topology/file.ts';
-import type { AccessList } from '../accounts/access-list.ts';
 import { requireOwnPaths, type Sharing } from '../accounts/sharing.ts';
 import { type Announcer, SILENCE_MS } from '../events.ts';
 import { journalStream } from '../lab/journal-stream.ts';
@@ -30,7 +29,6 @@ export interface ProjectRouteParts {
   writer: LabWriter;
   announcer: Announcer;
   sharing: Sharing;
-  entries: AccessList;
   operations: Operations;
   journals: Journals;
   symbols: Symbols;
@@ -43,8 +41,7 @@ export interface ProjectRouteParts {
 }
 
 export function projectRoutes(parts: ProjectRouteParts): Route[] {
-  const { projects, writer, announcer, sharing, entries, operations, journals, symbols, usage, local, snapshots } =
-    parts;
+  const { projects, writer, announcer, sharing, operations, journals, symbols, usage, local, snapshots } = parts;
   const streamOptions = (project: Project): StreamOptions => ({
     silence: SILENCE_MS,
     ping: usage,
@@ -91,11 +88,7 @@ export function projectRoutes(parts: ProjectRouteParts): Route[] {
       return (await projects.update(projects.get(params.project_id), body)).json();
     }),
 
-    route('DELETE /v2/projects/{project_id}', async ({ params }) => {
-      await projects.delete(projects.get(params.project_id));
-      await sharing.forget(params.project_id);
-      await entries.forgetLab(params.project_id);
-    }),
+    route('DELETE /v2/projects/{project_id}', ({ params }) => projects.delete(projects.get(params.project_id))),
 
     route('GET /v2/projects/{project_id}/stats', async ({ params }) => {
       const project = await projects.settled(params.project_id);
