@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Failure } from '../../src/failures.ts';
+import { Labs } from '../../src/store/labs.ts';
 import type { Body } from '../body.ts';
 import { noVpcs } from '../compute/support.ts';
 import { unzipped } from './archives-zip.ts';
@@ -81,6 +83,24 @@ test('an archive has the files of nodes elsewhere, from an open and from a close
   }
   // What was closed is closed again.
   assert.deepEqual(await far.expect(200, 'GET', '/v2/compute/projects'), []);
+});
+
+test('a restoration that fails leaves on other hosts what was there, and one that succeeds what it has restored', async (t) => {
+  if (noVpcs) return t.skip(noVpcs);
+  const { server, far, project, path, away } = await pair(t);
+  const { snapshot_id: id } = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'then' });
+  const folders = (): Promise<string[]> =>
+    readdir(join(far.state, 'projects', project.project_id, 'project-files/vpcs'));
+  assert.deepEqual(await folders(), [away.node_id]);
+  const begin = t.mock.method(Labs.prototype, 'begin', () => {
+    begin.mock.restore();
+    return Promise.reject(new Failure('out-of-space', 'planted'));
+  });
+  await server.expect(507, 'POST', `${path}/snapshots/${id}/restore`);
+  assert.deepEqual(await folders(), [away.node_id]);
+  await server.expect(201, 'POST', `${path}/snapshots/${id}/restore`);
+  const restored = (await nodesOf(server, project))['away'];
+  assert.deepEqual(await folders(), [restored.node_id]);
 });
 
 test('what is imported goes to the computes that are registered, and to this one where they are not', async (t) => {

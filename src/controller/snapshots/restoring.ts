@@ -16,12 +16,14 @@ import { moveNodeFolders, renameNodeFolders } from '../archives/node-files.ts';
 import { PROJECT_FILE, takeTopology } from '../archives/project-file.ts';
 import { SNAPSHOTS } from '../archives/repacking.ts';
 import { renewed, takeStatuses } from '../archives/topology.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { computesOf, describeCompute } from '../computes/of-topology.ts';
 import type { Announcer } from '../events.ts';
 import { hostProject } from '../lab/hosting.ts';
+import type { Trace } from '../lab/pending-remote-changes.ts';
 import type { Project } from '../lab/project.ts';
-import type { Node } from '../nodes/node.ts';
+import { type Node, nodePath } from '../nodes/node.ts';
 import type { Projects } from '../projects/projects.ts';
 import { makeStaging } from '../staging.ts';
 import { exchangeFiles, NEW, TOPOLOGY } from './exchange.ts';
@@ -50,18 +52,32 @@ export class Restores {
     const computes = computesOf(this.#options.computes, topology);
     // Files sent to other computes cannot be rolled back, and the exchange of the files completes as a whole.
     ongoing().commit();
-    // Their nodes have new ids, so that nothing there is overwritten.
-    for (const compute of computes.values()) await hostProject(project, compute);
-    await moveNodeFolders(join(staging, NEW), topology, computes);
-    await writeTopologyFile(join(staging, TOPOLOGY), topology);
-    let gone: readonly Node[] = [];
-    await this.#options.projects.reopen(project, async (undo, before) => {
-      const { path, filename } = project.record;
-      gone = before.filter(({ compute }) => compute.id !== 'local');
-      await exchangeFiles({ staging, path, filename }, undo);
-      await renew(path, archive);
-    });
-    for (const node of gone) await removeElsewhere(project, node);
+    const note = async (compute: Compute, path: string): Promise<Trace> =>
+      noted.use(await project.remoteChanges.begin(compute, project.id, path));
+    const noted = new DisposableStack();
+    try {
+      // Their nodes have new ids, so that nothing there is overwritten.
+      for (const compute of computes.values()) await hostProject(project, compute);
+      for (const { compute_id: computeId, node_type: type, node_id: id } of topology.topology.nodes) {
+        const compute = computes.get(computeId);
+        if (compute) await note(compute, nodePath(project.id, type, String(id)));
+      }
+      await moveNodeFolders(join(staging, NEW), topology, computes);
+      await writeTopologyFile(join(staging, TOPOLOGY), topology);
+      const gone: { node: Node; trace: Trace }[] = [];
+      await this.#options.projects.reopen(project, async (undo, before) => {
+        const { path, filename } = project.record;
+        for (const node of before.filter(({ compute }) => compute.id !== 'local'))
+          gone.push({ node, trace: await note(node.compute, node.path) });
+        await exchangeFiles({ staging, path, filename }, undo);
+        await renew(path, archive);
+      });
+      for (const { node, trace } of gone) await removeElsewhere(project, node, trace);
+    } finally {
+      noted.dispose();
+      // Removes what the lab does not have: after a failure the new nodes.
+      if (project.state === 'opened') await project.remoteChanges.opened(project, this.#options.computes.list());
+    }
     await startKept(project, statuses, this.#options.announcer);
   }
 
@@ -104,12 +120,13 @@ function placeOf({ name }: ArchiveEntry): string | undefined {
  * Removes the files of a node that is no longer in the lab: its compute removes them with the node, which must be
  * recreated there first.
  */
-async function removeElsewhere(project: Project, node: Node): Promise<void> {
+async function removeElsewhere(project: Project, node: Node, trace: Trace): Promise<void> {
   const { console: _console, ...body } = await node.computeBody(node.record.properties);
   try {
     await hostProject(project, node.compute);
     await node.compute.post(`/projects/${project.id}/${node.type}/nodes`, { body: { ...body, node_id: node.id } });
     await node.compute.delete(node.path);
+    await trace.settle();
   } catch (error) {
     log.warn('files of a node of before the restoration stay on its compute', {
       node: node.id,
