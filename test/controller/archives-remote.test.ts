@@ -85,7 +85,7 @@ test('an archive has the files of nodes elsewhere, from an open and from a close
   assert.deepEqual(await far.expect(200, 'GET', '/v2/compute/projects'), []);
 });
 
-test('a restoration that fails leaves on other hosts what was there, and one that succeeds what it has restored', async (t) => {
+test('a restoration that fails leaves the former nodes on other hosts, and one that succeeds the restored ones', async (t) => {
   if (noVpcs) return t.skip(noVpcs);
   const { server, far, project, path, away } = await pair(t);
   const { snapshot_id: id } = await server.expect(201, 'POST', `${path}/snapshots`, { name: 'then' });
