@@ -14,7 +14,7 @@ test('values that no file, address or scene can have are refused by name', async
   const compute = { protocol: 'http', host: '127.0.0.1', port: 1 };
   for (const [method, path, body, reason] of [
     ['POST', '/v2/projects/load', { path: 'a\0b' }, /path: expected a path without NUL/],
-    ['PUT', `/v2/projects/${id}`, { zoom: 1.5 }, /zoom: expected a whole number, at most 2\^53, received 1\.5/],
+    ['PUT', `/v2/projects/${id}`, { zoom: 1.5 }, /zoom: expected a whole number below 2\^53, received 1\.5/],
     ['PUT', `/v2/projects/${id}`, { name: '\ud800' }, /half of a surrogate pair/],
     ['POST', '/v2/computes', { ...compute, compute_id: '\ud800' }, /half of a surrogate pair/],
     ['POST', '/v2/computes', { ...compute, compute_id: '' }, /compute_id: "" cannot be part of an address/],
