@@ -218,7 +218,6 @@ async function settled(daemon: Daemon, before: Census, engine: TestEngine | unde
     'what was taken to be given back',
     async () => changes(before, await censusOf(daemon, engine)),
     (left) => left.length === 0,
-    20_000,
   );
 }
 
