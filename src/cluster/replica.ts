@@ -158,10 +158,14 @@ export class Replica {
     this.#messages = messages;
     if (this.#ending.signal.aborted) messages.stop();
     this.#isFollowing = true;
-    for await (const message of messages) {
-      await this.#apply(database, message);
-      this.#reason = '';
-      if (this.#ending.signal.aborted) return;
+    try {
+      for await (const message of messages) {
+        await this.#apply(database, message);
+        this.#reason = '';
+        if (this.#ending.signal.aborted) return;
+      }
+    } finally {
+      messages.stop();
     }
   }
 
@@ -172,7 +176,9 @@ export class Replica {
     return Promise.race([answer, this.#ended]);
   }
 
+  /** @throws Failure `conflict` if changes before it are missing: the log was shortened meanwhile, so that another copy is needed */
   async #apply(database: Database, message: LogMessage): Promise<void> {
+    if (message.seq !== this.#seen + 1) throw conflict('the log was shortened beyond the copy of this host');
     const change = this.#reader.receive(message);
     if (change && change.schema > this.#parts.schema)
       throw conflict(
@@ -201,7 +207,6 @@ export class Replica {
       }).catch(ignore);
       if (message === undefined) break;
       if (message === null) return database;
-      if (message.seq !== next.seq) throw new Error('the log was shortened beyond the copy of this host');
       await this.#apply(database, { seq: message.seq, data: message.data, headers: message.header });
     }
     throw new Error('this host holds the key of the controller no more');

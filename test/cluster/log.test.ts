@@ -41,7 +41,8 @@ interface Bench {
   /** Why copies are not followed. */
   said: string[];
   /** A host's copy, which follows. */
-  follower(name: string): Promise<Replica>;
+  /** @param opened opens its copy */
+  follower(name: string, opened?: (path: string) => Promise<Database>): Promise<Replica>;
   /** A host that may write, from its copy. */
   writer(replica: Replica): { log: LogWriter; lost: string[] };
   caughtUp(replica: Replica, database: Database): Promise<void>;
@@ -63,12 +64,12 @@ async function bench(t: TestContext): Promise<Bench> {
     nats,
     server,
     directory,
-    follower: async (name) => {
+    follower: async (name, openedBy = open) => {
       const failed = (reason: string): void => {
         said.push(reason);
         t.diagnostic(`${name}: ${reason}`);
       };
-      const replica = new Replica({ directory: join(directory, name), nats, open, schema, failed });
+      const replica = new Replica({ directory: join(directory, name), nats, open: openedBy, schema, failed });
       replica.start();
       t.after(async () => {
         await replica.stop();
@@ -178,6 +179,33 @@ test('a copy that follows the log has what the controller has, after any changes
   const late = await parts.follower('late');
   await parts.caughtUp(late, database);
   assert.deepEqual(await contentOf(late.database!), expected);
+});
+
+test('a copy is replaced when the log was shortened by changes that it does not have', async (t) => {
+  const parts = await bench(t);
+  const { database, store } = await controllerOf(t, parts);
+  const put = (id: string): Promise<void> => store.documents.put('settings', id, { id });
+  await put('one');
+  const early = await parts.follower('host');
+  await parts.caughtUp(early, database);
+  await early.stop();
+  let isFirst = true;
+  // After it has looked where the log begins.
+  const late = await parts.follower('host', async (path) => {
+    if (isFirst) {
+      isFirst = false;
+      for (const id of ['two', 'three', 'four']) await put(id);
+      await storeCopy(parts.nats, database, parts.directory);
+      await put('last');
+    }
+    return Database.open(path, MIGRATIONS);
+  });
+  await eventually(
+    'all changes',
+    () => contentOf(late.database!).catch(() => undefined),
+    (content) => JSON.stringify(content?.['document'] ?? '').includes('last'),
+  );
+  assert.deepEqual(await contentOf(late.database!), await contentOf(database));
 });
 
 test('a host that another one has replaced cannot change anything', async (t) => {
