@@ -60,6 +60,8 @@ export class FrameRelay {
   set carrier(carrier: FrameCarrier | undefined) {
     this.#carrier = carrier;
     this.#pendingBytes = 0;
+    // A connection that was closed never answers what it was asked last.
+    this.#isFlushing = false;
   }
 
   /** The local UDP port to which the fabric sends the frames of a link, and from which it gets those of the far end. */
@@ -103,9 +105,9 @@ export class FrameRelay {
   #send(subject: string, frame: Buffer): void {
     const carrier = this.#carrier;
     const isFull = this.#pendingBytes + frame.length > MOST_PENDING_BYTES;
-    this.counters.add({ result: !carrier ? 'not_connected' : isFull ? 'queue_full' : 'sent' });
-    if (!carrier || isFull) return;
-    carrier.publish(subject, frame);
+    const isSent = carrier && !isFull && isPublished(carrier, subject, frame);
+    this.counters.add({ result: isSent ? 'sent' : carrier && isFull ? 'queue_full' : 'not_connected' });
+    if (!isSent) return;
     this.#pendingBytes += frame.length;
     if (!this.#isFlushing) void this.#flush(carrier);
   }
@@ -116,12 +118,23 @@ export class FrameRelay {
     await Promise.resolve();
     const bytes = this.#pendingBytes;
     await carrier.flush().catch(() => {});
-    if (carrier === this.#carrier) this.#pendingBytes = Math.max(0, this.#pendingBytes - bytes);
+    if (carrier !== this.#carrier) return;
+    this.#pendingBytes = Math.max(0, this.#pendingBytes - bytes);
     this.#isFlushing = false;
-    if (this.#pendingBytes > 0 && this.#carrier) void this.#flush(this.#carrier);
+    if (this.#pendingBytes > 0) void this.#flush(carrier);
   }
 
   stop(): void {
     for (const port of [...this.#ends.keys()]) this.close(port);
+  }
+}
+
+/** False on a connection that is closed, which its owner learns a moment later. */
+function isPublished(carrier: FrameCarrier, subject: string, frame: Uint8Array): boolean {
+  try {
+    carrier.publish(subject, frame);
+    return true;
+  } catch {
+    return false;
   }
 }
