@@ -103,6 +103,8 @@ export class SharedFiles {
     const found = new Map<string, Stats>();
     for (const { path, without } of shared) await this.#find(path, found, without);
     let left = 0;
+    /** Folders with files of a limited place that are too large, or too many: the file that names them is not stored, either. */
+    const leftIn = new Set<string>();
     let bytes = [...known.values()].reduce((sum, { size }) => sum + size, 0);
     const changed = [...found].filter(([path, { size, mtimeMs }]) => {
       const before = listed.get(path);
@@ -117,12 +119,13 @@ export class SharedFiles {
         });
     };
     const storeOne = async ([path, { size, mtimeMs, mode }]: [string, Stats]): Promise<void> => {
-      const { most = LARGEST_BYTES } = shared.find((one) => this.#covers(one, path)) ?? {};
-      if (size > LARGEST_FILE_BYTES || bytes + size > most) {
+      const { most } = shared.find((one) => this.#covers(one, path)) ?? {};
+      if (size > LARGEST_FILE_BYTES || bytes + size > (most ?? LARGEST_BYTES)) {
         left += 1;
+        if (most !== undefined) leftIn.add(dirname(path));
         return;
       }
-      bytes += size;
+      bytes += size - (listed.get(path)?.size ?? 0);
       const content = await readFile(this.#absolute(path)).catch(ignoreMissing);
       // One that changes now is stored in the next round.
       if (content?.length !== size) return;
@@ -139,7 +142,12 @@ export class SharedFiles {
       AT_ONCE,
       store,
     );
-    await eachOf(changed.filter(isLast), AT_ONCE, store);
+    const mayStore = ([path]: [string, Stats]): boolean => !leftIn.has(dirname(path));
+    await eachOf(
+      changed.filter((one) => isLast(one) && mayStore(one)),
+      AT_ONCE,
+      store,
+    );
     // In one change: the next controller has a new lab as a whole. After a failure it does not yet have the file that names the others.
     if (entries.size > 0)
       await listing.change([...entries].map(([id, body]) => ({ kind: KIND, id, body }))).then(
@@ -152,7 +160,8 @@ export class SharedFiles {
       );
     // A full store gets room again by what is gone, but not by what a file that was not stored still refers to.
     const mayGo = (path: string): boolean =>
-      failure === undefined || !shared.some((one) => one.last !== undefined && this.#covers(one, path));
+      (failure === undefined && !leftIn.has(dirname(path))) ||
+      !shared.some((one) => one.last !== undefined && this.#covers(one, path));
     const gone: string[] = [];
     for (const path of listed.keys()) {
       if (found.has(path) || !mayGo(path)) continue;

@@ -194,3 +194,27 @@ test('copies of nodes leave room for labs', { skip: missing('nats-server', 'open
   assert.equal(await kept.keep(objects, listing, [{ path: lab }, ...shared]), 1);
   assert.ok((await listing.list('files')).some(({ id }) => id === 'projects/lab/lab.gns3'));
 });
+
+test('a copy that has grown too large leaves the copy before it whole', {
+  skip: missing('nats-server', 'openssl'),
+}, async (t) => {
+  const { objects, listing, here, lab, copies } = await stores(t);
+  const kept = new SharedFiles({ state: here, roots: [], directory: here });
+  const shared = [{ path: lab }, { path: copies, last: 'manifest.json', most: 300 }];
+  const listed = async (): Promise<string[]> => (await listing.list('files')).map(({ id }) => id).sort();
+  await writeFile(join(copies, 'part1'), randomBytes(200));
+  await writeFile(join(copies, 'manifest.json'), 'part1');
+  await kept.keep(objects, listing, shared);
+  const before = await listed();
+  const { body } = (await listing.list('files')).find(({ id }) => id.endsWith('manifest.json'))!;
+  await rm(join(copies, 'part1'));
+  await writeFile(join(copies, 'part2'), randomBytes(290));
+  await writeFile(join(copies, 'manifest.json'), 'part2, of another length');
+  assert.equal(await kept.keep(objects, listing, shared), 1);
+  assert.deepEqual(await listed(), before);
+  assert.deepEqual((await listing.list('files')).find(({ id }) => id.endsWith('manifest.json'))!.body, body);
+  // With room it is kept.
+  await writeFile(join(copies, 'part2'), randomBytes(20));
+  assert.equal(await kept.keep(objects, listing, shared), 0);
+  assert.deepEqual(await listed(), ['checkpoints/manifest.json', 'checkpoints/part2']);
+});
