@@ -528,6 +528,7 @@ export class Controller {
     await this.keptEvents?.settled();
     clearTimeout(impatient);
     this.#forwards.stop();
+    this.#runningNodes.stop();
     this.computes.stop();
   }
 

@@ -1,10 +1,13 @@
 // Which nodes run, kept for the next controller: it cannot ask the host that is gone with this one.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../failures.ts';
 import { log } from '../../host/log.ts';
 import type { Documents } from '../../store/documents.ts';
 import type { Announcer } from '../events.ts';
 
 const KIND = 'running-nodes';
+/** Pause (ms) before a note that failed is written again. */
+const AGAIN_MS = 2_000;
 
 interface Told {
   node_id?: string;
@@ -15,6 +18,7 @@ interface Told {
 export class RunningNodes {
   readonly #documents: Documents;
   readonly #ids = new Set<string>();
+  #isStopped = false;
 
   constructor(documents: Documents) {
     this.#documents = documents;
@@ -38,7 +42,24 @@ export class RunningNodes {
     if (runs === this.#ids.has(id)) return;
     if (runs) this.#ids.add(id);
     else this.#ids.delete(id);
-    const noting = runs ? this.#documents.put(KIND, id, {}) : this.#documents.delete(KIND, id);
-    noting.catch((error: unknown) => log.debug('cannot note that a node runs', { node: id, reason: messageOf(error) }));
+    void this.#write(id, runs);
+  }
+
+  /** Again until it succeeds, or something else is to be noted: while NATS elects a leader it takes no changes. Never rejects. */
+  async #write(id: string, runs: boolean): Promise<void> {
+    while (this.#ids.has(id) === runs) {
+      try {
+        await (runs ? this.#documents.put(KIND, id, {}) : this.#documents.delete(KIND, id));
+        return;
+      } catch (error) {
+        log.debug('cannot note that a node runs', { node: id, reason: messageOf(error) });
+      }
+      if (this.#isStopped) return;
+      await sleep(AGAIN_MS, undefined, { ref: false });
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
   }
 }
