@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Body } from '../body.ts';
-import { type ZipEntry, zip } from './archives-zip.ts';
+import { LINK, type ZipEntry, zip } from './archives-zip.ts';
 import { LabServer } from './lab-server.ts';
 
 function projectFile(name = 'travelling'): ZipEntry {
@@ -178,4 +178,31 @@ test('a snapshot in an archive takes as little space as it came with', async (t)
   assert.equal(status, 201, JSON.stringify(json));
   const { size } = await stat(join(json.path, 'snapshots/a_010120_000000.gns3project'));
   assert.ok(size < 300_000, `${size} bytes`);
+});
+
+test('a link through more folders than an archive can have is refused, alone or by a chain of links', async (t) => {
+  const server = await LabServer.start(t);
+  const link = (name: string, data: string): ZipEntry => ({ name, data, mode: LINK });
+  const deep = Array.from({ length: 500 }, () => 'a').join('/');
+  for (const links of [
+    [link('L0', deep)],
+    [link('L0', 'L1/a/a'), link('L1', `L2/${deep}`), link('L2', 'L3/a'), link('L3', 'a')],
+    [link('L0', Array.from({ length: 700 }, () => 'a/..').join('/'))],
+  ]) {
+    const { status, json } = await imported(server, zip([projectFile(), ...links]));
+    assert.equal(status, 409, JSON.stringify(json));
+    assert.match(json.message, /"L\d": it is a link that leads out of the project/);
+  }
+  const { status } = await imported(server, zip([projectFile(), link('L0', 'a/../b')]));
+  assert.equal(status, 201);
+});
+
+test('what is named as a snapshot and is no file does not keep an archive out', async (t) => {
+  const server = await LabServer.start(t);
+  const entries: ZipEntry[] = [
+    { name: 'snapshots/a_010120_000000.gns3project/', mode: 0o040755 },
+    { name: 'snapshots/b_010120_000000.gns3project', data: '../gone', mode: LINK },
+  ];
+  const { status, json } = await imported(server, zip([projectFile(), ...entries]));
+  assert.equal(status, 201, JSON.stringify(json));
 });

@@ -1,6 +1,6 @@
 // Rewrites the snapshots in an imported archive: they contain the id and name of their original project and must
 // contain those of the new one, so that every server restores them.
-import { open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { REVISION } from '../../api/topology.ts';
@@ -46,7 +46,7 @@ export async function repackSnapshots(
 ): Promise<void> {
   const folder = join(directory, SNAPSHOTS);
   for (const file of await namesIn(folder)) {
-    if (!file.endsWith(SNAPSHOT_EXTENSION)) continue;
+    if (!file.endsWith(SNAPSHOT_EXTENSION) || !(await lstat(join(folder, file))).isFile()) continue;
     try {
       await repack(join(folder, file), identity);
     } catch (error) {

@@ -9,6 +9,8 @@ const LONGEST_PART_BYTES = 255;
 const DEEPEST = 100;
 /** As many links as Linux follows in one path. */
 const MOST_HOPS = 40;
+/** Parts of a target, with those of the links on its way. */
+const MOST_STEPS = 1_000;
 
 /**
  * Why a path cannot be an entry's name; undefined for a valid one: relative, with `/` between its parts, none at the
@@ -36,7 +38,9 @@ export function nameProblem(path: string): string | undefined {
 export function leadsInside(name: string, links: ReadonlyMap<string, string>): boolean {
   const pending = name.split('/');
   let place: string[] = [];
-  for (let hops = 0; pending.length > 0; ) {
+  for (let hops = 0, steps = 0; pending.length > 0; steps += 1) {
+    // An archive has nothing there, and a check of many such links would take hours.
+    if (place.length > DEEPEST || steps > MOST_STEPS) return false;
     const part = pending.shift() as string;
     if (part === '' || part === '.') continue;
     if (part === '..') {

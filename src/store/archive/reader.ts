@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32, createZstdDecompress } from 'node:zlib';
 import { type Entry, fromFdPromise, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 import { conflict, Failure, messageOf } from '../../failures.ts';
@@ -14,6 +15,8 @@ import { leadsInside, nameProblem } from './names.ts';
 /** Far more than labs have; each costs some hundred bytes of memory while the archive is read. */
 const MOST_ENTRIES = 100_000;
 const LONGEST_LINK_BYTES = 4_095;
+/** Links that are checked before the server does other work. */
+const LINKS_AT_ONCE = 64;
 /**
  * The largest unpacked size: some gibibytes whatever the archive's size (empty disks compress to nothing), plus a
  * hundred times its size. Deflate can reach a ratio of a thousand, and hostile archives do.
@@ -166,7 +169,10 @@ export class ArchiveReader {
       entry.target = (await this.bytes(entry)).toString('utf8');
       links.set(entry.name, entry.target);
     }
+    let checked = 0;
     for (const [name, target] of links) {
+      checked += 1;
+      if (checked % LINKS_AT_ONCE === 0) await nextTurn();
       if (leadsInside(name, links)) continue;
       if (absoluteLinks(name) && target.startsWith('/') && !target.includes('\0')) continue;
       throw refused(name, `it is a link that leads out of the project, to ${JSON.stringify(target)}`);
