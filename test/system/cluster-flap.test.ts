@@ -42,11 +42,17 @@ test('a host that comes back while others begin to run its nodes leaves each nod
     await sleep(milliseconds);
     hosts.plug(true);
     await connected(a);
-    await eventually(`each node on one host after ${milliseconds} ms`, async () => {
-      const nodes = await placed();
-      const there = nodes.filter((node) => node.compute_id === compute_id).map(({ name }) => name);
-      return nodes.every(({ status }) => status === 'started') && there.sort().join() === onB().sort().join();
-    });
+    await eventually(
+      `each node on one host after ${milliseconds} ms`,
+      async () => ({
+        nodes: (await placed()).map(({ name, compute_id: on, status }) => ({ name, on, status })),
+        there: onB().sort(),
+      }),
+      ({ nodes, there }) => {
+        const listed = nodes.filter(({ on }) => on === compute_id).map(({ name }) => name);
+        return nodes.every(({ status }) => status === 'started') && listed.sort().join() === there.join();
+      },
+    );
     const moved = (await placed()).filter((node) => node.compute_id !== compute_id);
     t.diagnostic(`cut off for ${milliseconds} ms: ${moved.length} of ${pcs.length} nodes moved`);
     for (const number of pcs.keys())

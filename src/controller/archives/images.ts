@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, rm } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { IMAGE_KINDS } from '../../api/kinds/kinds.ts';
 import { systemCode } from '../../failures.ts';
-import { fileFailure } from '../../host/files/atomic-file.ts';
+import { createTemporaryDirectory, fileFailure } from '../../host/files/atomic-file.ts';
 import { namesIn } from '../../host/files/directories.ts';
 
 const FOLDERS = IMAGE_KINDS.map(({ folder }) => folder);
@@ -15,6 +15,9 @@ const PLACES = new RegExp(`^images/(${FOLDERS.join('|')})/([^/]+)$`);
 const CHECKSUM = '.md5sum';
 /** Emulators execute some images. */
 const MODE = 0o700;
+
+/** Images of imports that may still be undone. */
+const placing = new Set<string>();
 
 export interface ArchivedImage {
   /** `QEMU`, `IOU` or `IOS`. */
@@ -67,10 +70,17 @@ async function placeImage(source: string, folder: string, file: string, undo: As
     for (let number = 0, candidate = file; ; number += 1, candidate = `${name}-${number}${ext}`) {
       const target = join(folder, candidate);
       if (await putNew(source, target)) {
-        undo.defer(() => rm(target, { force: true }));
+        placing.add(target);
+        undo.defer(async () => {
+          if (placing.delete(target)) await rm(target, { force: true });
+        });
         return candidate;
       }
-      if (await isSame(source, target)) return candidate;
+      if (await isSame(source, target)) {
+        // It is another lab's now, too: the import that brought it does not take it away again.
+        placing.delete(target);
+        return candidate;
+      }
     }
   } catch (error) {
     throw fileFailure(error, file);
@@ -87,7 +97,8 @@ async function putNew(source: string, target: string): Promise<boolean> {
     if (!['EXDEV', 'EPERM', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
   }
   // On another file system a copy takes time: it gets its name when it is complete.
-  const part = `${target}.labwire-part`;
+  await using workshop = await createTemporaryDirectory(dirname(target));
+  const part = join(workshop.path, '.image');
   try {
     await copyFile(source, part, constants.COPYFILE_FICLONE);
     await link(part, target);
@@ -95,8 +106,6 @@ async function putNew(source: string, target: string): Promise<boolean> {
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
-  } finally {
-    await rm(part, { force: true });
   }
 }
 

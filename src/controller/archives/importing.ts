@@ -6,6 +6,7 @@ import { nodeKind } from '../../api/kinds/kinds.ts';
 import type { Topology } from '../../api/topology.ts';
 import { conflict, timedOut } from '../../failures.ts';
 import { fileFailure, throwFileFailure } from '../../host/files/atomic-file.ts';
+import { removeEmptyDirectories } from '../../host/files/directories.ts';
 import { log } from '../../host/log.ts';
 import { counted, ongoing } from '../../host/values/progress.ts';
 import { type ArchiveEntry, ArchiveReader } from '../../store/archive/reader.ts';
@@ -135,10 +136,12 @@ export class Imports {
     if (!plan.addsImages)
       for (const name of await unknownImages(brought, imagesPath))
         this.#warn(plan.id, `The image ${name} of the archive is left out, as only admins add images to this host.`);
-    const images = plan.addsImages ? await placeImages(brought, imagesPath, undo) : new Map<string, string>();
     progress.check();
     await repackSnapshots(directory, identity, (message) => this.#warn(plan.id, message));
     const traces = await this.#moveToComputes(directory, topology, held, undo);
+    // Late, as all see them: an import that fails takes them away again.
+    const images = plan.addsImages ? await placeImages(brought, imagesPath, undo) : new Map<string, string>();
+    progress.check();
     const filename = fileNameOf(name);
     await writeTopologyFile(join(directory, filename), withPlacedImages(topology, images));
     progress.commit();
@@ -258,7 +261,8 @@ function withPlacedImages(topology: Topology, renames: ReadonlyMap<string, strin
 /** Moves a complete project to its place. */
 export async function putInPlace(directory: string, place: string, undo: AsyncDisposableStack): Promise<void> {
   const made = await mkdir(dirname(place), { recursive: true }).catch(throwFileFailure(place));
-  if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
+  // Other labs may have been put beside it.
+  if (made !== undefined) undo.defer(() => removeEmptyDirectories(dirname(place), made));
   await moveFolder(directory, place);
   undo.defer(() => rm(place, { recursive: true, force: true }));
 }

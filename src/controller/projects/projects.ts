@@ -7,7 +7,7 @@ import type { ProjectCreate, ProjectUpdate } from '../../api/routes/projects.ts'
 import { requireName } from '../../api/vocabulary.ts';
 import type { Config } from '../../config/schema.ts';
 import { conflict, forbidden, invalid, messageOf } from '../../failures.ts';
-import { makeDirectory } from '../../host/files/directories.ts';
+import { makeDirectory, removeEmptyDirectories } from '../../host/files/directories.ts';
 import { exists } from '../../host/files/exists.ts';
 import { log } from '../../host/log.ts';
 import type { DocumentChange } from '../../store/documents.ts';
@@ -127,7 +127,12 @@ export class Projects extends Catalogue {
       undo.defer(() => this.#options.writer.forget(id));
       await this.#options.store.labs.begin(id, contents, { project: record });
       const made = await makeDirectory(path);
-      if (made !== undefined) undo.defer(() => rm(made, { recursive: true, force: true }));
+      if (made !== undefined)
+        undo.defer(async () => {
+          await rm(path, { recursive: true, force: true });
+          // Other labs may have been put beside it.
+          if (made !== path) await removeEmptyDirectories(dirname(path), made);
+        });
       await this.#options.writer.flush(id);
       undo.move();
       return this.register(project);

@@ -60,7 +60,7 @@ export async function removeEmptyDirectories(innermost: string, outermost: strin
       await rmdir(path);
     } catch (thrown) {
       if (systemCode(thrown) === 'ENOTEMPTY') return;
-      throw thrown;
+      if (systemCode(thrown) !== 'ENOENT') throw thrown;
     }
   }
 }
